@@ -81,13 +81,17 @@ class Diagrams:
 
     def values(self, diagram: int) -> set[int]:
         """Return the values that a diagram has."""
+        return {each for each in self._within(diagram) if each < TERMINALS}
+
+    def _within(self, diagram: int) -> set[int]:
+        """Return a diagram and all that are parts of it."""
         seen, pending = {diagram}, [diagram]
         while pending:
             each = pending.pop()
             below = self._nodes[each - TERMINALS][1:] if each >= TERMINALS else ()
             pending += [one for one in below if one not in seen]
             seen.update(below)
-        return {each for each in seen if each < TERMINALS}
+        return seen
 
     def value(self, diagram: int, holds: Callable[[int], bool]) -> int:
         """Return the value of a diagram where it is known which conditions hold."""
@@ -98,12 +102,19 @@ class Diagrams:
 
     def cases(self, diagram: int, wanted: int) -> Iterator[dict[int, bool]]:
         """Yield the conditions that lead to a value, and whether they hold, the paths one by one."""
+        leading = {wanted}  # a search that enters other diagrams may never come to the first path
+        for each in sorted(self._within(diagram)):  # parts have smaller numbers
+            if each >= TERMINALS and not leading.isdisjoint(self._nodes[each - TERMINALS][1:]):
+                leading.add(each)
+        yield from self._paths(diagram, wanted, leading)
+
+    def _paths(self, diagram: int, wanted: int, leading: set[int]) -> Iterator[dict[int, bool]]:
         if diagram == wanted:
             yield {}
-        elif diagram >= TERMINALS:
+        elif diagram in leading:
             condition, *sides = self._nodes[diagram - TERMINALS]
             for side in (False, True):
-                for case in self.cases(sides[side], wanted):
+                for case in self._paths(sides[side], wanted, leading):
                     yield {condition: side} | case
 
     def _height(self, diagram: int) -> int:

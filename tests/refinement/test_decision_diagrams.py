@@ -62,3 +62,15 @@ def test_too_many_conditions_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="choices"):
         for condition in reversed(range(MOST_CONDITIONS + 1)):
             diagram = diagrams.node(condition, 0, diagram)
+
+
+def test_the_first_case_is_found_whatever_does_not_lead_to_it() -> None:
+    """Half of a sum of forty bits that never is 100: its paths are too many to be gone through."""
+    diagrams = Diagrams()
+    total = 0
+    for condition in reversed(range(1, 41)):
+        bit = diagrams.node(condition, 0, 1)
+        total = diagrams.applied("sum", lambda x, y: x + y, total, bit)
+    diagram = diagrams.node(0, total, 100)
+    assert list(diagrams.cases(diagram, 100)) == [{0: True}]
+    assert list(diagrams.cases(diagram, 101)) == []
