@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json as json_format
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -167,11 +167,17 @@ def _rests_on(result: Result) -> Iterator[str]:
     yield from result.accuracy
     if result.assumptions:
         yield f"assumed: {'; '.join(result.assumptions)}"
-    checker = result.stats.get("checker", {})
+    outputs, of_proofs = (result.stats.get(name, {}) for name in ("checker", "checker_of_proofs"))
+    yield from _not_evaluated(outputs, result.stats["outputs"], "elements")
+    yield from _not_evaluated(of_proofs, of_proofs.get("elements", 0), "equalities of proofs for every size")
+
+
+def _not_evaluated(checker: Mapping[str, Any], every: int, what: str) -> Iterator[str]:
+    """Yield what the checker could not evaluate again, if there is any."""
     if checker.get("open"):
         reasons = "; ".join(f"{each['elements']:,}: {each['reason']}" for each in checker["open"])
         count = sum(each["elements"] for each in checker["open"])
-        yield f"not evaluated again: {count:,} of {result.stats['outputs']:,} elements ({reasons})"
+        yield f"not evaluated again: {count:,} of {every:,} {what} ({reasons})"
 
 
 def _print(found: Verification) -> None:

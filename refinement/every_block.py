@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
+from .checker.evaluated import Checked
 from .contract import Contract
 from .growing_roundings import GrowingRoundings, joined
 from .index_overflow import Overflow
@@ -34,6 +35,7 @@ class BlockProof(Protocol):
     obligations: list[Any]
     roundings: GrowingRoundings | None
     overflow: Overflow | None
+    checked: Checked
 
 
 class BlockProver(Protocol):
@@ -71,6 +73,11 @@ class BlocksShown:
     def roundings(self) -> GrowingRoundings | None:
         """How often outputs are rounded, by the size that is shown by induction, if one is."""
         return joined([proof.roundings for _, proof in self.proofs])
+
+    @property
+    def checked(self) -> Checked:
+        """What the checker evaluated again of the equalities that the proofs are made of."""
+        return sum((proof.checked for _, proof in self.proofs), start=Checked())
 
     @property
     def overflows(self) -> list[Overflow]:

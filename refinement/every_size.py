@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, Protocol
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
+from .checker.evaluated import Checked
 from .contract import Contract, Instance
 from .elsewhere import Submit, each_examined
 from .every_block import BlockProver, BlocksShown, shown_by_blocks, with_overflow
@@ -48,6 +49,7 @@ class SizeProof(Protocol):
     obligations: list[Any]
     roundings: GrowingRoundings | None
     overflow: Overflow | None
+    checked: Checked
 
     @property
     def alone(self) -> range:
@@ -71,6 +73,8 @@ class Scope:
         How often outputs are rounded, by the size that is shown by induction.
     overflows : sequence of Overflow
         At which sizes, beyond those that are shown, an index overflows.
+    checked : Checked
+        What the checker evaluated again of the equalities that the proofs are made of.
     """
 
     sizes: tuple[Quantification, ...] = ()
@@ -78,6 +82,7 @@ class Scope:
     obligations: list[dict[str, Any]] = field(default_factory=list)
     roundings: GrowingRoundings | None = None
     overflows: Sequence[Overflow] = ()
+    checked: Checked = field(default_factory=Checked)
 
     def claimed_overflow(self, *, every: bool) -> Overflow | None:
         """Return sizes at which the kernel was seen to go wrong: every one, or below ends that are stated."""
@@ -142,7 +147,7 @@ def examined(
         found += more
         largest = {each.name: _largest(found, each) for each in quantified.domains}
         sizes = blocks.quantifications(quantified.domains, largest)
-        parts = blocks.equality, blocks.obligations, blocks.roundings, blocks.overflows
+        parts = blocks.equality, blocks.obligations, blocks.roundings, blocks.overflows, blocks.checked
         return found, stats, Scope(sizes, *parts)
     except UnsupportedError as error:
         not_by_blocks = str(error)
@@ -169,6 +174,7 @@ def examined(
         [each.document(known) for known, proof in proofs for each in proof.obligations],
         joined([proof.roundings for _, proof in proofs]),
         [proof.overflow for _, proof in proofs if proof.overflow is not None],
+        sum((proof.checked for _, proof in proofs), start=Checked()),
     )
     return found, stats, scope
 

@@ -63,7 +63,7 @@ class PassedRuns(TypedDict):
 
 
 class OpenElements(TypedDict):
-    """Output elements that the checker could not evaluate.
+    """Elements that the checker could not evaluate.
 
     Attributes
     ----------
@@ -77,8 +77,8 @@ class OpenElements(TypedDict):
     elements: Natural
 
 
-class CheckedOutputs(TypedDict):
-    """What the checker evaluated again of outputs that are right, but not the identical terms.
+class CheckedTerms(TypedDict):
+    """What the checker evaluated again of elements that are right, but not the identical terms.
 
     Attributes
     ----------
@@ -111,8 +111,11 @@ class Statistics(TypedDict):
         Parts of proofs for every number of a size.
     runs : PassedRuns
         Runs on numbers that a verified kernel passed.
-    checker : CheckedOutputs
-        What was evaluated again.
+    checker : CheckedTerms
+        What was evaluated again of outputs.
+    checker_of_proofs : CheckedTerms
+        The same of the steps of proofs for every number of a size: base, step and exits of an induction, and
+        the tiles that blocks store.
     total_seconds : float
         The whole.
     """
@@ -122,5 +125,6 @@ class Statistics(TypedDict):
     wrong: Natural
     obligations: NotRequired[list[ShownPart]]
     runs: NotRequired[PassedRuns]
-    checker: NotRequired[CheckedOutputs]
+    checker: NotRequired[CheckedTerms]
+    checker_of_proofs: NotRequired[CheckedTerms]
     total_seconds: Amount

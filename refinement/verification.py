@@ -36,7 +36,7 @@ from .result import (
     Written,
     verdict_of,
 )
-from .result_statistics import CheckedOutputs
+from .result_statistics import CheckedTerms
 from .rounding_depth import Hypothesis, Roundings, worst
 from .trials import Trials
 from .unshown_sizes import failures_behind
@@ -174,7 +174,8 @@ def verify(
             "outputs": sum(int(each.right.size) for examination in found for each in examination.outputs),
             "wrong": sum(int((~each.right).sum()) for examination in found for each in examination.outputs),
             "runs": sum((examination.trials for examination in found), start=Trials()).document(),
-            "checker": _evaluated_again(found),
+            "checker": _evaluated_again(sum((each.checked for each in found), start=Checked())),
+            **({"checker_of_proofs": _evaluated_again(scope.checked)} if scope.obligations else {}),
             "total_seconds": round(time.perf_counter() - started, 3),
         },
         scope.sizes,
@@ -186,9 +187,8 @@ def verify(
     return Verification(result, contract, tuple(examinations), counterexample)
 
 
-def _evaluated_again(found: Sequence[Examination]) -> CheckedOutputs:
-    """Return the part of a result's statistics that is about the checker."""
-    checked = sum((examination.checked for examination in found), start=Checked())
+def _evaluated_again(checked: Checked) -> CheckedTerms:
+    """Return a part of a result's statistics that is about the checker."""
     return {
         "elements": checked.elements,
         "by_residues": checked.by_residues,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...spec.errors import UnsupportedError
 from ..arguments import Array
 from ..block_positions import BlockPosition, Position
+from ..checker.evaluated import Checked
 from ..contract import Contract
 from ..equivalence import compare
 from ..given_elements import check_given
@@ -88,7 +89,7 @@ class BlockLaunch(SymbolicLaunch):
         self.store.rests = tuple(each.rest for each in position.positions if each.rest is not None)
         self._check_outputs()
         self._shifts = tile_shifts(contract, self._tiles, self.polynomials, self.symbolic_arrays, self.stays)
-        self._masking = True
+        self._masking, self.checked = True, Checked()
         self._direct = direct_axes(contract, self._tiles, self.polynomials)
 
     # -- sizes
@@ -389,12 +390,14 @@ class BlockLaunch(SymbolicLaunch):
             self._masking = masking
             found = compare(NormalForms(self.store), actual, self.expected(output), output.format)
             if found.equal.all():
+                self.checked += found.checked
                 return bool(found.identical.all())
         if self.store.rests and not self.store.wraps:
             with suppress(UnsupportedError):  # what is stored for a row depends on others
                 there = self._settled(actual, output)
                 found = compare(NormalForms(self.store), there, self.expected(output), output.format)
                 if found.equal.all():
+                    self.checked += found.checked
                     return bool(found.identical.all())
         doubts = self.store.doubts
         about = f"{self.path}:{doubts[-1].line}: {doubts[-1].what}; " if doubts else ""

@@ -20,6 +20,7 @@ import numpy as np
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.ptx.operands import Integer
 from ..block_positions import BlockOrder, BlockPosition
+from ..checker.evaluated import Checked
 from ..contract import Contract
 from ..formula import Binary, Name, Node, Number, walk
 from ..growing_roundings import GrowingRoundings, joined
@@ -79,6 +80,8 @@ class BlockProof:
         How often outputs are rounded, by the size that is shown by induction.
     overflow : Overflow, optional
         Small sizes behind the ends of the domains at which an index overflows, if some are found.
+    checked : Checked
+        What the checker evaluated again of the equalities that the proof is made of.
     """
 
     domains: tuple[SizeDomain, ...]
@@ -88,6 +91,7 @@ class BlockProof:
     obligations: list[Obligation] = field(default_factory=list)
     roundings: GrowingRoundings | None = None
     overflow: Overflow | None = None
+    checked: Checked = field(default_factory=Checked)
 
 
 class BlockProver:
@@ -232,6 +236,7 @@ class _Attempt:
         self._places: dict[str, Place] = {}
         self._obligations: list[Obligation] = []
         self._roundings: list[GrowingRoundings | None] = []
+        self._checked = Checked()
 
     def fitting(self, domains: Sequence[SizeDomain]) -> int | None:
         """Return up to which number what was not decided fits; None if it does not have to fit."""
@@ -305,6 +310,7 @@ class _Attempt:
                 OrderError
             ):  # what blocks do depends on how they are numbered, or is not known to not do so
                 self._places, self._roundings, self._launches = {}, [], []
+                self._checked = Checked()
                 del self._obligations[noted:]
         return self._shown(positions, domains, last)
 
@@ -327,7 +333,8 @@ class _Attempt:
                 shown = shown.up_to(inner.most)
         self._obligations += self._orders()
         ends = [_shown_to(each, self._order, most) for each in domains]
-        return BlockProof(tuple(ends), shown, equality, "", self._obligations, joined(self._roundings))
+        parts = self._obligations, joined(self._roundings)
+        return BlockProof(tuple(ends), shown, equality, "", *parts, checked=self._checked)
 
     def _orders(self) -> list[Obligation]:
         """Return that it does not matter how blocks are numbered, for those of which that was looked at."""
@@ -354,6 +361,7 @@ class _Attempt:
         found: SizeProof = prove(launched, last, lambda what: self._told(f"{tell}: {what}"), self._factors)
         self._obligations += [each.of(tell) for each in found.obligations]
         self._roundings.append(found.roundings)
+        self._checked += found.checked
         equality = found.equality
         for number in found.alone:
             if self._run(position, {**self._known, last.name: number}) is Equality.VALUE:
@@ -365,7 +373,9 @@ class _Attempt:
         at = ", ".join(f"{name} = {number}" for name, number in known.items())
         name = f"{position.name or 'every block'}{f' at {at}' if at else ''}"
         launch = self._launched(name, position, known, NO_SIZE)
-        return launch.check(partial(self._noting, name))
+        equality = launch.check(partial(self._noting, name))
+        self._checked += launch.checked
+        return equality
 
     def _launched(
         self, name: str, position: BlockPosition, known: Mapping[str, int], numbers: ResidueClass

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...spec.errors import UnsupportedError
+from ..checker.evaluated import Checked
 from ..contract import Contract
 from ..given_elements import periods
 from ..growing_roundings import joined
@@ -106,6 +107,7 @@ def _joined(proofs: Sequence[SizeProof]) -> SizeProof:
         [obligation for each in proofs for obligation in each.obligations],
         joined([each.roundings for each in proofs]),
         _first_overflow(proofs),
+        sum((each.checked for each in proofs), start=Checked()),
     )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...spec.errors import InputError, UnsupportedError
 from ...spec.formats import Format, IntegerFormat
+from ..checker.evaluated import Checked
 from ..contract import Contract, Instance
 from ..equivalence import compare
 from ..growing_roundings import GrowingRoundings, growing
@@ -86,7 +87,7 @@ class Induction:
         self.start, self.period, self.told = start, period, told
         self.sums: PartialSums = partial_sums(launch.contract, self.name, launch.polynomials, launch.stays)
         self.turns = TurnTerms(self.store, launch.symbolic_arrays, "u", is_token)
-        self.equality = Equality.BITS
+        self.equality, self.checked = Equality.BITS, Checked()
         self.obligations: list[Obligation] = []
         self.roundings: GrowingRoundings | None = None
 
@@ -115,7 +116,8 @@ class Induction:
                 raise UnsupportedError(f"{cases} numbers would have to be verified one by one: {reason}")
             if numbers.last < first + distance:
                 raise UnsupportedError(f"{self.name} is never larger than what a few turns take: {reason}")
-            self.first, self.obligations, self.equality = first, [], Equality.BITS
+            self.first, self.obligations = first, []
+            self.equality, self.checked = Equality.BITS, Checked()
             self._stored: list[Ids] = []
             try:
                 self._decide(numbers)
@@ -128,7 +130,7 @@ class Induction:
                 numbers = numbers.up_to(error.most)
                 continue
             overflow = None if doubt is None else self._overflow(doubt, numbers.last)
-            parts = self.obligations, self.roundings, overflow
+            parts = self.obligations, self.roundings, overflow, self.checked
             return SizeProof(numbers.domain, first, self.equality, limit, *parts)
         raise UndecidedError(f"no first number is found from which on all turns go alike: {reason}")
 
@@ -391,6 +393,7 @@ class Induction:
         found = compare(NormalForms(self.store), actual, expected, fmt)
         if not found.equal.all():
             return False
+        self.checked += found.checked
         if not found.identical.all():
             self.equality = Equality.VALUE
         return True

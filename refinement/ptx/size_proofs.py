@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...spec.errors import UnsupportedError
+from ..checker.evaluated import Checked
 from ..growing_roundings import GrowingRoundings
 from ..index_overflow import Overflow
 from ..result import Equality
@@ -87,6 +88,8 @@ class SizeProof:
         How often outputs are rounded, where they are right over the reals and it is known.
     overflow : Overflow, optional
         The smallest size behind the domain's end at which an index overflows, if one is found.
+    checked : Checked
+        What the checker evaluated again of the equalities that the proof is made of.
     """
 
     domain: SizeDomain
@@ -96,6 +99,7 @@ class SizeProof:
     obligations: list[Obligation] = field(default_factory=list)
     roundings: GrowingRoundings | None = None
     overflow: Overflow | None = None
+    checked: Checked = field(default_factory=Checked)
 
     @property
     def alone(self) -> range:
