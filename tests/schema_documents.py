@@ -10,7 +10,6 @@ from mmaproof.cli.layout_comparison import ComparedLayout
 from mmaproof.cli.legality import Request, TableDocument, _tables_of_kernels
 from mmaproof.gating.columns import COLUMNS, INSTRUCTION, LAYOUT, OPERAND, SHAPE, TYPES
 from mmaproof.proofs.listing import Listing
-from mmaproof.proofs.mutation.score_json import ScoreDocument
 from mmaproof.proofs.replay import SavedCounterexample
 from mmaproof.refinement.counterexample_document import SavedKernelCounterexample
 from mmaproof.refinement.result import SCHEMA, Result
@@ -22,6 +21,7 @@ from mmaproof.reports.sarif import Log
 from mmaproof.spec.foreign_layouts.comparison import Comparison
 from mmaproof.spec.instruction_set import NAMES, instruction_set
 from mmaproof.spec.json_fields import Keyword, Some
+from tools.mutation.score_json import ScoreDocument
 
 Cell = str | int | bool | None | Some[str | int]
 

@@ -12,16 +12,16 @@ from source_modules import LAYERS
 from mmaproof.gating.table_rules import GATE_RULES
 from mmaproof.proofs.catalogue import theorems
 from mmaproof.proofs.methods import MEANINGS
-from mmaproof.proofs.mutation.campaign import Fate
 from mmaproof.proofs.obligation import Equality
 from mmaproof.proofs.pinned import pinned
 from mmaproof.refinement.findings import Kind
 from mmaproof.reports.document_statements import DOCUMENTS as STATED
 from mmaproof.reports.document_statements import Statement, statement_table, statements
 from mmaproof.reports.glossary import names
-from mmaproof.reports.mutation_table import mutation_table
 from mmaproof.reports.theorem_table import theorem_table
 from mmaproof.spec.instruction_set import NAMES, instruction_set
+from tools.mutation.campaign import Fate
+from tools.mutation.score_table import mutation_table
 
 REPOSITORY = Path(__file__).parent.parent
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]

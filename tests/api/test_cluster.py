@@ -22,10 +22,10 @@ from mmaproof.api.proving import Checking, checking_of
 from mmaproof.proofs import runner
 from mmaproof.proofs.catalogue import matching
 from mmaproof.proofs.cluster import cluster
-from mmaproof.proofs.mutation.campaign import campaign
-from mmaproof.proofs.mutation.scope import modules_of
 from mmaproof.proofs.runner import Settings
 from mmaproof.spec.errors import InputError
+from tools.mutation.campaign import campaign
+from tools.mutation.scope import modules_of
 
 pytest.importorskip("distributed", reason="dask distributed is not installed")
 

@@ -27,15 +27,15 @@ from toy_theorems import (
 )
 
 from mmaproof.proofs import runner
-from mmaproof.proofs.mutation.scope import Role, SpecificationModule
-from mmaproof.proofs.mutation.score import Fate
-from mmaproof.proofs.mutation.source_faults import Fault
-from mmaproof.proofs.mutation.survivor_tests import Ending, SurvivorTests
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.rechecking import Recheck
 from mmaproof.proofs.verdict import Verdict
 from mmaproof.proofs.worker import WorkerAssignment
 from mmaproof.smt.clause_proofs import main
+from tools.mutation.scope import Role, SpecificationModule
+from tools.mutation.score import Fate
+from tools.mutation.source_faults import Fault
+from tools.mutation.survivor_tests import Ending, SurvivorTests
 
 REAL = "power/masking/disabled/pmxvi8ger4pp"
 
@@ -210,7 +210,7 @@ def toy_faults(toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Simple
         "toy_specification", Path(toy_specification.__file__), "toy_specification.py", "", Role.SEMANTICS
     )
     toys.chosen = list(toy_mutation_catalogue.obligations().values())
-    monkeypatch.setattr("mmaproof.proofs.mutation.scope.modules_of", lambda isas: [module])
+    monkeypatch.setattr("tools.mutation.command.modules_of", lambda isas: [module])
     monkeypatch.setattr(
         runner.Settings, "assignment", WorkerAssignment("z3", 60, None, toy_mutation_catalogue.CATALOGUE)
     )
@@ -231,6 +231,20 @@ def test_mutants_are_scored_and_survivors_listed(toy_faults: SimpleNamespace, tm
     assert lines[-1] == f"score: {summary['score']:.1%} of {summary['mutants']} refuted or in error"
     assert len(document["mutants"]) == summary["mutants"] == sum(summary[outcome] for outcome in Fate)
     assert [path.name for path in tmp_path.iterdir()] == ["score.json"]
+
+
+@pytest.mark.parametrize("version", [None, "0.0.0"])
+def test_mutants_need_the_source_of_this_version(
+    toy_faults: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str | None
+) -> None:
+    if version is not None:
+        (tmp_path / "tools" / "mutation").mkdir(parents=True)
+        (tmp_path / "tools" / "mutation" / "command.py").write_text("raise SystemExit(9)")
+        (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "mmaproof"\nversion = "{version}"')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mmaproof.cli.mutation.package", [str(tmp_path / "installed" / "mmaproof")])
+    result = mmaproof("check", "--mutants", 1)
+    assert result.wrong_use and "run it there" in result.err
 
 
 def test_survivors_are_tried_on_tests_if_told(

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, Self
 
+from .checkout import importing_tools
 from .trial import Trial
 
 
@@ -73,6 +74,7 @@ class TrialProcesses:
                 encoding="utf-8",
                 errors="replace",
                 start_new_session=True,
+                env=importing_tools(),
             )
             self._started.append(server)
             return server

@@ -16,14 +16,15 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..memory_limit import limit_memory
+from mmaproof.proofs.memory_limit import limit_memory
+
 from .dependencies import Recorder
 from .substitution import substitute
 
 if TYPE_CHECKING:
-    from ..decision import Solve
-    from ..obligation import Obligation
-    from ..verdict import Verdict
+    from mmaproof.proofs.decision import Solve
+    from mmaproof.proofs.obligation import Obligation
+    from mmaproof.proofs.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class _Families:
     def _build(self, family: str) -> Mapping[str, Obligation]:
         module, _, function = self._trial.catalogue.partition(":")
         everything = getattr(import_module(module), function)()
-        from ..catalogue import Catalogue, matching
+        from mmaproof.proofs.catalogue import Catalogue, matching
 
         if isinstance(everything, Catalogue):
             return {obligation.id: obligation for obligation in matching((family,))}
@@ -133,7 +134,7 @@ class _Families:
 
     def _what_can_be_built(self, family: str) -> Mapping[str, Obligation]:
         """Return the obligations of the theorems of a family that can be built, though others can't."""
-        from ..catalogue import Catalogue, theorems
+        from mmaproof.proofs.catalogue import Catalogue, theorems
 
         found: dict[str, Obligation] = {}
         module, _, function = self._trial.catalogue.partition(":")
@@ -196,8 +197,8 @@ class _Deciding:
         }
 
     def _decide(self) -> None:
-        from ..obligation import FROM_PREMISES
-        from ..worker import WorkerAssignment, decide_or_report
+        from mmaproof.proofs.obligation import FROM_PREMISES
+        from mmaproof.proofs.worker import WorkerAssignment, decide_or_report
 
         solve = WorkerAssignment(self._trial.solver, self._trial.timeout).solve(None)
         last = []
@@ -226,10 +227,10 @@ class _Deciding:
 
     def _concluded(self, obligation: Obligation, solve: Solve) -> Verdict:
         """Return the verdict on a deduction; a premise that is not tried is as without a fault."""
-        from ..entailment import Entailment
-        from ..induction import decide_from_premises
-        from ..obligation import Deduction, Status
-        from ..worker import decide_or_report, reported
+        from mmaproof.proofs.entailment import Entailment
+        from mmaproof.proofs.induction import decide_from_premises
+        from mmaproof.proofs.obligation import Deduction, Status
+        from mmaproof.proofs.worker import decide_or_report, reported
 
         def decided() -> Verdict:
             goal = obligation.goal()

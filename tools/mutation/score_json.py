@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypedDict
 
-from ...spec.json_fields import Amount, Keyword, Natural, Positive, Share
+from mmaproof.spec.json_fields import Amount, Keyword, Natural, Positive, Share
+
 from .scope import Role
 from .score import EquivalentMutant, Fate, Score, TriedMutant
 from .source_faults import FaultKind

@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Self
 
 from . import choosing_plugin
+from .checkout import importing_tools
 from .chosen_tests import ChosenTests, batches
 from .recorded_tests import RecordedTest, RecordedTests, RecordingError
 from .scope import SpecificationModule
@@ -231,10 +232,7 @@ def _environment(ahead: Path | None) -> dict[str, str]:
         "CI": os.environ.get("CI", "1"),  # what CI runs is repeatable
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    if ahead is not None:
-        paths = [str(ahead), *filter(None, [os.environ.get("PYTHONPATH")])]
-        variables["PYTHONPATH"] = os.pathsep.join(paths)
-    return variables
+    return importing_tools(variables, () if ahead is None else (ahead,))
 
 
 def _found_at(test: str, batch: Sequence[RecordedTest]) -> str:

@@ -23,10 +23,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from ...spec.instruction_set import NAMES
-from ..cluster import cluster
-from ..obligation import FROM_PREMISES, Deduction, Obligation
-from ..runner import Settings
+from mmaproof.proofs.cluster import cluster
+from mmaproof.proofs.obligation import FROM_PREMISES, Deduction, Obligation
+from mmaproof.proofs.runner import Settings
+from mmaproof.spec.instruction_set import NAMES
+
 from .dependencies import Place
 from .equivalents import Equivalents
 from .names import Reader, bound_at, readers

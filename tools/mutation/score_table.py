@@ -1,6 +1,6 @@
 """The recorded scores on one-line faults as Markdown tables.
 
-``python -m mmaproof.reports.mutation_table > docs/mutation-score.md`` writes them.
+``python -m tools.mutation.score_table > docs/mutation-score.md`` writes them.
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from ..proofs.mutation.recorded_scores import EQUIVALENT, TESTED_SINCE, UNNOTICED, recorded
-from ..proofs.mutation.scope import Role
+from .recorded_scores import EQUIVALENT, TESTED_SINCE, UNNOTICED, recorded
+from .scope import Role
 
 _HEADING = """# Which faults in the specification the catalogue and the tests notice
 
-Written by `python -m mmaproof.reports.mutation_table` from `proofs/mutation/recorded_scores.json`, which
-`python -m mmaproof.proofs.mutation.recorded_scores FILE…` makes of what the commands below write with
+Written by `python -m tools.mutation.score_table` from `tools/mutation/recorded_scores.json`, which
+`python -m tools.mutation.recorded_scores FILE…` makes of what the commands below write with
 `--json FILE`. [theorems.md](theorems.md#faults-in-the-specification) says which faults there are, and what
 each is tried on.
 
 The catalogue notices a fault when a verdict is not the expected one (refuted) or an obligation can't be
 decided (error). A crash is neither: the specification can't be imported, or obligations not be built, and no
 other obligation refutes. *Of those that can be built* leaves them out. Tests notice what makes one fail that
-passes without it; `python -m mmaproof.proofs.mutation.tried_later FILE DIR…` tries survivors on tests that
+passes without it; `python -m tools.mutation.tried_later FILE DIR…` tries survivors on tests that
 were written later.
 
 Faults that are shown to change nothing are not drawn, as theorems.md says. Where a reader found another one

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.proofs.mutation.chosen_tests import BATCHES, batches
-from mmaproof.proofs.mutation.recorded_tests import RecordedTest, RecordingError, place_names
-from mmaproof.proofs.mutation.scope import Role, SpecificationModule
-from mmaproof.proofs.mutation.source_faults import faults
-from mmaproof.proofs.mutation.survivor_tests import Ending, SurvivorTests
+from tools.mutation.chosen_tests import BATCHES, batches
+from tools.mutation.recorded_tests import RecordedTest, RecordingError, place_names
+from tools.mutation.scope import Role, SpecificationModule
+from tools.mutation.source_faults import faults
+from tools.mutation.survivor_tests import Ending, SurvivorTests
 
 SUMS = """\
 from functools import cache

@@ -14,9 +14,10 @@ from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any, get_args
 
-from ... import spec
-from ...spec.formats import FloatFormat, Format, IntegerFormat
-from ..families import conversions
+from mmaproof import spec
+from mmaproof.proofs.families import conversions
+from mmaproof.spec.formats import FloatFormat, Format, IntegerFormat
+
 from .expression_values import MODES, Evaluation, Known, Unclear, are_equal
 
 MOST = 4096

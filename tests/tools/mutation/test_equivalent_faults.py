@@ -13,9 +13,11 @@ import toy_mutation_catalogue
 import toy_specification
 
 from mmaproof.proofs.catalogue import matching
-from mmaproof.proofs.mutation import equivalents, scope, score_json
-from mmaproof.proofs.mutation.campaign import campaign
-from mmaproof.proofs.mutation.equivalents import (
+from mmaproof.proofs.runner import Settings
+from mmaproof.spec.formats import F64, Format
+from tools.mutation import equivalents, scope, score_json
+from tools.mutation.campaign import campaign
+from tools.mutation.equivalents import (
     ANNOTATED,
     BRANCHES,
     BYTECODE,
@@ -26,12 +28,10 @@ from mmaproof.proofs.mutation.equivalents import (
     SPEECH,
     Equivalents,
 )
-from mmaproof.proofs.mutation.scope import Role, SpecificationModule
-from mmaproof.proofs.mutation.score import Fate
-from mmaproof.proofs.mutation.source_faults import faults
-from mmaproof.proofs.mutation.surroundings import _formats, values_of
-from mmaproof.proofs.runner import Settings
-from mmaproof.spec.formats import F64, Format
+from tools.mutation.scope import Role, SpecificationModule
+from tools.mutation.score import Fate
+from tools.mutation.source_faults import faults
+from tools.mutation.surroundings import _formats, values_of
 
 HEAD = """
 from __future__ import annotations

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import z3
 
+from mmaproof import spec
+
 MODES = tuple((width, signed) for width in (64, 128) for signed in (True, False))
 """Widths of words, and whether they are signed."""
 
@@ -384,5 +386,4 @@ def _may_be_called(function: Any) -> bool:
         return name in _PURE
     if isinstance(function, type):
         return issubclass(function, np.generic)
-    own = __name__.partition(".")[0]
-    return str(getattr(function, "__module__", "")).startswith(f"{own}.spec.")
+    return str(getattr(function, "__module__", "")).startswith(f"{spec.__name__}.")

@@ -11,17 +11,17 @@ import pytest
 import toy_mutation_catalogue
 import toy_specification
 
-from mmaproof.proofs.mutation import scope, score_json, tried_later
-from mmaproof.proofs.mutation.campaign import MEMORY, BaselineError, campaign
-from mmaproof.proofs.mutation.names import bound_at, readers
-from mmaproof.proofs.mutation.recorded_scores import record
-from mmaproof.proofs.mutation.scope import Role, SpecificationModule
-from mmaproof.proofs.mutation.score import Fate, Mutant, Score
-from mmaproof.proofs.mutation.source_faults import faults
-from mmaproof.proofs.mutation.survivor_tests import Ending
-from mmaproof.proofs.mutation.trial import Trial
-from mmaproof.proofs.mutation.trial_process import TrialProcesses
 from mmaproof.proofs.runner import Settings
+from tools.mutation import scope, score_json, tried_later
+from tools.mutation.campaign import MEMORY, BaselineError, campaign
+from tools.mutation.names import bound_at, readers
+from tools.mutation.recorded_scores import record
+from tools.mutation.scope import Role, SpecificationModule
+from tools.mutation.score import Fate, Mutant, Score
+from tools.mutation.source_faults import faults
+from tools.mutation.survivor_tests import Ending
+from tools.mutation.trial import Trial
+from tools.mutation.trial_process import TrialProcesses
 
 TOY = SpecificationModule(
     "toy_specification", Path(toy_specification.__file__), "toy_specification.py", "toy", Role.SEMANTICS
@@ -235,7 +235,7 @@ def test_an_obligation_depends_on_what_a_cached_value_was_computed_from(tmp_path
     )
     program = (
         "import sys\n"
-        "from mmaproof.proofs.mutation.dependencies import Recorder\n"
+        "from tools.mutation.dependencies import Recorder\n"
         f"recorder = Recorder(frozenset([{str(path)!r}]))\n"
         "recorder.start()\n"
         f"sys.path.insert(0, {str(tmp_path)!r})\n"

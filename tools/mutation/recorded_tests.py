@@ -22,7 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..cache import default_directory
+from mmaproof.proofs.cache import default_directory
+
 from . import entered_places, recording_plugin
 from .blocks import blocks_of, bodies, first_line
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from ... import spec
-from ...spec.instruction_set import NAMES
+from mmaproof import spec
+from mmaproof.spec.instruction_set import NAMES
 
 
 class Role(StrEnum):

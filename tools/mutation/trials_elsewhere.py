@@ -10,11 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..cluster import Cluster
+from mmaproof import spec
+from mmaproof.proofs.cluster import Cluster
+
 from .trial import Trial
 from .trial_process import TrialProcesses
 
-PACKAGE = Path(__file__).parents[2]
+PACKAGE = Path(spec.__path__[0]).parent
 
 
 class TrialsElsewhere:

@@ -3,7 +3,7 @@
 Write the campaigns' JSON documents, then record them; the reasons that were given for survivors stay::
 
     mmaproof check --mutants 100 --seed 7 --tests tests power --json power.json
-    python -m mmaproof.proofs.mutation.recorded_scores power.json …
+    python -m tools.mutation.recorded_scores power.json …
 
 at the root of the repository. There is nothing of a date or a machine in the file.
 """
@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ...spec.instruction_set import NAMES
+from mmaproof.spec.instruction_set import NAMES
 
 FILE = "recorded_scores.json"
 """Beside this module."""
@@ -125,7 +125,7 @@ def main(paths: Sequence[str]) -> None:
         name = " ".join(document["patterns"]) or "all"
         found[name] = record(document, found.get(name, {}))
     text = json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False)
-    Path("proofs", "mutation", FILE).write_text(text + "\n", encoding="utf-8")
+    Path("tools", "mutation", FILE).write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

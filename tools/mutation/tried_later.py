@@ -3,7 +3,7 @@
 At the root of the repository::
 
     mmaproof check --mutants 100 --seed 7 power --json power.json
-    python -m mmaproof.proofs.mutation.tried_later power.json tests
+    python -m tools.mutation.tried_later power.json tests
 
 writes into the document what tests notice; the specification must be as it was. Nothing is decided again.
 """

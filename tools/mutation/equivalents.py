@@ -33,6 +33,8 @@ from typing import Any
 
 import numpy as np
 
+from mmaproof import spec
+
 from .annotations import Annotations
 from .expression_values import same
 from .scope import SpecificationModule
@@ -52,11 +54,14 @@ EXTENT = "numpy computes the extent, whichever negative number stands for it"
 _SECONDS = 5.0
 """Processor time that one fault may take: what is changed may be of any size, or not end."""
 
-_PACKAGE = Path(__file__).parents[2]
+_PACKAGE = Path(spec.__path__[0]).parent
 """All that may read what the specification binds."""
 
 _OTHERS = ("proofs", "smt")
 """Layers that read it while obligations are decided; what others only mention counts as read."""
+
+_UPPER = ("refinement", "gating", "reports", "api", "cli")
+"""The other layers."""
 
 _WINDOW = 3
 """Comparisons with a number that was changed by one differ no further from it."""
@@ -104,9 +109,8 @@ class Equivalents:
     @cached_property
     def _mentioned(self) -> frozenset[str]:
         """Words in the sources of upper layers."""
-        layers = (path for path in sorted(_PACKAGE.iterdir()) if path.name not in {"spec", *_OTHERS})
-        files = (file for path in layers for file in ([path] if path.is_file() else path.rglob("*.py")))
-        texts = (file.read_text(encoding="utf-8") for file in files if file.suffix == ".py")
+        files = (file for layer in _UPPER for file in sorted((_PACKAGE / layer).rglob("*.py")))
+        texts = (file.read_text(encoding="utf-8") for file in files)
         return frozenset(word for text in texts for word in re.findall(r"\w+", text))
 
     def _names_a_type(self, module: SpecificationModule, fault: Fault) -> bool:
