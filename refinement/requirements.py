@@ -237,8 +237,9 @@ def _drawn(ends: Ends, places: NDArray[np.intp], random: np.random.Generator, sc
         wide = (random.random(len(places)) < 1 / 8) & np.isfinite(low) & np.isfinite(high)
         least = np.where(wide, low, np.maximum(low, np.minimum(-_FAR, high - _FAR)))
         most = np.where(wide, high, np.minimum(high, np.maximum(_FAR, low + _FAR)))
+        between = np.where(least < most, least + part * (most - least), least)  # both may be infinite
     outside = (found < low) | (found > high) | (nonzero & (found == 0))
-    found = np.where(outside, least + part * (most - least), found)
+    found = np.where(outside, between, found)
     if isinstance(ends.format, IntegerFormat):
         found = np.rint(found)
     found = numbers_of(words_of(found, ends.format), ends.format)  # which rounds

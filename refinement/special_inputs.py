@@ -14,6 +14,7 @@ from .assignments import Assignment
 from .contract import Instance
 from .counterexamples import input_formats, one_of_two, small_numbers
 from .interning import Ids
+from .requirements import Requirements
 from .special_values import SpecialValues
 from .terms import INPUT, TermStore
 from .traversal import leaves_of
@@ -33,7 +34,8 @@ def special_inputs(
 ) -> Iterator[dict[str, NDArray[np.uint64]]]:
     """Yield inputs that meet the conditions under which two terms must differ, as far as they are found.
 
-    A condition on one element gets the first small number that meets it; else inputs are 1.
+    A condition on one element gets the first small number that meets it; else inputs are 1. They are then
+    changed to meet ``[requires]`` and the instance's case.
 
     Parameters
     ----------
@@ -48,7 +50,8 @@ def special_inputs(
     fmt : Format
         In which they are read.
     """
-    formats = input_formats(instance)
+    formats, requirements = input_formats(instance), Requirements(instance)
+    random = np.random.default_rng(0)
     try:
         for case in islice(special.cases(actual, expected, fmt), _CASES):
             inputs = {
@@ -58,7 +61,8 @@ def special_inputs(
             for _ in range(_PASSES):
                 for condition, holds in case[:_CONDITIONS]:
                     _adjust(store, inputs, condition, holds)
-            yield instance.case.adapted(inputs)
+            if (met := requirements.admissible(inputs, random)) is not None:
+                yield met
     except UnsupportedError:
         return
 

@@ -183,3 +183,25 @@ def test_a_kernel_wrong_on_other_data_only_is_not_refuted() -> None:
     assert result_of(body, "Y[i] = X[i]", VECTORS).verdict == "refuted"
     found = result_of(body, "Y[i] = X[i]", VECTORS, requires=["abs(X[i]) <= 100"])
     assert found.verdict != "refuted", found.findings
+
+
+@pytest.mark.parametrize("condition", ["X[i] >= 1e39", "X[i] > 3.5e38", "-X[i] <= -1e39"])
+def test_inputs_between_infinite_ends_are_drawn(condition: str) -> None:
+    found = result_of("mov.f32 %Y, %X;", "Y[i] = inf", VECTORS, requires=[condition])
+    assert found.verdict != "refuted", found.findings
+    found = result_of("mov.f32 %Y, 0f00000000;", "Y[i] = X[i]", VECTORS, requires=[condition])
+    assert found.verdict == "refuted", found.findings
+
+
+@pytest.mark.parametrize(
+    "condition", ["M[i] == 0", "M[i] < 1 and M[i] > -1", "M[i] != 1 and M[i] != 2 and 0 <= M[i] <= 2"]
+)
+def test_inputs_of_special_cases_meet_the_conditions(condition: str) -> None:
+    """NaN where a mask that [requires] rules out is set: no inputs that refute are admissible."""
+    arrays = {"X": "f32", "M": "s8", "Y": "f32 out"}
+    masked = (
+        "setp.ne.s32 %p1, %M, 0; selp.f32 %f1, 0f7F800000, %X, %p1; sub.f32 %f2, %f1, %f1; "
+        "add.f32 %Y, %f2, %X;"
+    )
+    assert result_of(masked, "Y[i] = X[i]", arrays).verdict == "refuted"
+    assert result_of(masked, "Y[i] = X[i]", arrays, requires=[condition]).verdict != "refuted"
