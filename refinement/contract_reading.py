@@ -28,7 +28,7 @@ from .formula_checking import check_formula
 from .formula_parser import parse_definition, parse_formula
 from .index_arithmetic import Expression
 from .parameter_reading import BLOCK_NUMBER, check_name, expression, expressions, read_parameters
-from .parameters import ArrayParameter, Parameters, Passed, ScalarParameter
+from .parameters import ArrayParameter, Covers, Parameters, Passed, ScalarParameter
 from .required_conditions import with_requirements
 from .result import Equality
 from .size_domains import QuantifiedSizes, is_domain, read_domain, sweep
@@ -142,6 +142,16 @@ def _contract(document: Table) -> Contract:
         written = isinstance(parameter, ArrayParameter) and parameter.access.is_output
         if written and contract.formulas and parameter.name not in outputs:
             raise ensures.error("formula", f"{parameter.name} is an output, but has no formula")
+        if (
+            isinstance(parameter, ArrayParameter)
+            and parameter.covers is Covers.PART
+            and "ensures" in document.values
+        ):
+            raise InputError(
+                f"{parameter.name} has covers, which is for contracts without [ensures]; a formula says with "
+                f"`if` which elements it covers",
+                parameter.where,
+            )
     return contract
 
 

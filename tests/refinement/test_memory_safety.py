@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from document_schemas import validate
 
+from mmaproof.refinement.contract_reading import parse_contract
 from mmaproof.refinement.findings import Kind
 from mmaproof.refinement.result import Result
 from mmaproof.refinement.verification import verify
+from mmaproof.spec.errors import InputError
 
 from ..command_line import mmaproof
 from ..cuda_contracts import CORPUS
@@ -103,6 +105,13 @@ def test_an_output_that_is_partly_written_is_told(tmp_path: Path) -> None:
     assert finding.message.startswith("C[32] is never written (32 of 64 elements are not)")
     meant = result_of(tmp_path, COPY, elements=2 * THREADS, C='covers = "part"')
     assert meant.verdict == "safe"
+
+
+def test_covers_is_of_contracts_that_say_nothing_of_values() -> None:
+    text = memory_contract(THREADS, {"C": 'covers = "part"'})
+    assert parse_contract(text).parameters
+    with pytest.raises(InputError, match="C has covers, which is for contracts without"):
+        parse_contract(f'{text}[ensures]\nformula = "C[i] = A[i]"\n')
 
 
 def right_kernels() -> Iterator[object]:
