@@ -1,8 +1,8 @@
 """Quotients, roots, and functions that hardware approximates.
 
-A correctly rounded quotient or root is an uninterpreted function of its plain name; what hardware only
-approximates has the name with its modifiers, and no value but at special arguments. A quotient by a known
-number is a product over the reals, and by a power of two to the bit.
+A correctly rounded quotient or root of data is an uninterpreted function: of its plain name to nearest, else
+of the name with its modifiers. So is what hardware only approximates, of numbers too but special ones. A
+quotient by a known number is a product over the reals, and by a power of two to the bit.
 
 Source: PTX ISA 9.1 sections 9.7.3 to 9.7.5.
 """
@@ -39,15 +39,20 @@ def quotient(modifiers: Modifiers, arity: int, approximations: Sequence[str]) ->
     if name == "f64" and flush and how in ROUNDINGS:
         raise modifiers.unsupported(".ftz is not for .f64")
     fmt = TYPES[name].format
-    if how == "rn" and not flush:
-        operation = operations.function(opcode, fmt, *(fmt,) * arity)
+    suffixes = [how, *(["ftz"] if flush else [])]
+    if how not in ROUNDINGS:
+        return _approximated(opcode, suffixes, fmt, arity)
+    operation = operations.function(
+        ".".join([opcode, *(suffixes if suffixes != ["rn"] else [])]), fmt, *(fmt,) * arity
+    )
 
-        def rule(store: TermStore, values: Sequence[Value]) -> Value:
-            result = evaluated(store, operation, values, partial(apply, store, operation))
-            return _by_constants(store, opcode, fmt, values, result) if opcode == "div" else result
+    def rule(store: TermStore, values: Sequence[Value]) -> Value:
+        result = evaluated(store, operation, values, partial(apply, store, operation))
+        if opcode != "div":
+            return result
+        return _by_constants(store, str(operation.attribute), fmt, values, result)
 
-        return (fmt.bits,) * arity, rule
-    return _approximated(opcode, [how, *(["ftz"] if flush else [])], fmt, arity)
+    return (fmt.bits,) * arity, rule
 
 
 def _by_constants(

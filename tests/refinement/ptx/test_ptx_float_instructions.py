@@ -331,7 +331,6 @@ def test_square_roots_to_nearest_are_correctly_rounded(name: str) -> None:
         ("rsqrt.approx.f32 d, a;", "rsqrt.approx"),
         ("tanh.approx.f32 d, a;", "tanh.approx"),
         ("div.full.f32 d, a, a;", "div.full"),
-        ("div.rz.f32 d, a, a;", "div.rz"),
     ],
 )
 def test_what_hardware_approximates_has_no_value_even_of_numbers(text: str, name: str) -> None:
