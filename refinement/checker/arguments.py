@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,24 +13,24 @@ from ..terms import CONCATENATION, LEAVES, NORMAL_FORM, VECTOR, Operation, TermS
 from ..traversal import by_operation, operands
 
 
-def gathered(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
+def gathered(store: TermStore, operation: Operation, terms: Ids, *, expanded: bool = True) -> list[Ids]:
     """Return the operands of terms (n,) of one operation: arrays (n,), or (n, k) where one is a vector.
 
     A leaf has its number. A concatenation has one operand, its elements; a scaled dot product has five: two
-    vectors, the addend and two vectors of scales.
+    vectors, the addend and two vectors of scales. Vectors that are not expanded are (n,), too.
     """
     arguments = store.arguments(terms)
+    vectors: Callable[[Ids], Ids] = store.elements if expanded else np.asarray
     match operation.name:
         case name if name in LEAVES or name in (VECTOR, NORMAL_FORM):
             return [arguments[:, 0]]
         case name if name == CONCATENATION:
             return [store.elements(arguments[:, 0])]
         case operations.DOT:
-            return [store.elements(arguments[:, 0]), store.elements(arguments[:, 1]), arguments[:, 2]]
+            return [*map(vectors, arguments[:, :2].T), arguments[:, 2]]
         case operations.SCALED_DOT:
             rest = store.elements(arguments[:, 2])
-            vectors = [store.elements(each) for each in (*arguments[:, :2].T, *rest[:, 1:].T)]
-            return [*vectors[:2], rest[:, 0], *vectors[2:]]
+            return [*map(vectors, arguments[:, :2].T), rest[:, 0], *map(vectors, rest[:, 1:].T)]
     return list(arguments[:, : len(operation.operands)].T)
 
 

@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from math import prod
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +21,7 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import BF16, F32, F64, TF32, FloatFormat, Format, IntegerFormat
+from ...spec.formats import BF16, F32, F64, TF32, FloatFormat, IntegerFormat
 from .. import operations
 from ..evaluation import evaluate
 from ..operations import OUTCOMES, Sum
@@ -56,7 +57,6 @@ class Plan:
 
     def __init__(self, store: TermStore, terms: NDArray[np.int64], tolerance: float = 0.0) -> None:
         self.blur = arb(1, tolerance)
-        self.terms: list[int] = terms.tolist()
         self.operations: dict[int, Operation] = {}
         self.arguments: dict[int, tuple[Any, ...]] = {}
         self.literals: dict[int, Value] = {}
@@ -82,9 +82,8 @@ class Plan:
         ctx.prec = PRECISION
         found = Evaluation(self, draw)
         with np.errstate(all="ignore"):
-            for term in self.terms:
-                if term in self.arguments:
-                    found.values[term] = found.computed(term)
+            for term in sorted(self.arguments):
+                found.values[term] = found.computed(term)
         return found
 
 
@@ -104,7 +103,6 @@ class Evaluation:
         self.values: dict[int, Value] = dict(plan.literals)
         self.outcomes: dict[int, int] = {}
         """Of comparisons and extrema the sign of the difference of the numbers; of steps which one it is."""
-        self.decoded: dict[tuple[int, Format], Any] = {}
 
     def computed(self, term: int) -> Value:
         """Return the value of a term whose arguments have theirs."""
@@ -134,14 +132,12 @@ class Evaluation:
 
     def number(self, term: int, fmt: Any) -> Any:
         """Return a term as a real number, infinite or NaN where a constant is; as an integer."""
-        value, key = self.known(term), (term, fmt)
+        value = self.known(term)
         if isinstance(fmt, IntegerFormat):
             return number_of(self.word(term), fmt)
         if isinstance(value, Real) and (value.format == fmt or {value.format, fmt} == {F32, TF32}):
             return value.number
-        if key not in self.decoded:
-            self.decoded[key] = decoded(self.word(term), fmt, literal=isinstance(value, Literal))
-        return self.decoded[key]
+        return decoded(self.word(term), fmt, literal=isinstance(value, Literal))
 
     def numbers(self, operation: Operation, term: int) -> list[Any]:
         """Return the operands of a term as numbers."""
@@ -160,17 +156,15 @@ def _fused(e: Evaluation, operation: Operation, term: int) -> Value:
     literals = [number_of(each, read) for each, read in addends if isinstance(each, Literal)]
     total = _summed(factors, given)
     if literals and len(given) > 1:
-        for at, each in enumerate(terms):
-            value = e.values[each]
-            if isinstance(value, Real) and value.great and abs(total) * 2 <= abs(given[at]):
-                given[at] = decoded(
-                    e.word(each), value.format
-                )  # the constant is taken away: this is what it left
+        great = [isinstance(value := e.values[each], Real) and value.great is not None for each in terms]
+        given = [  # where the constant is taken away, what it left
+            decoded(e.word(each), read) if rounded and abs(total) * 2 <= abs(number) else number
+            for each, read, number, rounded in zip(terms, operation.operands, given, great, strict=True)
+        ]
         total = _summed(factors, given)
     if not rounds(operation):
         return _stepped(e, operation, term, total)
-    great = any(is_great(each, fmt) for each in literals)
-    return Real(total, fmt, how.rounding if great else None)
+    return Real(total, fmt, how.rounding if any(is_great(each, fmt) for each in literals) else None)
 
 
 def _summed(factors: int, given: Sequence[Any]) -> Any:
@@ -180,13 +174,12 @@ def _summed(factors: int, given: Sequence[Any]) -> Any:
 def _dot(e: Evaluation, operation: Operation, term: int) -> Value:
     x, y, addend, *scales = e.plan.arguments[term]
     left, right, last, *others = operation.operands
-    total, length = e.number(addend, last), len(x)
-    for at in range(length):
-        product = e.number(x[at], left) * e.number(y[at], right)
-        for vector, fmt in zip(scales, others, strict=True):
-            product *= e.number(vector[at * len(vector) // length], fmt)
-        total += product
-    return Real(total, operation.result)
+    vectors = [(x, left), (y, right), *zip(scales, others, strict=True)]
+    products = (
+        prod(e.number(vector[at * len(vector) // len(x)], fmt) for vector, fmt in vectors)
+        for at in range(len(x))
+    )
+    return Real(sum(products, e.number(addend, last)), operation.result)
 
 
 def _words(e: Evaluation, operation: Operation, term: int) -> Value:

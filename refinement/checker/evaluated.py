@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -137,9 +138,8 @@ def checked(store: TermStore, actual: Ids, expected: Ids, fmt: Format, how: Take
     report = Checked(elements=len(places))
     if not len(places):
         return report
-    if store not in _RESIDUES:
-        _RESIDUES[store] = ResidueEvaluation(store, SEED), ResidueEvaluation(store, SEED + 1, alike=True)
-    at_a_point, of_shapes = _RESIDUES[store]
+    new = ResidueEvaluation(store, SEED), ResidueEvaluation(store, SEED + 1, alike=True)
+    at_a_point, of_shapes = _RESIDUES.setdefault(store, new)
     sides = [side[places] for side in (actual, expected)]
     values = [at_a_point.of(side, fmt) for side in sides]
     left = np.flatnonzero(values[0] != values[1])
@@ -253,24 +253,23 @@ class _Batch:
 
     def _admissible(self, evaluation: Evaluation) -> bool:
         """Tell whether the terms that are supposed to have a value have it."""
-        try:
+        with suppress(Lost):
             return all(evaluation.word(term) == evaluation.word(constant) for term, constant in self._assumed)
-        except Lost:
-            return False
+        return False
 
     def _points(self) -> Iterator[Point]:
-        for seed in range(POINTS):
-            yield Point(self._store, seed, small=self._how.has_masks)
-        for seed in range(SEEDS_ALONE if self._alone else 0):  # to be alone may be a hypothesis
-            yield Point(self._store, POINTS + MINED_POINTS + seed)
+        last = POINTS + MINED_POINTS
+        yield from (Point(self._store, seed, small=self._how.has_masks) for seed in range(POINTS))
+        alone = range(last, last + SEEDS_ALONE) if self._alone else ()  # it may be so by a hypothesis
+        yield from (Point(self._store, seed) for seed in alone)
         if self._outcomes and not self._how.has_masks:
-            for seed in range(MINED_POINTS):
-                yield Point(self._store, POINTS + seed, self._mined)
+            yield from (Point(self._store, seed, self._mined) for seed in range(POINTS, last))
             yield from self._aimed()
 
     def _aimed(self) -> Iterator[Point]:
         """Yield points where comparisons come out as they have not yet, moving one input at a time."""
-        left = MOST_AIMED
+        left, base = MOST_AIMED, Point(self._store, 0)
+        self._plan.at(base.draw)
         for term in [each for each in self._outcomes if self._plan.operations[each].name in CONDITIONS]:
             own = cone(self._store, np.array([term]), left)
             if own is None:
@@ -280,6 +279,7 @@ class _Batch:
                 if (left := left - len(own)) < 0 or {-1, 1} <= self._outcomes[term]:
                     break
                 point = Point(self._store, 0, fixed={name: nearest(number, name[1])})
+                point.words.update((each, word) for each, word in base.words.items() if each != name)
                 outcome = part.at(point.draw).outcomes.get(term)
                 if outcome is not None and outcome not in self._outcomes[term]:
                     yield point

@@ -6,6 +6,7 @@ Trusted for radii: too small a ball objects to what is right, too great a one to
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +91,7 @@ def one_step(function: Callable[[NDArray[np.float64]], Any], number: Any) -> int
     return int(low)
 
 
+@lru_cache(1 << 12)  # few numbers are drawn, and each is read often
 def decoded(word: int, fmt: FloatFormat, *, literal: bool = False) -> Any:
     """Return the number of an encoding; a literal that may stand for another one is a ball."""
     exact = fmt.exact(word)

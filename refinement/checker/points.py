@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,7 @@ def _float(fmt: FloatFormat, source: random.Random, below: int) -> int:
     return nearest(-magnitude if fmt.signed and source.random() < 0.5 else magnitude, fmt)
 
 
+@lru_cache(1 << 12)  # few numbers are drawn, and each often
 def nearest(number: Fraction, fmt: Any) -> int:
     """Return the word of the number of a format that is next to a number."""
     if isinstance(fmt, IntegerFormat):
@@ -134,7 +136,7 @@ def mined(store: TermStore, terms: NDArray[np.int64]) -> list[Fraction]:
     groups = [each for each in by_operation(store, terms.astype(np.int32)) if each[0].name in ranked]
     for operation, members in sorted(groups, key=lambda each: ranked.index(each[0].name)):
         for column, fmt in zip(gathered(store, operation, members), operation.operands, strict=True):
-            words = np.unique(store.constant_values(column[store.are(CONSTANT, column)]))[:MOST_MINED]
-            numbers = [number_of(word, fmt) for word in words.tolist()]
+            words = store.constant_values(column[store.are(CONSTANT, column)])
+            numbers = [number_of(word, fmt) for word in np.unique(words)[:MOST_MINED].tolist()]
             found.update((each, None) for each in numbers if each is not None and abs(each) < 1 << 40)
     return list(found)[:MOST_MINED]

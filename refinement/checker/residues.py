@@ -32,8 +32,11 @@ from .meaning import NARROW, is_great, rounds, stem
 Residues = NDArray[np.uint64]
 
 PRIME = (1 << 61) - 1
-_P, _LOW, _SHIFT = np.uint64(PRIME), np.uint64((1 << 32) - 1), np.uint64(61)
-_ONE, _HALF = np.uint64(1), np.uint64(32)
+_P, _LOW, _SHIFT = np.uint64(PRIME), np.uint64((1 << 31) - 1), np.uint64(61)
+_ONE, _HALF = np.uint64(1), np.uint64(31)
+
+_PIECE = 1 << 14
+"""Numbers that are computed with at a time: as many as a processor's cache holds, with intermediate ones."""
 
 _FUNCTIONS = (operations.FUNCTION, operations.QUOTIENT)
 
@@ -44,16 +47,20 @@ _UNKNOWN, _WORD = -1, 0
 def reduced(values: Residues) -> Residues:
     """Return numbers below 2^64 modulo the prime."""
     folded = (values & _P) + (values >> _SHIFT)
-    return np.where(folded >= _P, folded - _P, folded)
+    return np.minimum(folded, folded - _P)  # the difference wraps where it is negative
+
+
+def products(left: Residues, right: Residues) -> Residues:
+    """Return products of residues as numbers below 2^64: by halves of 31 bits, as 2^61 is 1."""
+    a, b, c, d = left >> _HALF, left & _LOW, right >> _HALF, right & _LOW
+    middle = a * d + b * c  # below 2^62, to be shifted by 31
+    shifted = (middle >> (_HALF - _ONE)) + ((middle & (_LOW >> _ONE)) << _HALF)
+    return (a * c << _ONE) + b * d + shifted  # below 2^61 + 2^62 + 2^61 + 2^32
 
 
 def times(left: Residues, right: Residues) -> Residues:
-    """Return products modulo the prime: by halves of 32 bits, as 2^61 is 1."""
-    a, b, c, d = left >> _HALF, left & _LOW, right >> _HALF, right & _LOW
-    middle = a * d + b * c  # below 2^62
-    high = a * c << np.uint64(3)  # of 2^64, which is 8
-    shifted = (middle >> np.uint64(29)) + ((middle & np.uint64((1 << 29) - 1)) << _HALF)
-    return reduced(high + shifted + reduced(b * d))  # below 2^63
+    """Return products modulo the prime."""
+    return reduced(products(left, right))
 
 
 def plus(left: Residues, right: Residues) -> Residues:
@@ -61,12 +68,17 @@ def plus(left: Residues, right: Residues) -> Residues:
     return reduced(left + right)
 
 
+def total(values: Residues) -> Residues:
+    """Return sums of numbers (n, k) below 2^64, over k < 2^29 of them, modulo the prime."""
+    low, high = (values & _LOW).sum(axis=1), (values >> _HALF).sum(axis=1)
+    return plus(reduced(low), times(reduced(high), np.array(1 << 31, dtype=np.uint64)))
+
+
 def inverse(values: Residues) -> Residues:
     """Return reciprocals modulo the prime, by Fermat's theorem; 0 of 0."""
     found = np.ones_like(values)
     for bit in f"{PRIME - 2:b}":
-        found = times(found, found)
-        found = times(found, values) if bit == "1" else found
+        found = times(times(found, found), values if bit == "1" else np.ones_like(values))
     return found
 
 
@@ -77,7 +89,7 @@ def scattered(*columns: Residues | int) -> Residues:
         number = column & ((1 << 64) - 1) if isinstance(column, int) else column
         found = (found ^ np.asarray(number, dtype=np.uint64)) * np.uint64(0xD6E8FEB86659FD93)
         found = (found ^ (found >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-        found = found ^ (found >> _HALF)
+        found = found ^ (found >> np.uint64(32))
     return found
 
 
@@ -123,12 +135,12 @@ class ResidueEvaluation:
         if isinstance(fmt, FloatFormat) and foreign.any():
             constant = foreign & self._store.are(CONSTANT, terms)
             words, places = np.unique(values[constant], return_inverse=True)
-            numbers = [self._constant(word, fmt) for word in words.tolist()]
-            values[constant] = np.array(numbers, dtype=np.uint64)[places.reshape(-1)]
+            numbers = np.array([self._constant(word, fmt) for word in words.tolist()], dtype=np.uint64)
+            values[constant] = numbers[places.reshape(-1)]
             foreign &= ~constant
         if foreign.any():
-            name = self._number(("read", self._kind(fmt)))
-            hashed = scattered(name, kinds[foreign].astype(np.uint64), values[foreign])
+            name, kind = self._number(("read", self._kind(fmt))), kinds[foreign].astype(np.uint64)
+            hashed = scattered(name, kind, values[foreign])
             values[foreign] = reduced(hashed) if isinstance(fmt, FloatFormat) else hashed
         return values
 
@@ -150,11 +162,12 @@ class ResidueEvaluation:
             self._values[terms] = self._store.constant_values(terms)
             return _WORD
         if operation.name in (INPUT, UNDEFINED, NORMAL_FORM):
-            index = self._store.arguments(terms)[:, 0].astype(np.uint64)
-            if self._alike and operation.name == INPUT:
-                index = np.zeros_like(index)
+            is_alike = self._alike and operation.name == INPUT
+            index = self._store.arguments(terms)[:, 0].astype(np.uint64) * np.uint64(not is_alike)
             found = scattered(self._seed, self._number(operation), index)
             self._values[terms] = reduced(found) if real else found & ones(operation.result.bits)
+        elif real and operation.name in (operations.DOT, operations.SCALED_DOT):
+            self._dots(operation, terms)
         elif operation.name != VECTOR:
             given = gathered(self._store, operation, terms)
             formats = [operation.result] if operation.name == CONCATENATION else operation.operands
@@ -164,14 +177,27 @@ class ResidueEvaluation:
             self._values[terms] = reduced(found) if real else found
         return self._kind(operation.result)
 
+    def _dots(self, operation: Operation, terms: Ids) -> None:
+        """Note sums of products modulo the prime, reading each vector once, however many sums it is in."""
+        columns, formats = gathered(self._store, operation, terms, expanded=False), [*operation.operands]
+        self._values[terms] = self._read(columns.pop(2), formats.pop(2))
+        distinct = list(map(np.unique, columns))
+        rows = list(map(self._read, map(self._store.elements, distinct), formats))
+        places = list(map(np.searchsorted, distinct, columns))
+        for start in range(0, len(terms), count := max(1, _PIECE // rows[0].shape[1])):
+            piece = slice(start, start + count)
+            x, y, *scales = (row[place[piece]] for row, place in zip(rows, places, strict=True))
+            for each in scales:
+                x = times(x, np.repeat(each, x.shape[1] // each.shape[1], axis=1))
+            self._values[terms[piece]] = plus(self._values[terms[piece]], total(products(x, y)))
+
     def _unknown(self, operation: Operation, arguments: Sequence[Residues]) -> Residues:
         """Return values of a function of which nothing is assumed, but whether its arguments commute."""
-        name = operation.name
-        attribute = stem(operation) if name in _FUNCTIONS else operation.attribute
-        if name == operations.EXTREMUM:
+        attribute = stem(operation) if operation.name in _FUNCTIONS else operation.attribute
+        if operation.name == operations.EXTREMUM:
             arguments = [np.minimum(*arguments), np.maximum(*arguments)]
         columns = [part for each in arguments for part in np.atleast_2d(each.T)]
-        return scattered(self._number((name, attribute, operation.result, len(columns))), *columns)
+        return scattered(self._number((operation.name, attribute, operation.result, len(columns))), *columns)
 
     def _real(self, operation: Operation, arguments: Sequence[Residues]) -> Residues | None:
         """Return what sums, products and quotients are, modulo the prime; None of everything else."""
@@ -184,13 +210,8 @@ class ResidueEvaluation:
             case operations.NEGATE:
                 return _P - arguments[0]
             case operations.CONVERT if rounds(operation):
-                (source,) = operation.operands
-                return arguments[0] if isinstance(source, FloatFormat) else _whole(source, arguments[0])
-            case operations.DOT | operations.SCALED_DOT:
-                x, y, addend, *scales = (each.T for each in arguments)
-                for each in scales:
-                    x = times(x, np.repeat(each, len(x) // len(each), axis=0))
-                return reduce(plus, times(x, y), addend)
+                is_real = isinstance(operation.operands[0], FloatFormat)
+                return arguments[0] if is_real else _whole(operation.operands[0], arguments[0])
             case operations.FUNCTION | operations.QUOTIENT if stem(operation) in ("div", "rcp"):
                 inverted = inverse(arguments[-1])
                 return inverted if len(arguments) == 1 else times(arguments[0], inverted)
@@ -199,8 +220,7 @@ class ResidueEvaluation:
 
 def _integer(operation: Operation, arguments: Sequence[Residues]) -> Residues | None:
     """Return what sums and products of words are; None of everything else."""
-    how = operation.attribute
-    wraps = isinstance(how, Accumulation) and not how.saturate
+    wraps = isinstance(operation.attribute, Accumulation) and not operation.attribute.saturate
     if operation.name not in (operations.RING, operations.NEGATE) and not wraps:
         return None
     return evaluate(

@@ -16,7 +16,7 @@ from source_modules import REPOSITORY
 from mmaproof.refinement import operations
 from mmaproof.refinement.checker.evaluated import Checked, ObjectionError, Taken, checked
 from mmaproof.refinement.checker.numbers import Name
-from mmaproof.refinement.checker.residues import PRIME, inverse, plus, times
+from mmaproof.refinement.checker.residues import PRIME, inverse, plus, products, times, total
 from mmaproof.refinement.counterexamples import Difference, KernelCounterexample
 from mmaproof.refinement.evaluation import apply
 from mmaproof.refinement.terms import TermStore
@@ -61,6 +61,16 @@ def test_arithmetic_of_the_field(left: int, right: int) -> None:
         assert int(times(x, y)[0]) == left * right % PRIME
         assert int(plus(x, y)[0]) == (left + right) % PRIME
         assert int(inverse(x)[0]) == (pow(left, -1, PRIME) if left else 0)
+
+
+@given(st.lists(st.tuples(RESIDUES, RESIDUES), min_size=1, max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_sums_of_products_of_the_field(pairs: list[tuple[int, int]]) -> None:
+    x, y = (np.array([column, column], dtype=np.uint64) for column in zip(*pairs, strict=True))
+    with np.errstate(over="ignore"):
+        assert total(products(x, y)).tolist() == [sum(a * b for a, b in pairs) % PRIME] * 2
+    largest = np.full((1, 1000), (1 << 64) - 1, dtype=np.uint64)
+    assert int(total(largest)[0]) == 1000 * ((1 << 64) - 1) % PRIME
 
 
 class Terms:
