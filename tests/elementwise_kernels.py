@@ -43,6 +43,7 @@ def result_of(
     values: Mapping[str, Sequence[float]] | None = None,
     target: str = "sm_90",
     requires: Sequence[str] = (),
+    ensures: str = "",
 ) -> Result:
     """Verify a kernel whose thread `t` computes the elements `t`.
 
@@ -62,6 +63,8 @@ def result_of(
         The processor.
     requires : sequence of str
         What inputs meet.
+    ensures : str
+        Further keys of ``[ensures]``.
     """
     conditions = f"\n[requires]\nconditions = {list(requires)}" if requires else ""
     kinds = {name: (words.split()[0], words.split()[-1] == "out") for name, words in arrays.items()}
@@ -69,7 +72,7 @@ def result_of(
         formula,
         {name: f"{kind} {THREADS} {'out' if out else 'in'}" for name, (kind, out) in kinds.items()},
         extra={name: f"values = {list(given)}" for name, given in (values or {}).items()},
-        ensures=f"[launch]\ngrid = 1\nblock = {THREADS}{conditions}",
+        ensures=f"{ensures}\n[launch]\ngrid = 1\nblock = {THREADS}{conditions}",
     )
     with tempfile.TemporaryDirectory() as folder:
         kernel, wanted = Path(folder) / "kernel.ptx", Path(folder) / "contract.toml"
