@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 import pytest
@@ -11,3 +11,11 @@ import pytest
 def few(names: Iterable[str], *chosen: str) -> list[Any]:
     """Return parameters of which only those chosen are tested always."""
     return [each if each in chosen else pytest.param(each, marks=pytest.mark.sweep) for each in names]
+
+
+def spread(names: Iterable[str], every: int, slow: Container[str] = ()) -> list[Any]:
+    """Return parameters of which the first of each so many is tested always, if it is not slow."""
+    return [
+        each if number % every == 0 and each not in slow else pytest.param(each, marks=pytest.mark.sweep)
+        for number, each in enumerate(names)
+    ]

@@ -25,7 +25,7 @@ def test_the_table_has_a_line_for_each_kernel() -> None:
 @pytest.mark.parametrize(
     "kernel",
     [
-        "shuffled_gemv_f32_sm80.ptx",
+        pytest.param("shuffled_gemv_f32_sm80.ptx", marks=pytest.mark.sweep),
         "split_k_f16_sm80.ptx",
         "split_k_tickets_f32_sm80.ptx",
         pytest.param("gemm_f16_f32_f32_32x32x32_s1_ragged_sm80.ptx", marks=pytest.mark.sweep),

@@ -28,7 +28,7 @@ KERNELS = 100
 """Kernels of one module."""
 
 
-@pytest.mark.parametrize("name", few(TARGETS, "sm_90a", "sm_120a"))
+@pytest.mark.parametrize("name", few(TARGETS, "sm_90a"))
 def test_kernels_assemble(name: str, tmp_path: Path) -> None:
     target, ptxas = target_named(name), assembler()
     by_version: dict[Version, list[Case]] = defaultdict(list)

@@ -55,7 +55,7 @@ def made(store: TermStore, leaves: Ids, tree: object, fmt: Format) -> Ids:
 
 
 @pytest.mark.parametrize("fmt", [F32, S32])
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(one=TREES, other=TREES)
 def test_what_is_called_equal_is_equal(fmt: Format, one: object, other: object) -> None:
     store = TermStore()
@@ -128,7 +128,7 @@ def near(one: object, other: object, numbers: list[float]) -> bool:
     return bool(left == right or mpmath.almosteq(left, right, 1e-9))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     one=AFFINE, other=AFFINE, points=st.lists(st.lists(EXACT, min_size=3, max_size=3), min_size=4, max_size=8)
 )
@@ -194,7 +194,7 @@ def test_what_not_all_have_in_common_stays_inside(name: str) -> None:
     assert not equal_trees(*OTHER[name])
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(order=st.permutations(range(7)), which=st.sampled_from(["max", "min"]), split=st.integers(1, 6))
 def test_the_order_makes_no_difference(order: list[int], which: str, split: int) -> None:
     store = TermStore()

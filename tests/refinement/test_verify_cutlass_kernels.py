@@ -239,6 +239,7 @@ def result_of(case: Case, built: Build, folder: Path, formula: str) -> Result:
 
 
 QUICK = {"reduction_f32", "tensor_s8"}
+SLOW = {"cute_f32", "serial_split_k_f16"}
 
 FAULTS = [
     pytest.param(case, name, id=f"{case.source}, {name}", marks=[pytest.mark.sweep] if index else [])
@@ -247,7 +248,13 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.source)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.source, marks=[pytest.mark.sweep] if case.source in SLOW else [])
+        for case in CASES
+    ],
+)
 def test_a_kernel_is_verified(case: Case, tmp_path: Path) -> None:
     right = result_of(case, stored(case.source), tmp_path, case.formula)
     assert (right.verdict, right.equality, right.findings) == ("verified", case.equality, ())

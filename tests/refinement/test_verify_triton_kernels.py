@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sweep_parameters import spread
 from triton_contracts import CORPUS, KERNELS, contract
 
 from mmaproof.refinement.findings import Kind
@@ -13,6 +14,8 @@ from mmaproof.refinement.verification import Verification, verify
 
 CORRECT = [name for name, facts in KERNELS.items() if facts["fault"] is None]
 FAULTY = [name for name in KERNELS if name not in CORRECT]
+
+LARGE = [name for name in CORRECT if "_128x" in name]
 
 SIGNS = {
     "a_stride": Kind.WRONG_VALUE,
@@ -41,7 +44,7 @@ def test_the_corpus_has_both() -> None:
     assert {facts["fault"] for facts in KERNELS.values()} == {None, *SIGNS}
 
 
-@pytest.mark.parametrize("name", CORRECT)
+@pytest.mark.parametrize("name", spread(CORRECT, 2, LARGE))
 def test_a_correct_kernel_is_verified(name: str, tmp_path: Path) -> None:
     result = verified(name, tmp_path).result
     assert (result.verdict, result.findings) == (Verdict.VERIFIED, ())
@@ -50,7 +53,7 @@ def test_a_correct_kernel_is_verified(name: str, tmp_path: Path) -> None:
     assert (result.bound is None) == whole
 
 
-@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize("name", spread(FAULTY, 2))
 def test_a_faulty_kernel_is_refuted_for_its_fault(name: str, tmp_path: Path) -> None:
     found = verified(name, tmp_path)
     assert found.result.verdict is Verdict.REFUTED
