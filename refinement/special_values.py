@@ -342,7 +342,7 @@ class SpecialValues:
                 return other  # as its normal form
         for place, other in ((0, 1), (1, 0)):  # a number is greater than 0, or less
             if classes.ZERO in self._diagrams.values(sides[other]):
-                sides[place] = self._with_sign(read[place], sides[place])
+                sides[place] = self._with_sign(read[place], sides[place], zero=classes.POSITIVE)
         return self._diagrams.applied(
             ("extremum", which, nan), lambda *pair: classes.extreme(*pair, which, nan=nan), *sides
         )
@@ -400,11 +400,14 @@ class SpecialValues:
         sides = (classes.FALSE, classes.TRUE)
         return self._diagrams.node(self._numbers[number], *(sides[::-1] if opposite else sides))
 
-    def _with_sign(self, read: Read, diagram: int) -> int:
-        """Return a diagram, with the sign of what is a number."""
+    def _with_sign(self, read: Read, diagram: int, zero: int = classes.ZERO) -> int:
+        """Return a diagram, with the sign of what is a number, and `zero` where that happens to be 0."""
         if classes.NUMBER not in self._diagrams.values(diagram):
             return diagram
-        return self._diagrams.chosen(diagram, self._signs.of(*read), diagram, classes.NUMBER)
+        sign = self._signs.of(*read)
+        if sign != classes.ZERO:
+            sign = self._diagrams.chosen(sign, zero, sign, classes.ZERO)
+        return self._diagrams.chosen(diagram, sign, diagram, classes.NUMBER)
 
 
 def _difference(actual: int, expected: int) -> int:

@@ -56,6 +56,11 @@ LOST = {
         "add.f32 %C, %f3, %B;",
         "C[i] = B[i]",
     ),
+    "divided by what is 0 for half of the data": (
+        "max.f32 %f1, %A, 0f00000000; div.rn.f32 %f2, %B, %f1; mul.f32 %f3, %f2, 0f00000000; "
+        "add.f32 %C, %f3, %B;",
+        "C[i] = B[i]",
+    ),
     "divided by a 0 that is chosen": (
         "setp.ne.s32 %p1, %M, 0; selp.f32 %f1, 0f3F800000, 0f00000000, %p1; div.rn.f32 %f2, %A, %f1; "
         "sub.f32 %f3, %f2, %f2; add.f32 %C, %f3, %B;",
@@ -114,6 +119,10 @@ KEPT = {
     "an infinity multiplied and added": (
         MASKED + "fma.rn.f32 %C, %f1, %B, %B;",
         "C[i] = where(M[i] != 0, A[i], -inf) * B[i] + B[i]",
+    ),
+    "a magnitude that divides, as the opposite of the least": (
+        "min.f32 %f1, %A, 0f00000000; neg.f32 %f1, %f1; max.f32 %f1, %f1, %A; div.rn.f32 %C, %B, %f1;",
+        "C[i] = B[i] / abs(A[i])",
     ),
     "another sum": (MASKED + "add.f32 %C, %B, %f1;", "C[i] = where(M[i] != 0, A[i], -inf) + B[i]"),
 }
