@@ -19,8 +19,9 @@ from .any_size import places_of_any_size
 from .barrier_objects import Arrival, BarrierObject, BarrierObjects
 from .execution import Decoders, Execution, undecoded
 from .handlers import Modifiers
+from .loose_races import Bytes
 from .mbarrier import barrier_space, barriers_at
-from .memory_access import Bytes, load_bytes, store_bytes
+from .memory_access import load_bytes, store_bytes
 from .module import TYPE_BITS, InstructionStatement
 from .operands import Operand
 from .races import Places

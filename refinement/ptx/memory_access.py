@@ -13,13 +13,11 @@ from ..memory import ABSENT, ByteLanes, Offsets
 from .addressing import Addresses, located
 from .equal_words import are_same_numbers, differ_for_some
 from .execution import Execution
+from .loose_races import Bytes, report_races, unknown_words, with_loose_stores
 from .ordering import NOBODY
 from .races import Conflicts
 from .state_space import Space
 from .threads import Indices
-
-Bytes = tuple[Ids, NDArray[np.uint8]]
-"""Terms (n, count), and the lowest bit of each byte in its term."""
 
 
 def load(
@@ -173,20 +171,39 @@ def _write_bytes(
         harmless = ~changed[found.which] & found.idempotent
         _note_same_values(execution, part, found.some(harmless & ~found.reads), places)
         found = found.some(~harmless)
+        found, data = with_loose_stores(
+            execution, part, found, places, threads_of, data, 0 if words is None or by_warps else size
+        )
         _keep_overwritten(part, found, places)
-    _report_races(execution, part, found, places, threads_of, "writes")
+    report_races(execution, part, found, places, threads_of, "writes")
     _put(lanes, offsets, data)
     if atomic or len(offsets) < 2:
         return
-    lost = _differ(lanes, offsets, data).any(axis=1)
+    lost = np.asarray(_differ(lanes, offsets, data).any(axis=1))
     if not lost.any():
         others = np.flatnonzero(history.writer[places] != execution.ordering.names[threads_of])
         _note_same_value(execution, part, places[others[:1]], line)
         return
+    _report_lost(execution, part, offsets, data, words, threads, lost, 0 if by_warps else size)
+
+
+def _report_lost(
+    execution: Execution,
+    part: Space,
+    offsets: Offsets,
+    data: Bytes,
+    words: Ids | None,
+    threads: Indices,
+    lost: NDArray[np.bool_],
+    size: int,
+) -> None:
+    """Report stores that others of the same instruction have overwritten, of words of `size` bytes."""
+    lanes, history, total = part.lanes, part.history, data[0].shape[1]
+    assert history is not None
     what = "different values"
     if words is not None:
-        size = total // words.shape[1]
-        kept = lanes.read((offsets[lost][:, None] + size * np.arange(words.shape[1])).reshape(-1), size)
+        width = total // words.shape[1]
+        kept = lanes.read((offsets[lost][:, None] + width * np.arange(words.shape[1])).reshape(-1), width)
         stored = words[lost].reshape(-1)
         if are_same_numbers(execution.store, kept, stored):
             execution.unordered = True
@@ -194,14 +211,30 @@ def _write_bytes(
         if not differ_for_some(execution.store, kept, stored):
             what = "values that are not shown to be the same"
     first = int(np.flatnonzero(lost)[0])
+    undefined = None
+    if (
+        size
+        and words is not None
+        and execution.semaphores is None
+        and history.are_stored_as(history.places(offsets[lost], total), size)
+    ):
+        execution.note_loose_races(True)
+        if execution.drops_races:
+            undefined, unknown = unknown_words(execution, part, int(lost.sum()), total, size)
+            _put(lanes, offsets[lost], unknown)
     lanes_of = offsets[lost][:, None] + np.arange(total)
     part.note_overwritten(
-        lanes_of, data[0][lost], data[1][lost], line, execution.ordering.names[threads[lost]]
+        lanes_of,
+        data[0][lost],
+        data[1][lost],
+        execution.instruction.line,
+        execution.ordering.names[threads[lost]],
     )
     execution.report(
         Kind.RACE if what == "different values" else Kind.UNDECIDED,
         f"two threads write {what} to {part.place(int(offsets[first]))} in one instruction",
         threads[lost],
+        undefined=undefined,
     )
 
 
@@ -214,7 +247,7 @@ def use_atomically(execution: Execution, part: Space, offsets: Offsets, size: in
     places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
     line = execution.instruction.line
     found = history.read(execution.ordering, places, threads_of, line, atomic=True)
-    _report_races(execution, part, found, places, threads_of, "uses")
+    report_races(execution, part, found, places, threads_of, "uses")
 
 
 def _keep_overwritten(part: Space, found: Conflicts, places: Offsets) -> None:
@@ -363,9 +396,9 @@ def _note_reading(
             which = np.unique(found.which[loose] // per_access)
             undefined = execution.store.undefined(len(which) * count, 8 * size)
             racing = _Racing(rows[which], undefined.reshape(-1, count))
-            _report_races(execution, part, found.some(loose), places, threads_of, does, undefined)
+            report_races(execution, part, found.some(loose), places, threads_of, does, undefined)
             found = found.some(~loose)
-    _report_races(execution, part, found, places, threads_of, does)
+    report_races(execution, part, found, places, threads_of, does)
     return racing
 
 
@@ -424,49 +457,3 @@ def _report_absent(
         threads[who],
         undefined=undefined,
     )
-
-
-def _report_races(
-    execution: Execution,
-    part: Space,
-    found: Conflicts,
-    places: Offsets,
-    threads: Indices,
-    does: str,
-    undefined: Ids | None = None,
-) -> None:
-    """Report races; with `undefined` only if something comes to depend on what they give."""
-    if not len(found):
-        return
-    assert part.history is not None
-    copying = found.some(found.copies)
-    if len(copying):
-        place = part.place(int(places[copying.which[0]]) * part.history.granule)
-        execution.report(
-            Kind.RACE,
-            f"{does} {place}, where the asynchronous copy of line {int(copying.lines[0])} is not waited for",
-            threads[copying.which],
-            other_line=int(copying.lines[0]),
-            undefined=undefined,
-        )
-    certain = ~np.isin(found.lines, list(part.history.on_data))
-    for rest, kind, doubt in (
-        (found.some(~found.copies & certain), Kind.RACE, ""),
-        (found.some(~found.copies & ~certain), Kind.UNDECIDED, ", if data lead there, which is not known"),
-    ):
-        if not len(rest):
-            continue
-        place = part.place(int(places[rest.which[0]]) * part.history.granule)
-        other = execution.threads.name_in_grid(int(rest.others[0]))
-        of_one_block = bool(execution.ordering.same_block(threads[rest.which[:1]], rest.others[:1])[0])
-        of_warp = not rest.reads[0] and part.history.of_warps[places[rest.which[0]]]
-        did = f"{'reads' if rest.reads[0] else 'writes'}{' for its whole warp' * bool(of_warp)}"
-        did += f" in line {int(rest.lines[0])}{doubt}"
-        execution.report(
-            kind,
-            f"{does} {place}, which {other} {did}, with no barrier between",
-            threads[rest.which],
-            other_line=int(rest.lines[0]) if of_one_block else 0,
-            cause="" if of_one_block else f"line {int(rest.lines[0])}",
-            undefined=undefined,
-        )

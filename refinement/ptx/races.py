@@ -41,6 +41,8 @@ class Conflicts:
         Whether it is an asynchronous copy that is not waited for.
     idempotent : array (c,)
         Whether nothing is wrong with writing what the place holds already.
+    read_too : array (c,)
+        Whether others may have read, or changed by atomics, what a store is not in order with.
     """
 
     which: Indices
@@ -49,6 +51,7 @@ class Conflicts:
     reads: NDArray[np.bool_]
     copies: NDArray[np.bool_]
     idempotent: NDArray[np.bool_]
+    read_too: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.which)
@@ -64,6 +67,7 @@ class Conflicts:
             np.concatenate([self.reads, more.reads]),
             np.concatenate([self.copies, more.copies]),
             np.concatenate([self.idempotent, more.idempotent]),
+            np.concatenate([self.read_too, more.read_too]),
         )
 
     def some(self, wanted: NDArray[np.bool_]) -> Conflicts:
@@ -75,6 +79,7 @@ class Conflicts:
             self.reads[wanted],
             self.copies[wanted],
             self.idempotent[wanted],
+            self.read_too[wanted],
         )
 
 
@@ -225,6 +230,7 @@ class AccessHistory:
         readers = self._unordered_readers(ordering, places, threads, np.arange(len(places)))
         if len(conflicts):
             conflicts.idempotent[np.isin(conflicts.which, readers.which[~readers.idempotent])] = False
+            conflicts.read_too[np.isin(conflicts.which, readers.which)] = True
             readers = readers.some(~np.isin(readers.which, conflicts.which))
         conflicts = conflicts.and_also(readers)
         self._plain_writer[places] = mine
@@ -249,8 +255,12 @@ class AccessHistory:
         known = self._sizes[places]
         self._sizes[places] = size if size and ((known == 0) | (known == size)).all() else _MIXED
 
+    def are_stored_as(self, places: Places, size: int) -> bool:
+        """Tell whether all that was stored to places were words of `size` bytes."""
+        return bool((self._sizes[places] == size).all())
+
     def leave_a_value(self, places: Places, found: Conflicts, size: int) -> NDArray[np.bool_]:
-        """Tell of which conflicts of reads of `size` bytes the outcome is some value, whichever it is.
+        """Tell of which conflicts of accesses of `size` bytes the outcome is some value, whichever it is.
 
         The memory model says so of accesses that overlap completely (PTX ISA 9.1 section 8.7.1); copies that
         are not waited for leave what was there, or what they copy.
@@ -272,7 +282,9 @@ class AccessHistory:
         stored = atomic if self.warp_reads is None else np.zeros(len(at), dtype=bool)
         lines = np.where(stored, self.line[at], self._reader_line[at])
         copies = np.zeros(len(which), dtype=bool)
-        return Conflicts(which, self._reader[at], lines, ~atomic, copies, ~atomic & ~self._rewritten[at])
+        return Conflicts(
+            which, self._reader[at], lines, ~atomic, copies, ~atomic & ~self._rewritten[at], ~copies
+        )
 
     def _readers_over(self, ordering: Ordering, places: Places, threads: Indices) -> NDArray[np.bool_]:
         reader, times = self._reader[places], self._read[places]
@@ -308,11 +320,11 @@ class AccessHistory:
         at = places[suspects]
         wrote = np.zeros(len(at), dtype=bool)
         copies = self._copying[at] | (self._plain_writer[at] >= AGENT * WARP)
-        return Conflicts(suspects, self.writer[at], self.line[at], wrote, copies, ~copies)
+        return Conflicts(suspects, self.writer[at], self.line[at], wrote, copies, ~copies, wrote.copy())
 
     def _joint_conflicts(self, places: Places, which: Indices) -> Conflicts:
         at, none = places[which], np.zeros(len(which), dtype=bool)
-        return Conflicts(which, self._joint.thread[at], self._joint.line[at], none, none, ~none)
+        return Conflicts(which, self._joint.thread[at], self._joint.line[at], none, none, ~none, none.copy())
 
     @property
     def is_used(self) -> bool:

@@ -60,13 +60,59 @@ def test_one_whose_value_is_used_is_found(body: str, use: str) -> None:
         RACE.replace("ld.shared.u32 %r1, [%r7]", "ld.shared.u64 %d1, [%r9]").replace("%t, 4", "%t, 8"),
         TILE + "st.shared.u16 [%r9], %A;\nst.shared.u32 [%r9], %A;\nld.shared.u16 %r1, [%r7];\n",
         TILE + "ld.shared.u32 %r1, [%r7];\nst.shared.u32 [%r9], %A;\n",  # the value was read before
-        TILE + "st.shared.u32 [%r9], %A;\nst.shared.u32 [%r7], %B;\n",
+        TILE + "st.shared.u32 [%r9], %A;\nld.shared.u32 %r1, [%r9];\nst.shared.u32 [%r7], %B;\n",
+        TILE + "st.shared.u32 [%r9], %A;\natom.shared.add.u32 %r1, [%r9], 1;\nst.shared.u32 [%r7], %B;\n",
+        TILE + "st.shared.u32 [%r9], %A;\nst.shared.v2.u16 [%r7], {%h1, %h1};\n",
+        TILE + "mov.u16 %h1, 1; st.shared.u32 [%r9], %A;\nst.shared.u16 [%r7], %h1;\n",
     ],
 )
 def test_others_are_found_used_or_not(body: str) -> None:
     if "u64" in body:
         body = body.replace("st.shared.u32 [%r9], %A;", "xor.b32 %r6, %r9, 8;\nst.shared.u32 [%r6], %A;")
     result = result_of(body + "mov.u32 %C, %A;", "C[i] = A[i]", ARRAYS)
+    assert result.verdict is Verdict.REFUTED
+    assert Kind.RACE in {each.kind for each in result.findings}
+
+
+STORES = {
+    "each other's word": TILE + "st.shared.u32 [%r9], %A;\nst.shared.u32 [%r7], %B;\n",
+    "one word": TILE + "st.volatile.shared.u32 [tile], %t;\n",
+    "neighbouring words": TILE + "and.b32 %r6, %r9, -8; st.shared.v2.u32 [%r6], {%t, %A};\n",
+}
+OWN = {"each other's word": "%r9", "one word": "tile", "neighbouring words": "%r9"}
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_stores_that_race_and_reach_nothing_are_a_note(name: str) -> None:
+    body = STORES[name] + "bar.sync 0;\n"
+    for use in ("mov.u32 %C, %A;", f"st.shared.u32 [%r9], %A; ld.shared.u32 %C, [%r9]; // {name}"):
+        result = result_of(body + use, "C[i] = A[i]", ARRAYS)
+        assert result.verdict is Verdict.VERIFIED, result.findings
+        assert [each for each in result.notes if "nothing depends on that" in each.message]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "ld.shared.u32 %C, [{own}];",
+        "ld.shared.u32 %r1, [{own}]; and.b32 %r1, %r1, 1; add.u32 %C, %A, %r1;",
+        "ld.shared.u32 %r1, [{own}]; setp.eq.u32 %p0, %r1, 0; @%p0 bra END; mov.u32 %C, %A; END:",
+        "ld.shared.u32 %r1, [{own}]; mul.wide.u32 %d1, %r1, 4; add.u64 %d1, %at0, %d1; "
+        "ld.global.u32 %r2, [%d1]; mov.u32 %C, %A;",
+    ],
+)
+@pytest.mark.parametrize("name", STORES)
+def test_stores_that_race_and_are_read_are_found(name: str, use: str) -> None:
+    body = STORES[name] + "bar.sync 0;\n" + use.format(own=OWN[name])
+    result = result_of(body, "C[i] = A[i]", ARRAYS)
+    assert result.verdict is Verdict.REFUTED
+    assert {each.kind for each in result.findings} & {Kind.RACE, Kind.WRONG_VALUE}
+
+
+def test_stores_that_race_for_an_output_are_found() -> None:
+    body = "mov.u32 %C, %A; xor.b32 %r1, %t, 1; sub.u32 %r1, %r1, %t; mul.wide.s32 %d1, %r1, 4; "
+    body += "add.u64 %d1, %at2, %d1; st.global.u32 [%d1], %B;"
+    result = result_of(body, "C[i] = A[i]", ARRAYS)
     assert result.verdict is Verdict.REFUTED
     assert Kind.RACE in {each.kind for each in result.findings}
 
