@@ -7,6 +7,7 @@ the two tables is a difference between them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
@@ -32,6 +33,18 @@ def compared(stated: Mapping[Key, object], specified: Callable[[], Mapping[Key, 
         Returns what the specification says.
     """
     return Certificate(lambda: difference(stated, specified()), len(stated))
+
+
+def whole_numbers(shape: tuple[int, ...], largest: int, seed: int) -> Array:
+    """Return whole numbers for a product to be compared on, by a generator.
+
+    All from -`largest` to `largest` come equally often, in random order: of numbers with a period, rows a
+    period apart are alike, and nobody notices their exchange.
+    """
+    random, size = np.random.default_rng(seed), math.prod(shape)
+    every = np.arange(-largest, largest + 1)
+    shuffled = [random.permutation(every) for _ in range(-(-size // len(every)))]
+    return np.asarray(np.concatenate(shuffled)[:size].reshape(shape))
 
 
 def difference(stated: Mapping[Key, object], specified: Mapping[Key, object]) -> str | None:

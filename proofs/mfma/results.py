@@ -15,7 +15,7 @@ from ...spec.mfma.choices import choices_named
 from ...spec.mfma.product import Modifiers, product
 from ...spec.mfma.targets import target_named
 from ...spec.numpy_algebra import NumpyAlgebra
-from ..comparison import compared
+from ..comparison import compared, whole_numbers
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import instructions as table
 from .stated import products, results
@@ -177,7 +177,7 @@ def _kind(listed: str, target: str, choice: str) -> str:
     "products of whole numbers are those of the matrices that the lanes hold by the manual",
     "D[b, i, j] = C[b, i, j] + Σ_k A[b, i, k]·B[b, k, j], where the element (lane, e) of each operand is the "
     "matrix's by the manual's formula, and lanes read A of the lane that cbsz and abid name, B of the one "
-    "that blgp names; numbers are small, so every sum is exact; on matrices and on registers",
+    "that blgp names; numbers are random, and so small that every sum is exact; on matrices and on registers",
     "CDNA4 ISA chapter 7; AMD matrix instruction calculator 1.3.2",
 )
 def whole_products() -> Iterator[Case]:
@@ -188,8 +188,8 @@ def whole_products() -> Iterator[Case]:
         yield Case(f"modified/{reading}", partial(_modified, reading), method=Method.CERTIFICATE)
 
 
-def _numbers(shape: tuple[int, ...], start: int) -> Array:
-    return ((start + 37 * np.arange(np.prod(shape))) % 7 - 3).reshape(shape)
+_LARGEST = {"fp8": 15, "bf8": 7, "i8": 127}
+"""Whole numbers up to which each format has all; 255 in the others, so that sums of f32 are exact."""
 
 
 class _Lanes:
@@ -229,7 +229,10 @@ class _Lanes:
 
 
 def _operands(instruction: _Instruction) -> dict[str, Array]:
-    return {name: _numbers(instruction.shape(name), start) for start, name in enumerate("abc", 1)}
+    return {
+        name: whole_numbers(instruction.shape(name), _LARGEST.get(instruction.types[name], 255), seed)
+        for seed, name in enumerate("abc", 1)
+    }
 
 
 def _products(target: str) -> Certificate:

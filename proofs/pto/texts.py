@@ -17,7 +17,7 @@ from ...spec.pto.resolution import resolve_known
 from ...spec.pto.targets import PROFILES
 from ...spec.pto.text.module import Other
 from ...spec.pto.text.syntax import Region
-from ..comparison import compared
+from ..comparison import compared, whole_numbers
 from ..obligation import Case, Certificate, Method, theorem
 from ..refusals import refused
 from .stated import executions
@@ -159,20 +159,18 @@ def _run(
     return read.execute(arrays, as_registers=registers, rounding=None, choices=[], target=profile)
 
 
-def _numbers(shape: tuple[int, ...], start: int) -> Array:
-    return ((start + 37 * np.arange(np.prod(shape))) % 7 - 3).reshape(shape)
-
-
 def _whole(array: Array) -> object:
     return array.astype(int).tolist()
 
 
 def _product_operands(m: int, k: int, n: int, roles: tuple[str, ...]) -> dict[str, Array]:
     shapes = {"a": (2, m, k), "b": (k, n), "c": (2, m, n), "bias": (1, n)}
-    found = {role: _numbers(shapes[role], place) for place, role in enumerate(shapes) if role in roles}
+    found = {
+        role: whole_numbers(shapes[role], 3, place) for place, role in enumerate(shapes) if role in roles
+    }
     if "scale_a" in roles:
-        found["scale_a"] = 2.0 ** _numbers((m, k // 32), 5)
-        found["scale_b"] = 2.0 ** _numbers((k // 32, n), 6)
+        found["scale_a"] = 2.0 ** whole_numbers((m, k // 32), 3, 5)
+        found["scale_b"] = 2.0 ** whole_numbers((k // 32, n), 3, 6)
     return found
 
 

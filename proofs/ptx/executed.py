@@ -15,20 +15,19 @@ from ...spec.ptx.assembly import parse
 from ...spec.ptx.matrix_moves import matrix_move
 from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.shared_memory import ldmatrix
-from ..comparison import compared
+from ..comparison import compared, whole_numbers
 from ..obligation import Case, Certificate, Method, theorem
 from .stated import executions, moves
 
 SOURCE = "PTX ISA 9.1 section 9.7.14"
 
+_LARGEST = 4
+"""Whole numbers up to which all are in e2m1 and s4; sums of their products are exact in f16."""
+
 
 def _executed(text: str, arrays: Mapping[str, Array], choices: tuple[str, ...] = ()) -> Mapping[str, Array]:
     read = instruction_set("ptx").read(text)
     return read.execute(arrays, as_registers=False, rounding=None, choices=list(choices))
-
-
-def _numbers(shape: tuple[int, ...], start: int, modulus: int = 5) -> Array:
-    return ((start + 37 * np.arange(np.prod(shape))) % modulus - modulus // 2).reshape(shape)
 
 
 def _listed(array: Array) -> object:
@@ -63,9 +62,9 @@ def _operands(text: str) -> dict[str, Array]:
     m, n, k = shape(text)
     blocks = (4,) if "m8n8k4" in text and "f16" in text and text.startswith("mma") else ()
     return {
-        "a": _numbers((2, *blocks, m, k), 1),
-        "b": _numbers((*blocks, k, n), 2),
-        "c": _numbers((2, *blocks, m, n), 3),
+        "a": whole_numbers((2, *blocks, m, k), _LARGEST, 1),
+        "b": whole_numbers((*blocks, k, n), _LARGEST, 2),
+        "c": whole_numbers((2, *blocks, m, n), _LARGEST, 3),
     }
 
 
@@ -147,8 +146,8 @@ def _scaled_operands(text: str, factors: int) -> dict[str, Array]:
     m, n, _ = shape(text)
     return {
         **given,
-        "scale_a": 2.0 ** _numbers((m, factors), 1, 3),
-        "scale_b": 2.0 ** _numbers((factors, n), 2, 3),
+        "scale_a": 2.0 ** whole_numbers((m, factors), 1, 1),
+        "scale_b": 2.0 ** whole_numbers((factors, n), 1, 2),
     }
 
 

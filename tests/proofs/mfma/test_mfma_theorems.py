@@ -8,8 +8,9 @@ import pytest
 from theorem_checks import decided, unexpected, vacuous
 from theorem_mutants import Mutant, each, of
 
-from mmaproof.proofs.mfma import blocked, documented, layouts, legality
+from mmaproof.proofs.mfma import blocked, documented, layouts, legality, results
 from mmaproof.proofs.obligation import Status, Theorem
+from mmaproof.spec import matrix_product
 from mmaproof.spec.layout import Layout
 from mmaproof.spec.matrix_product import integer_sum, rounded
 from mmaproof.spec.mfma import catalogue, encoding, instructions, product
@@ -92,7 +93,18 @@ def fewer_citations(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(legality, "RULES", less)
 
 
+def exchanged_rows(patch: pytest.MonkeyPatch) -> None:
+    """Exchange rows 0 and 7 of A, which were alike when the numbers had a period of 7."""
+
+    def paired(a, b):
+        order = [7, *range(1, 7), 0, *range(8, a.shape[-2])] if a.shape[-2] > 7 else slice(None)
+        return matrix_product.paired(a[..., order, :], b)
+
+    patch.setattr(product, "paired", paired)
+
+
 MUTANTS: list[Mutant] = [
+    *((exchanged_rows, results.whole_products, name) for name in ("gfx90a", "gfx942", "gfx950")),
     (fewer_citations, legality.complete, "cited"),
     (unsigned_constants, documented.read_texts, "constants"),
     (one_more_bit, documented.read_texts, "fields"),
