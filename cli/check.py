@@ -216,10 +216,14 @@ def _print_unpinned(found: CatalogueRun) -> None:
 
 
 def _print_totals(report: CheckReport) -> None:
+    from ..proofs.methods import COMPARISON
+
     run = report.run
     counts = ", ".join(f"{run.count(agreement)} {agreement}" for agreement in report.agreements)
     print()
     print(
         f"{len(run.outcomes)} obligations: {counts}; {run.cached} from the cache, {run.elapsed:.2f} s elapsed"
     )
+    if compared := sum(outcome.verdict.method == COMPARISON for outcome in run.outcomes):
+        print(f"{compared} of them compare the specification with what is stated apart from it")
     say(report.headline, CONCLUSIONS[report.conclusion.name])

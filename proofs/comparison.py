@@ -32,7 +32,7 @@ def compared(stated: Mapping[Key, object], specified: Callable[[], Mapping[Key, 
     specified : callable
         Returns what the specification says.
     """
-    return Certificate(lambda: difference(stated, specified()), len(stated))
+    return Certificate(lambda: difference(stated, specified()), len(stated), stated=True)
 
 
 def whole_numbers(shape: tuple[int, ...], largest: int, seed: int) -> Array:
@@ -75,7 +75,7 @@ def arrays_compared(stated: Mapping[str, Array], specified: Callable[[], Mapping
             return f"{_spelled(frozenset(said.keys() ^ stated.keys()))}: only one of the two has it"
         return next(filter(None, (_differing(name, stated[name], said[name]) for name in stated)), None)
 
-    return Certificate(found, sum(map(np.size, stated.values())))
+    return Certificate(found, sum(map(np.size, stated.values())), stated=True)
 
 
 def _differing(name: str, stated: Array, specified: Array) -> str | None:

@@ -20,7 +20,7 @@ from ..spec.errors import UnsupportedError
 from .entailment import Entailment
 from .induction import decide_from_premises
 from .integer_claims import decide_over_integers
-from .methods import BIT_ORIGINS, COUNTEREXAMPLE, DEDUCTION, ENUMERATION, NORMAL_FORM
+from .methods import BIT_ORIGINS, COMPARISON, COUNTEREXAMPLE, DEDUCTION, ENUMERATION, NORMAL_FORM
 from .obligation import (
     RN,
     Certificate,
@@ -261,16 +261,17 @@ def _decide_by_certificate(obligation: Obligation, goal: Certificate, solve: Sol
     if not goal.points:
         raise EmptyClaimError
     wrong = goal.check()
+    method = COMPARISON if goal.stated else ENUMERATION
     if wrong is not None:
         found = Counterexample(obligation.id, {}, Difference(wrong, (), "", ""))
         return Verdict(
-            obligation.id, Status.REFUTED, "numpy", message=wrong, counterexample=found, method=ENUMERATION
+            obligation.id, Status.REFUTED, "numpy", message=wrong, counterexample=found, method=method
         )
     if goal.witness is None:
-        return Verdict(obligation.id, Status.PROVED, "numpy", method=ENUMERATION)
+        return Verdict(obligation.id, Status.PROVED, "numpy", method=method)
     second = _decide_property(obligation, goal.witness, solve)
     if second.status is Status.REFUTED:
         message = f"defect of mmaproof: numpy's enumeration holds, {second.solver} refutes it"
         return replace(second, status=Status.ERROR, message=message, method="")
-    method = ENUMERATION if second.status is Status.PROVED else ""
-    return replace(second, solver=f"numpy, {second.solver}", method=method, witness=second.method)
+    decided_by = method if second.status is Status.PROVED else ""
+    return replace(second, solver=f"numpy, {second.solver}", method=decided_by, witness=second.method)

@@ -12,6 +12,7 @@ NORMAL_FORM = "normal form"
 BIT_ORIGINS = "bit origins"
 RING = "ring"
 ENUMERATION = "enumeration"
+COMPARISON = "comparison"
 INDUCTION = "induction"
 DEDUCTION = "deduction"
 ARGUMENT = "argument"
@@ -26,6 +27,8 @@ MEANINGS = {
     RING: "both sides are one polynomial over a commutative ring, or differ at integers that are given; "
     "no solver was asked",
     ENUMERATION: "numpy evaluated the claim on every point of a finite domain",
+    COMPARISON: "numpy found every entry, or result on given inputs, as it is stated apart from the "
+    "specification; of other inputs that says nothing",
     INDUCTION: "base and step are obligations, proved, and checked to be instances of the formula",
     DEDUCTION: "a solver or rewriting showed that it follows from instances of what proved obligations claim",
     ARGUMENT: "follows from obligations that are proved, by an argument in words, which nothing checks",

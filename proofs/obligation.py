@@ -251,12 +251,15 @@ class Certificate:
         The same claim for a solver, the second witness; two tables that are compared have none.
     claim : Property, optional
         What is checked, where that is one property and the domain is all encodings; for deductions to use.
+    stated : bool
+        Whether the points are what is stated apart from the specification: entries and examples, no domain.
     """
 
     check: Callable[[], str | None]
     points: int
     witness: Property | None = None
     claim: Property | None = None
+    stated: bool = False
 
 
 @dataclass(frozen=True)

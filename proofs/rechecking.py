@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..smt.dyadic import NO_TRANSLATION
-from .methods import ARGUMENT, COUNTEREXAMPLE, ENUMERATION, INDUCTION
+from .methods import ARGUMENT, COMPARISON, COUNTEREXAMPLE, ENUMERATION, INDUCTION
 from .obligation import Status
 from .pool import Pool
 from .runner import Settings
@@ -19,7 +19,8 @@ NOT_POSSIBLE = {
     INDUCTION: "an induction rests on its premises, which are decided again themselves",
     ARGUMENT: "an argument in words rests on its premises, which are decided again themselves",
     COUNTEREXAMPLE: "a counterexample was evaluated by numpy, with no solver",
-    ENUMERATION: "numpy enumerated two tables; nothing in them is for a solver",
+    COMPARISON: "numpy compared two tables; nothing in them is for a solver",
+    ENUMERATION: "numpy enumerated it; nothing in it is for a solver",
 }
 """Why what was decided so is not decided again, by the method."""
 

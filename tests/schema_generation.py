@@ -2,7 +2,7 @@
 
 Written anew, from the root of the repository::
 
-    python tests/schema_generation.py
+    PYTHONPATH=. python tests/schema_generation.py
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from mmaproof.spec.instruction_set import Judgement
 from mmaproof.spec.json_fields import Keyword, Natural, Some
 from mmaproof.spec.legality import Note, NoteKind
 
-COMMAND = "python tests/schema_generation.py"
+COMMAND = "PYTHONPATH=. python tests/schema_generation.py"
 
 
 def test_there_is_a_schema_of_every_document() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree as ET
@@ -68,6 +69,14 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 def checked(state: SimpleNamespace, *obligations) -> Result:
     state.chosen = list(obligations)
     return mmaproof("check")
+
+
+def test_comparisons_with_stated_results_have_a_total_of_their_own(toys: SimpleNamespace) -> None:
+    line = "of them compare the specification with what is stated apart from it"
+    assert line not in checked(toys, COMMUTES, PINNED).out
+    compared = replace(verdict(COMMUTES, Status.PROVED), method="comparison")
+    toys.verdicts = {COMMUTES.id: compared}
+    assert f"\n1 {line}\n" in checked(toys, COMMUTES, PINNED).out
 
 
 def test_a_run_as_expected_has_status_0_and_writes_nothing(toys: SimpleNamespace, tmp_path: Path) -> None:

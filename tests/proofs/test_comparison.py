@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from theorem_checks import judged
 
-from mmaproof.proofs.comparison import compared, difference
-from mmaproof.proofs.obligation import Status
+from mmaproof.proofs.comparison import arrays_compared, compared, difference
+from mmaproof.proofs.methods import COMPARISON, ENUMERATION
+from mmaproof.proofs.obligation import Certificate, Status
 from mmaproof.proofs.text_tables import bits, rows
 
 STATED = {"a": 1, "b": frozenset({2, 3})}
@@ -26,9 +28,17 @@ def test_a_difference_refutes(specified: dict[object, object], message: str) -> 
     assert verdict.message == message
 
 
-def test_equal_tables_are_proved_by_enumeration() -> None:
+def test_equal_tables_are_proved_by_comparison() -> None:
+    """And never by enumeration, which is of a whole domain: with other entries, of arrays, when refuted."""
     assert difference(STATED, dict(STATED)) is None
-    assert judged(compared(STATED, lambda: STATED)).status is Status.PROVED
+    same = judged(compared(STATED, lambda: STATED))
+    ones = {"a": np.ones(2)}
+    arrays = judged(arrays_compared(ones, lambda: ones))
+    other = judged(compared(STATED, dict))
+    assert [each.status for each in (same, arrays, other)] == [Status.PROVED, Status.PROVED, Status.REFUTED]
+    assert {each.method for each in (same, arrays, other)} == {COMPARISON}
+    whole = judged(Certificate(lambda: None, 2))
+    assert (whole.status, whole.method) == (Status.PROVED, ENUMERATION)
 
 
 def test_an_empty_table_says_nothing() -> None:

@@ -174,7 +174,7 @@ def test_what_can_t_be_decided_again_is_said_with_the_reason() -> None:
     ids, reasons = possible(verdicts)
     assert ids == [toy.COMMUTES.id, toy.ENUMERATED.id]
     assert set(reasons) | set(ids) == set(toy.OBLIGATIONS) and all(reasons.values())
-    tables = Verdict("a/b/c", Status.PROVED, "numpy", method="enumeration")
+    tables = Verdict("a/b/c", Status.PROVED, "numpy", method="comparison")
     assert possible([tables])[0] == []
 
 
