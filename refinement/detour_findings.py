@@ -17,8 +17,9 @@ from .findings import KernelFinding, Kind
 from .front_end import Kernel
 from .interning import Ids
 from .kernel_runs import confirmed
+from .normal_forms import NormalForms
+from .own_conditions import OwnConditions
 from .references import Reference
-from .terms import TermStore
 
 
 class DetourFindings:
@@ -26,7 +27,7 @@ class DetourFindings:
 
     Parameters
     ----------
-    kernel, instance, store : Kernel, Instance, TermStore
+    kernel, instance, forms : Kernel, Instance, NormalForms
         What was run.
     reference : Reference
         What the outputs are to be.
@@ -35,9 +36,10 @@ class DetourFindings:
     """
 
     def __init__(
-        self, kernel: Kernel, instance: Instance, store: TermStore, reference: Reference, namer: Namer
+        self, kernel: Kernel, instance: Instance, forms: NormalForms, reference: Reference, namer: Namer
     ) -> None:
-        self._kernel, self._instance, self._store = kernel, instance, store
+        self._kernel, self._instance, self._forms, self._store = kernel, instance, forms, forms.store
+        store = forms.store
         self._reference, self._namer = reference, namer
         self._messages = DetourMessages(instance, store, namer)
 
@@ -72,7 +74,7 @@ class DetourFindings:
             real = self._reference.values(given)[output.name][members].astype(np.float64)
             detour = search.on_given(given, real)
         if detour is None:
-            return None, None
+            return (self._not_implied(output, members, search) if given is None else None), None
         element = int(members[detour.place])
         name = self._namer.element(output.name, element)
         hypothesis, line, condition = self._messages.explained(search, detour)
@@ -87,6 +89,17 @@ class DetourFindings:
             f"the kernel is {detour.got:.6g}, the formula {detour.wanted:.6g}{ask}"
         )
         return KernelFinding(Kind.UNDECIDED, message, self._kernel.path, line, output=name), None
+
+    def _not_implied(self, output: Array, members: NDArray[np.intp], search: Detours) -> KernelFinding | None:
+        """Return a condition that neither the formula nor ``[requires]`` implies."""
+        found = OwnConditions(self._forms, *search.compared).first()
+        if found is None:
+            return None
+        name = self._namer.element(output.name, int(members[search.places[0]]))
+        what, ask = self._messages.asked(found.argument, found.relation)
+        message = f"{name} is right only if {found.hypothesis} ({what}), which the formula does not need{ask}"
+        line = int(self._store.lines(found.term))
+        return KernelFinding(Kind.UNDECIDED, message, self._kernel.path, line, output=name)
 
     def _shown(self, output: Array, element: int, detour: Detour) -> KernelCounterexample | None:
         """Return the inputs of a detour, if the kernel is wrong when it runs on them."""

@@ -69,6 +69,14 @@ class DetourMessages:
             return Explanation(what, line, "")
         return Explanation(f"no rounding to {fmt} overflows", line, self._limit(search, detour))
 
+    def asked(self, term: int, relation: str) -> tuple[str, str]:
+        """Return what a condition is about, and how ``[requires]`` can state it if that is an input."""
+        name = self._named(term)
+        if self._store.operation(term).name != INPUT or not relation:
+            return self._namer.term(term), ""
+        condition = f"abs({name}) {relation}" if relation.startswith("<") else f"{name} {relation}"
+        return name, f'; [requires] can say that it holds: "{condition}"'
+
     def _assignment(self, detour: Detour) -> Assignment:
         return Assignment(self._store, detour.inputs)
 

@@ -151,7 +151,7 @@ class OutputComparison:
         shapes = {array.name: array.shape for array in instance.arrays.values()}
         self._namer = Namer(self._forms.quantifier, shapes)
         self._wrong_values = WrongValues(kernel, instance, self._forms, outcome, reference, self._namer)
-        self._detours = DetourFindings(kernel, instance, store, reference, self._namer)
+        self._detours = DetourFindings(kernel, instance, self._forms, reference, self._namer)
         self.instance = instance
         self.compared: list[Compared] = []
 

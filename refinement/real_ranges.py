@@ -183,7 +183,59 @@ def _extremum(operation: Operation, given: Sequence[Intervals]) -> Any:
 
 
 def _function(operation: Operation, given: Sequence[Intervals]) -> Any:
-    return given[0] + np.array([-1, 1]) if operation.attribute in operations.INTEGRAL else _UNKNOWN
+    if operation.attribute in operations.INTEGRAL:
+        return given[0] + np.array([-1, 1])
+    name = str(operation.attribute).partition(".")[0]
+    if operations.divides(operation):
+        return _widened(operation, times(given[0], _inverse(given[1])))
+    if name not in _MONOTONE:
+        return _UNKNOWN
+    return _widened(operation, _MONOTONE[name](given[0]))
+
+
+def _widened(operation: Operation, exact: Intervals) -> Intervals:
+    """Return ranges of approximations; unknown where they leave the normal numbers of the format."""
+    fmt = operation.result
+    assert isinstance(fmt, FloatFormat)
+    ends = np.abs(exact)
+    known = (ends <= 2.0**fmt.maximum_exponent).all(-1, keepdims=True)
+    small = 2.0**fmt.minimum_exponent  # what is less may be flushed to 0
+    wide = exact + (_APPROXIMATE * ends + small) * np.array([-1, 1])
+    apart = (exact > 2 * small).all(-1, keepdims=True)
+    wide = np.where(apart, exact * (1 + _APPROXIMATE * np.array([-1, 1])), wide)
+    found: Intervals = np.where(known, wide, _UNKNOWN)
+    return found
+
+
+def _inverse(given: Intervals) -> Intervals:
+    apart = ((given[:, 0] > 0) | (given[:, 1] < 0))[:, None]
+    found: Intervals = np.where(apart, 1 / np.where(apart, given, 1)[:, ::-1], _UNKNOWN)
+    return found
+
+
+def _root(given: Intervals) -> Intervals:
+    found: Intervals = np.where((given[:, :1] >= 0), np.sqrt(np.maximum(given, 0)), _UNKNOWN)
+    return found
+
+
+def _logarithm(given: Intervals) -> Intervals:
+    found: Intervals = np.where((given[:, :1] > 0), np.log2(np.where(given > 0, given, 1)), _UNKNOWN)
+    return found
+
+
+_APPROXIMATE = 2.0**-10
+"""More than any approximation is off, relative to its result."""
+
+_MONOTONE: MappingProxyType[str, Callable[[Intervals], Intervals]] = MappingProxyType(
+    {
+        "ex2": np.exp2,
+        "lg2": _logarithm,
+        "sqrt": _root,
+        "rcp": _inverse,
+        "rsqrt": lambda given: _inverse(_root(given)),
+    }
+)
+"""Functions that are monotone where they are defined, of ranges."""
 
 
 _RULES: MappingProxyType[str, Callable[[Operation, Sequence[Intervals]], Any]] = MappingProxyType(

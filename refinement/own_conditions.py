@@ -1,0 +1,433 @@
+"""Conditions on a kernel's intermediate numbers that its formula does not imply, by normal forms and ranges.
+
+A condition is that a divisor is not 0, a radicand or the argument of a logarithm not negative, a power of two
+or a scaled number not too large, a number within the range of a narrower format, or a comparison not decided
+by what is absorbed. The formula implies it by one of its own on the same polynomial, up to a factor of powers
+or near 1, or ranges do. What neither implies is a detour. Of selects and extrema nothing is said here: those
+are left to the search (`detours`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from fractions import Fraction
+from math import log2
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..spec.errors import UnsupportedError
+from ..spec.formats import F16, F64, FloatFormat, Format
+from . import operations
+from .discharged_hypotheses import nonzero
+from .elementary_forms import HYPERBOLIC, LOGARITHM, POWER, RECIPROCAL, ROOT, stem
+from .interning import Ids
+from .literal_constants import LN_OF_2, LOG2_OF_E
+from .normal_forms import NormalForms
+from .operations import Sum
+from .quantisation import quantises, widens
+from .real_ranges import overflow_from
+from .rounding_depth import NONZERO, NOT_NEGATIVE
+from .sparse_polynomials import Monomial, Sparse, added, sparse
+from .term_instances import TermInstances
+from .terms import CONSTANT, INPUT, NORMAL_FORM, Operation
+from .traversal import by_operation, within
+
+_OF_SHAPE = 4
+"""Conditions of terms of one shape that are looked at."""
+
+_MOST = 1 << 12
+"""Terms of a formula whose polynomials are made; of formulas of more, only the search tells."""
+
+_FAR = Fraction(1 << 31)
+"""Scalings by less are no detour: a quarter of f32's exponents, as far as the search stays off the ends."""
+
+_SHIFT = 64
+"""Exponents of 2 that differ by less have one boundary: half of those of f32."""
+
+_DIVIDING = ("rcp", "div")
+_DOMAINS = ("sqrt", "rsqrt", "lg2")
+
+Key = frozenset[tuple[Monomial, Fraction | int]]
+"""A polynomial."""
+
+
+class OwnCondition(NamedTuple):
+    """A condition that the formula does not imply.
+
+    Attributes
+    ----------
+    term, argument : int
+        The operation that needs it, and the term that it is about.
+    hypothesis : str
+        What is supposed.
+    relation : str
+        What the argument is to be, as ``[requires]`` has it, behind its name; empty where that is not known.
+    """
+
+    term: int
+    argument: int
+    hypothesis: str
+    relation: str
+
+
+class OwnConditions:
+    """Finds conditions that a kernel makes and its formula does not.
+
+    Parameters
+    ----------
+    forms : NormalForms
+        Of the store.
+    actual, expected : array (n,)
+        Terms that are equal over the reals.
+    """
+
+    def __init__(self, forms: NormalForms, actual: Ids, expected: Ids) -> None:
+        self._forms, self._store, self._elementary = forms, forms.store, forms.elementary
+        self._ranges = forms.overflows.ranges
+        self._expected = expected
+        self._formula = within(self._store, expected)
+        self._own = np.setdiff1d(within(self._store, actual), self._formula).astype(np.int32)
+        self._plain: dict[int, bool] = {}
+
+    def first(self) -> OwnCondition | None:
+        """Return the first of them, in the order of the kernel; None if none is found."""
+        found: list[OwnCondition] = []
+        for operation, members in by_operation(self._store, self._own):
+            rule = self._rule(operation)
+            if rule is None:
+                continue
+            for term in self._representatives(members):
+                with suppress(UnsupportedError):  # too many products, of which only the search tells
+                    found += [each for each in (rule(operation, term),) if each is not None]
+        return min(found, default=None)
+
+    def _rule(self, operation: Operation) -> Callable[[Operation, int], OwnCondition | None] | None:
+        match operation.name:
+            case operations.FUNCTION if isinstance(operation.result, FloatFormat):
+                return {"ex2": self._power, **dict.fromkeys((*_DIVIDING, *_DOMAINS), self._domain)}.get(
+                    stem(operation)
+                )
+            case operations.COMPARE if isinstance(operation.operands[0], FloatFormat):
+                return None if operation.attribute in ("num", "nan") else self._comparison
+            case operations.FUSED | operations.CONVERT if self._narrows(operation):
+                return self._conversion
+            case operations.FUSED if isinstance(operation.result, FloatFormat):
+                return self._scaling if _products(operation) else None
+        return None
+
+    def _representatives(self, terms: Ids) -> Iterator[int]:
+        shapes = TermInstances(self._store).shapes(terms)
+        for shape in np.unique(shapes):
+            yield from terms[shapes == shape][:_OF_SHAPE].tolist()
+
+    # -- what the formula implies
+    @cached_property
+    def _functions(self) -> list[tuple[Operation, Ids]]:
+        found = [
+            (operation, members)
+            for operation, members in by_operation(self._store, self._formula)
+            if operation.name == operations.FUNCTION and isinstance(operation.result, FloatFormat)
+        ]
+        if sum(len(members) for _, members in found) > _MOST:
+            raise UnsupportedError("the formula has too many functions")
+        return found
+
+    @cached_property
+    def _cores(self) -> dict[Operation, set[Key]]:
+        """What the formula divides by, and takes roots and logarithms of, without factors."""
+        found: dict[Operation, set[Key]] = {RECIPROCAL: set(), ROOT: set(), LOGARITHM: set()}
+        for operation, members in self._functions:
+            if stem(operation) in (*_DIVIDING, *_DOMAINS):
+                for number in self._numbers(self._applied(operation, members), operation.result):
+                    for atom in _atoms(number):
+                        for of, keys in found.items():
+                            if self._elementary.is_a(atom, of):
+                                keys.add(self._key(atom))
+        return found
+
+    @cached_property
+    def _exponents(self) -> list[Sparse]:
+        """Exponents of powers of two that the formula makes."""
+        found: list[Sparse] = []
+        for operation, members in self._functions:
+            for number in self._numbers(self._applied(operation, members), operation.result):
+                found += self._powers(number)
+            arguments = self._store.arguments(members)[:, len(operation.operands) - 1]
+            if stem(operation) == "ex2":
+                found += self._numbers(arguments, operation.operands[-1])
+            if stem(operation) == HYPERBOLIC:
+                for number in self._numbers(arguments, operation.operands[-1]):
+                    found += [self._scaled(number, sign) for sign in (2, -2)]
+        for operation, members in by_operation(self._store, np.unique(self._expected)):
+            if isinstance(operation.result, FloatFormat):
+                for number in self._numbers(members, operation.result):
+                    found += self._powers(number)
+        return found
+
+    def _scaled(self, number: Sparse, factor: int) -> Sparse:
+        """Return log2(e) times a polynomial, times a number."""
+        atom = int(self._forms.quantifier.read(self._forms.quantifier.irrational(LOG2_OF_E), F64)[()])
+        return {tuple(sorted((*key, atom), reverse=True)): factor * value for key, value in number.items()}
+
+    @cached_property
+    def _monomials(self) -> dict[Monomial, tuple[Fraction, Fraction]]:
+        """The least and greatest magnitudes of coefficients that monomials have in the formula."""
+        found: dict[Monomial, tuple[Fraction, Fraction]] = {}
+        members = self._formula[[_computes(self._store.operation(each)) for each in self._formula.tolist()]]
+        if len(members) > _MOST:
+            raise UnsupportedError("the formula has too many products")
+        for operation, some in by_operation(self._store, np.union1d(members, self._expected)):
+            if not isinstance(operation.result, FloatFormat):
+                continue
+            for number in self._numbers(some.astype(np.int32), operation.result):
+                for key, value in number.items():
+                    size = abs(Fraction(value))
+                    least, greatest = found.get(key, (size, size))
+                    found[key] = min(least, size), max(greatest, size)
+        return found
+
+    @cached_property
+    def _compared(self) -> set[frozenset[Key]]:
+        """The pairs of numbers that the formula compares, or takes the extremum of."""
+        found = set[frozenset[Key]]()
+        for operation, members in by_operation(self._store, self._formula):
+            if operation.name in (operations.COMPARE, operations.EXTREMUM):
+                found |= {self._sides(operation, term) for term in members.tolist()}
+        return found
+
+    # -- conditions
+    def _domain(self, operation: Operation, term: int) -> OwnCondition | None:
+        """Look at what divides, or has a root or a logarithm."""
+        argument = int(self._store.arguments(term)[len(operation.operands) - 1])
+        low, high = self._range(argument, operation.operands[-1])
+        if low > 0 or (high < 0 and stem(operation) in _DIVIDING):
+            return None
+        (number,) = self._numbers(self._applied(operation, np.array([term])), operation.result)
+        for exponent in self._powers(number):
+            if not self._is_bounded(exponent):
+                return OwnCondition(term, argument, "no power of 2 that divides underflows", "")
+        for atom in _atoms(number):
+            for of in (RECIPROCAL, ROOT, LOGARITHM):
+                if not self._elementary.is_a(atom, of) or self._implied(of, atom, argument, low):
+                    continue
+                if of == RECIPROCAL:
+                    return OwnCondition(
+                        term, argument, NONZERO, "> 0" if stem(operation) == "rsqrt" else "!= 0"
+                    )
+                return OwnCondition(term, argument, NOT_NEGATIVE, ">= 0" if of == ROOT else "> 0")
+        return None
+
+    def _implied(self, of: Operation, atom: int, argument: int, low: float) -> bool:
+        """Tell whether a number without factors is known to be in the domain of a function."""
+        core, cores = self._key(atom), self._cores
+        if core in cores[of] or core in cores[LOGARITHM] or not self._is_plain(atom):
+            return True
+        if of == ROOT and low >= 0:
+            return True
+        if of == LOGARITHM and core in cores[RECIPROCAL] & cores[ROOT]:
+            return True
+        if of == RECIPROCAL and self._excludes_zero(argument, core):
+            return True
+        return self._is_positive(self._elementary.arguments[atom], strictly=of != ROOT)
+
+    def _excludes_zero(self, argument: int, core: Key) -> bool:
+        terms = [argument, *(atom & 0xFFFFFFFF for key, _ in core for atom in key if len(core) == 1)]
+        return any(nonzero(self._store, np.array([each], dtype=np.int32))[0] for each in terms)
+
+    def _power(self, operation: Operation, term: int) -> OwnCondition | None:
+        """Look at the overflow of a power of two."""
+        (argument,), (fmt,) = self._store.arguments(term)[:1].tolist(), operation.operands
+        assert isinstance(fmt, FloatFormat)
+        if self._range(argument, fmt)[1] <= fmt.maximum_exponent:
+            return None
+        (number,) = self._numbers(np.array([term]), fmt)
+        if all(map(self._is_bounded, self._powers(number))):
+            return None
+        return OwnCondition(term, argument, f"no rounding to {fmt} overflows", f"<= {fmt.maximum_exponent}")
+
+    def _is_bounded(self, exponent: Sparse) -> bool:
+        """Tell whether the formula, or signs, bound an exponent of 2 from above; also of what is unknown."""
+        rest = {key: value for key, value in exponent.items() if key}
+        if not rest or not all(self._is_plain(atom) for atom in _atoms(rest)):
+            return True
+        if abs(exponent.get((), 0)) <= _SHIFT and all(
+            value < 0 and self._keeps_sign(key) for key, value in rest.items()
+        ):
+            return True
+        key, value = next(iter(rest.items()))
+        for other in self._exponents:
+            ratio = Fraction(value) / Fraction(other[key]) if key in other else 0
+            if 0 < ratio <= 1:
+                apart = added(exponent, {each: ratio * of for each, of in other.items()}, -1)
+                if not any(apart) and abs(apart.get((), 0)) <= _SHIFT:
+                    return True
+        return False
+
+    def _conversion(self, operation: Operation, term: int) -> OwnCondition | None:
+        """Look at the overflow of a conversion to a format that ends before those of the formula."""
+        fmt, argument = operation.result, int(self._store.arguments(term)[0])
+        assert isinstance(fmt, FloatFormat)
+        low, high = self._exact_range(term)
+        if max(abs(low), abs(high)) < overflow_from(fmt):
+            return None
+        (number,) = self._numbers(np.array([term]), fmt)
+        if not all(self._is_plain(atom) for atom in _atoms(number)):
+            return None
+        largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
+        return OwnCondition(term, argument, f"no rounding to {fmt} overflows", f"<= {largest:g}")
+
+    def _narrows(self, operation: Operation) -> bool:
+        """Tell whether an operation rounds to a format that ends before all that the formula has."""
+        fmt = operation.result
+        if not isinstance(fmt, FloatFormat) or widens(operation) or quantises(operation):
+            return False
+        return fmt.maximum_exponent < self._reach and len(operation.operands) == 1
+
+    @cached_property
+    def _reach(self) -> int:
+        """The greatest exponent that all floating-point formats of the formula have."""
+        formats = [operation.result for operation, _ in by_operation(self._store, self._formula)]
+        ends = [
+            fmt.maximum_exponent for fmt in formats if isinstance(fmt, FloatFormat) and fmt.bits >= F16.bits
+        ]
+        return min(ends, default=0)
+
+    def _scaling(self, operation: Operation, term: int) -> OwnCondition | None:
+        """Look at the over- and underflow of a product with a constant that is far from 1."""
+        fmt = operation.result
+        assert isinstance(fmt, FloatFormat)
+        if not self._scales_far(operation, term):
+            return None
+        (number,) = self._numbers(np.array([term]), fmt)
+        if not all(self._is_plain(atom) for atom in _atoms(number)):
+            return None
+        low, high = self._exact_range(term)
+        for key, value in number.items():
+            if not key or not (sizes := self._monomials.get(key, (1, 1))):
+                continue
+            size = abs(Fraction(value))
+            if size > _FAR * sizes[1] and not max(abs(low), abs(high)) < overflow_from(fmt):
+                return OwnCondition(term, term, f"no rounding to {fmt} overflows", "")
+            apart = low > 0 or high < 0
+            least = min(abs(low), abs(high))
+            if size * _FAR < sizes[0] and not (apart and least >= 2.0**fmt.minimum_exponent):
+                return OwnCondition(term, term, f"no rounding to {fmt} underflows", "")
+        return None
+
+    def _scales_far(self, operation: Operation, term: int) -> bool:
+        arguments = self._store.arguments(term)[: 2 * _products(operation)]
+        for argument, fmt in zip(arguments.tolist(), operation.operands, strict=False):
+            if self._store.operation(argument).name != CONSTANT or not isinstance(fmt, FloatFormat):
+                continue
+            number = fmt.exact(int(self._store.constant_values(np.array([argument], dtype=np.int32))[0]))
+            if number and not 1 / _FAR <= abs(number) <= _FAR:
+                return True
+        return False
+
+    def _comparison(self, operation: Operation, term: int) -> OwnCondition | None:
+        """Look at a comparison in which a number cancels that is added to others: it may absorb them."""
+        sides = [int(each) for each in self._store.arguments(term)[:2]]
+        fmt = operation.operands[0]
+        numbers = self._numbers(np.array(sides), fmt)
+        difference = added(*numbers, -1)
+        if not all(self._is_plain(atom) for number in numbers for atom in _atoms(number)):
+            return None
+        summed = [each for each, side in zip(numbers, sides, strict=True) if self._rounds_a_sum(side)]
+        if not any(key not in difference for number in summed for key in number if len(number) > 1):
+            return None
+        if self._sides(operation, term) in self._compared:
+            return None
+        argument = sides[0] if self._rounds_a_sum(sides[0]) else sides[1]
+        return OwnCondition(term, argument, "no rounding turns a comparison", "")
+
+    def _rounds_a_sum(self, term: int) -> bool:
+        """Tell whether a term is a rounded sum; one that is exact turns nothing."""
+        exact = self._forms.quantifier.computed_equality.is_exact(term)
+        return not exact and self._store.operation(term).name in (operations.FUSED, operations.DOT)
+
+    # -- normal forms
+    def _numbers(self, terms: Ids, fmt: Format) -> list[dict[Monomial, Fraction | int]]:
+        return sparse(self._forms.polynomials(np.asarray(terms, dtype=np.int32), fmt), len(terms))
+
+    def _applied(self, operation: Operation, terms: Ids) -> Ids:
+        """Return functions (n,); of quotients the reciprocals of what divides."""
+        if not operations.divides(operation):
+            return terms
+        fmt = operation.result
+        found: Ids = self._store.apply(
+            operations.function("rcp", fmt, fmt), self._store.arguments(terms)[:, 1]
+        )
+        return found
+
+    def _powers(self, number: Sparse) -> list[Sparse]:
+        """Return the exponents of 2 in the monomials of a polynomial, whose coefficients are part of them."""
+        found: list[Sparse] = []
+        for key, value in number.items():
+            _, exponent = self._elementary.exponents(key)
+            if exponent:
+                shift = round(log2(abs(value)))
+                found.append(added(exponent, {(): shift}) if shift else exponent)
+        return found
+
+    def _key(self, atom: int) -> Key:
+        return frozenset(self._elementary.arguments[atom].items())
+
+    def _sides(self, operation: Operation, term: int) -> frozenset[Key]:
+        numbers = self._numbers(self._store.arguments(term)[:2], operation.operands[0])
+        return frozenset(frozenset(each.items()) for each in numbers)
+
+    def _is_plain(self, atom: int) -> bool:
+        """Tell whether an atom is an input, or a function of such alone."""
+        if atom not in self._plain:
+            operation = self._store.operation(atom & 0xFFFFFFFF)
+            if atom in self._elementary.arguments:
+                argument = self._elementary.arguments[atom]
+                self._plain[atom] = all(self._is_plain(each) for each in _atoms(argument))
+            elif operation.name == NORMAL_FORM:
+                self._plain[atom] = operation.attribute in ((LOG2_OF_E,), (LN_OF_2,))
+            else:
+                self._plain[atom] = operation.name == INPUT
+        return self._plain[atom]
+
+    def _is_positive(self, number: Sparse, *, strictly: bool) -> bool:
+        signs = all(value > 0 and self._keeps_sign(key) for key, value in number.items())
+        return signs and (not strictly or any(self._is_a_power(key) for key in number))
+
+    def _keeps_sign(self, monomial: Monomial) -> bool:
+        return all(
+            monomial.count(atom) % 2 == 0 or self._forms.is_not_negative(atom) for atom in set(monomial)
+        )
+
+    def _is_a_power(self, monomial: Monomial) -> bool:
+        return all(self._elementary.is_a(atom, POWER) for atom in monomial)
+
+    # -- ranges
+    def _exact_range(self, term: int) -> tuple[float, float]:
+        """Return the range of a term before its last rounding."""
+        self._ranges.fill(np.array([term], dtype=np.int32))
+        low, high = self._ranges.exact[term].tolist()
+        return low, high
+
+    def _range(self, term: int, fmt: Format) -> tuple[float, float]:
+        terms = np.array([term], dtype=np.int32)
+        self._ranges.fill(terms)
+        low, high = self._ranges.read(terms, fmt)[0].tolist()
+        return low, high
+
+
+def _atoms(number: Sparse) -> list[int]:
+    return [atom for key in number for atom in key]
+
+
+def _products(operation: Operation) -> int:
+    return operation.attribute.products if isinstance(operation.attribute, Sum) else 0
+
+
+def _computes(operation: Operation) -> bool:
+    """Tell whether an operation is an input, or makes products of numbers."""
+    if not isinstance(operation.result, FloatFormat):
+        return False
+    return operation.name == INPUT or (operation.name == operations.FUSED and _products(operation) > 0)
