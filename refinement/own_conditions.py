@@ -195,7 +195,7 @@ class OwnConditions:
         found = set[frozenset[Key]]()
         for operation, members in by_operation(self._store, self._formula):
             if operation.name in (operations.COMPARE, operations.EXTREMUM):
-                found |= {self._sides(operation, term) for term in members.tolist()}
+                found |= {self._sides(operation, term) for term in members[:_MOST].tolist()}
         return found
 
     # -- conditions

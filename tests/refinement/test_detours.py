@@ -268,3 +268,147 @@ def test_the_checker_takes_a_power_of_a_mask_for_nil(mask: float) -> None:
 def test_a_function_of_what_is_negative_for_all_inputs_is_refuted(body: str) -> None:
     result = result_of(f"{body} sub.f32 %f1, %f1, %f1; add.f32 %Y, %X, %f1;", "Y[i] = X[i]", ONE)
     assert result.verdict == "refuted", result.findings
+
+
+def between(least: float, most: float, inside: str) -> str:
+    """Return instructions that do something to X only between two numbers, into Y."""
+    return (
+        f"setp.gt.f32 %p1, %X, {single(least)}; setp.lt.f32 %p2, %X, {single(most)}; and.pred %p1, %p1, %p2;"
+        f"{inside} selp.f32 %Y, %f1, %X, %p1;"
+    )
+
+
+class Hidden(NamedTuple):
+    body: str
+    formula: str
+    arrays: dict[str, str]
+    hypothesis: str
+    requires: list[str]
+
+
+FAR_AND_BACK = f"mul.f32 %f1, %X, {single(2.0**120)}; mul.f32 %f1, %f1, {single(2.0**-120)};"
+BESIDE_1 = (
+    f"add.f32 %f1, %X, {single(1)}; setp.gt.f32 %p1, %f1, {single(1)}; selp.f32 %Y, %X, {single(0)}, %p1;"
+)
+HIDDEN = {
+    "a product in a window": Hidden(
+        between(2.0**30, 2.0**30 + 4096, FAR_AND_BACK), "Y[i] = X[i]", ONE, "overflows", ["abs(X[i]) <= 100"]
+    ),
+    "a product in a window of one number": Hidden(
+        between(300.0, 300.00006, FAR_AND_BACK), "Y[i] = X[i]", ONE, "overflows", ["abs(X[i]) <= 100"]
+    ),
+    "an underflow in a window": Hidden(
+        between(3.0, 3.000001, scaled(2.0**-120, 2.0**-60, 2.0**120, 2.0**60).replace("%Y", "%f1")),
+        "Y[i] = X[i]", ONE, "underflows", ["X[i] >= 1e20"],
+    ),
+    "a logarithm in a window": Hidden(
+        between(-5.5, -5.499999, "lg2.approx.f32 %f1, %X; ex2.approx.f32 %f1, %f1;"),
+        "Y[i] = X[i]", ONE, "logarithm", ["X[i] >= 1"],
+    ),
+    "a root in a window": Hidden(
+        between(-5.5, -5.499999, "sqrt.rn.f32 %f1, %X; mul.f32 %f1, %f1, %f1;"),
+        "Y[i] = X[i]", ONE, "root", ["X[i] >= 0"],
+    ),
+    "a power in a window": Hidden(
+        between(200.0, 200.00002, "ex2.approx.f32 %f1, %X; lg2.approx.f32 %f1, %f1;"),
+        "Y[i] = X[i]", ONE, "overflows", ["abs(X[i]) <= 100"],
+    ),
+    "a divisor in a window": Hidden(
+        between(-1e-30, 1e-30, "div.rn.f32 %f1, %X, %X; mul.f32 %f1, %f1, %X;"),
+        "Y[i] = X[i]", ONE, "divisor", ["X[i] != 0"],
+    ),
+    "a quotient of powers": Hidden(
+        "ex2.approx.f32 %f1, %A; ex2.approx.f32 %f2, %B; div.rn.f32 %Y, %f1, %f2;",
+        "Y[i] = exp2(A[i] - B[i])", TWO, "overflows", ["abs(A[i]) <= 60", "abs(B[i]) <= 60"],
+    ),
+    "over f16 and back": Hidden(
+        "cvt.rn.f16.f32 %h1, %X; cvt.f32.f16 %Y, %h1;", "Y[i] = X[i]", ONE, "f16", ["abs(X[i]) <= 65504"]
+    ),
+    "a product over f16": Hidden(
+        "mul.f32 %f1, %A, %B; cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %Y, %h1;",
+        "Y[i] = A[i] * B[i]", TWO, "f16", ["abs(A[i]) <= 100", "abs(B[i]) <= 100"],
+    ),
+    "absorbed by 1 in a comparison": Hidden(
+        BESIDE_1,
+        "Y[i] = relu(X[i])", ONE, "turns", [],
+    ),
+    "absorbed by data in a comparison": Hidden(
+        f"add.f32 %f1, %A, %B; setp.gt.f32 %p1, %f1, %B; selp.f32 %Y, %A, {single(0)}, %p1;",
+        "Y[i] = relu(A[i])", TWO, "turns", [],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_a_condition_that_is_not_implied_is_found_without_inputs(name: str) -> None:
+    each = HIDDEN[name]
+    result = result_of(each.body, each.formula, each.arrays)
+    message = refused(result)
+    assert each.hypothesis in message
+    assert "which the formula does not need" in message
+    assert result.findings[0].line > 0
+    if each.requires:
+        implied = result_of(each.body, each.formula, each.arrays, requires=each.requires)
+        assert implied.verdict == "verified", implied.findings
+
+
+IMPLIED = {
+    "exp as a power of two": (
+        f"mul.f32 %f1, %X, {single(1.442695)}; ex2.approx.f32 %Y, %f1;", "Y[i] = exp(X[i])", ONE,
+    ),
+    "a bell": (
+        f"mul.f32 %f1, %X, %X; mul.f32 %f1, %f1, {single(-1.442695)}; ex2.approx.f32 %Y, %f1;",
+        "Y[i] = 1 / exp(X[i] * X[i])", ONE,
+    ),
+    "a power that is shifted a little": (
+        f"add.f32 %f1, %X, {single(8)}; ex2.approx.f32 %f1, %f1; mul.f32 %Y, %f1, {single(2.0**-8)};",
+        "Y[i] = exp2(X[i])", ONE,
+    ),
+    "the product of powers": (
+        "add.f32 %f1, %A, %B; ex2.approx.f32 %Y, %f1;", "Y[i] = exp2(A[i]) * exp2(B[i])", TWO,
+    ),
+    "a root by its reciprocal": (
+        "rsqrt.approx.f32 %f1, %B; mul.f32 %Y, %A, %f1;", "Y[i] = A[i] / sqrt(B[i])", TWO,
+    ),
+    "the root of a sum of squares": (
+        "mul.f32 %f1, %A, %A; fma.rn.f32 %f1, %B, %B, %f1; sqrt.rn.f32 %Y, %f1;",
+        "Y[i] = sqrt(A[i] * A[i] + B[i] * B[i])", TWO,
+    ),
+    "a softmax of two": (
+        "max.f32 %f9, %A, %B; sub.f32 %f0, %A, %f9; sub.f32 %f3, %B, %f9; ex2.approx.f32 %f1, %f0;"
+        "ex2.approx.f32 %f2, %f3; add.f32 %f2, %f2, %f1; div.rn.f32 %Y, %f1, %f2;",
+        "Y[i] = exp2(A[i]) / (exp2(A[i]) + exp2(B[i]))", TWO,
+    ),
+    "a comparison of sums": (
+        f"add.f32 %f1, %A, %B; setp.gt.f32 %p1, %f1, {single(0)}; selp.f32 %Y, %f1, {single(0)}, %p1;",
+        "Y[i] = relu(A[i] + B[i])", TWO,
+    ),
+    "a comparison that the formula makes": (
+        BESIDE_1,
+        "Y[i] = where(X[i] + 1 > 1, X[i], 0)", ONE,
+    ),
+    "a number in f16 where the formula has it": (
+        "cvt.rn.f16.f32 %h1, %X; cvt.f32.f16 %Y, %h1;", "Y[i] = f16(X[i])", ONE,
+    ),
+    "a great constant of the formula": (
+        f"mul.f32 %Y, %X, {single(2.0**100)};", f"Y[i] = X[i] * {2**100}", ONE,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IMPLIED)
+def test_a_condition_that_the_formula_implies_is_no_detour(name: str) -> None:
+    body, formula, arrays = IMPLIED[name]
+    result = result_of(body, formula, arrays)
+    assert result.verdict == "verified", result.findings
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(-60, 60), st.integers(-60, 60), st.sampled_from([2.0, 0.5, 3.0, -1.0]))
+def test_powers_are_bounded_by_those_of_the_formula_alone(least: int, shift: int, factor: float) -> None:
+    """A power of factor·A in a window, divided by itself: its overflow is nothing that the formula has."""
+    window = f"setp.gt.f32 %p1, %B, {single(least)}; setp.lt.f32 %p2, %B, {single(least + 2.0**-10)};"
+    power = f"fma.rn.f32 %f1, %A, {single(factor)}, {single(shift)}; ex2.approx.f32 %f1, %f1;"
+    back = "rcp.rn.f32 %f2, %f1; mul.f32 %f2, %f2, %f1; mul.f32 %f2, %f2, %B;"
+    body = f"{window} and.pred %p1, %p1, %p2; {power} {back} selp.f32 %Y, %f2, %B, %p1;"
+    refused(result_of(body, "Y[i] = B[i]", TWO))
