@@ -201,6 +201,10 @@ class _Narrowing:
         greatest = node.which == "max"
         sides = node.operands
         for side, other in (sides, sides[::-1]):
+            opposite = isinstance(other, Negative) and other.operand == side
+            positive = bool((to.low >= 0 if strict else to.low > 0).all())
+            if greatest and opposite and positive and isinstance(side, Element | Name):
+                self._not_zero(side, scope)  # its magnitude is at least a positive number
             beside = self._interval(other, scope)
             if greatest:
                 alone = beside.high <= to.low if strict else beside.high < to.low

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
-from math import log2
 from functools import cached_property
+from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +87,7 @@ class OwnConditions:
     def __init__(self, forms: NormalForms, actual: Ids, expected: Ids) -> None:
         self._forms, self._store, self._elementary = forms, forms.store, forms.elementary
         self._ranges = forms.overflows.ranges
-        self._expected = expected
+        self._actual, self._expected = actual, expected
         self._formula = within(self._store, expected)
         self._own = np.setdiff1d(within(self._store, actual), self._formula).astype(np.int32)
         self._plain: dict[int, bool] = {}
@@ -195,7 +195,9 @@ class OwnConditions:
         found = set[frozenset[Key]]()
         for operation, members in by_operation(self._store, self._formula):
             if operation.name in (operations.COMPARE, operations.EXTREMUM):
-                found |= {self._sides(operation, term) for term in members[:_MOST].tolist()}
+                if len(members) > _MOST:
+                    raise UnsupportedError("the formula has too many comparisons")
+                found |= {self._sides(operation, term) for term in members.tolist()}
         return found
 
     # -- conditions
@@ -244,9 +246,30 @@ class OwnConditions:
         if self._range(argument, fmt)[1] <= fmt.maximum_exponent:
             return None
         (number,) = self._numbers(np.array([term]), fmt)
-        if all(map(self._is_bounded, self._powers(number))):
+        if all(map(self._is_bounded, self._powers(number))) or self._only_divides(term):
             return None
         return OwnCondition(term, argument, f"no rounding to {fmt} overflows", f"<= {fmt.maximum_exponent}")
+
+    def _only_divides(self, term: int) -> bool:
+        """Tell whether a power, or its sum with constants, only divides: an infinity that divides gives 0."""
+        uses = 0
+        if term in self._actual:
+            return False
+        for operation, members in by_operation(self._store, self._own):
+            count = 2 if operations.divides(operation) else min(3, len(operation.operands))
+            arguments = self._store.arguments(members)[:, :count]
+            for user, given in zip(members.tolist(), arguments.tolist(), strict=True):
+                if term not in given:
+                    continue
+                uses += 1
+                others = np.array([each for each in given if each != term], dtype=np.int32)
+                divides = operation.name == operations.FUNCTION and stem(operation) in _DIVIDING
+                if divides and given.index(term) == len(given) - 1:
+                    continue
+                moves = divides or operation.name in (operations.FUSED, operations.CONVERT)
+                if not (moves and self._store.are(CONSTANT, others).all() and self._only_divides(user)):
+                    return False
+        return uses > 0
 
     def _is_bounded(self, exponent: Sparse) -> bool:
         """Tell whether the formula, or signs, bound an exponent of 2 from above; also of what is unknown."""
