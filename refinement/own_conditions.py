@@ -264,9 +264,12 @@ class OwnConditions:
                 uses += 1
                 others = np.array([each for each in given if each != term], dtype=np.int32)
                 divides = operation.name == operations.FUNCTION and stem(operation) in _DIVIDING
-                if divides and given.index(term) == len(given) - 1:
+                if divides and given[-1] == term and term not in given[:-1]:
                     continue
-                moves = divides or operation.name in (operations.FUSED, operations.CONVERT)
+                moves = (divides and given[-1] != term) or operation.name in (
+                    operations.FUSED,
+                    operations.CONVERT,
+                )
                 if not (moves and self._store.are(CONSTANT, others).all() and self._only_divides(user)):
                     return False
         return uses > 0
@@ -276,7 +279,7 @@ class OwnConditions:
         rest = {key: value for key, value in exponent.items() if key}
         if not rest or not all(self._is_plain(atom) for atom in _atoms(rest)):
             return True
-        if abs(exponent.get((), 0)) <= _SHIFT and all(
+        if abs(Fraction(exponent.get((), 0))) <= _SHIFT and all(
             value < 0 and self._keeps_sign(key) for key, value in rest.items()
         ):
             return True
@@ -285,7 +288,7 @@ class OwnConditions:
             ratio = Fraction(value) / Fraction(other[key]) if key in other else 0
             if 0 < ratio <= 1:
                 apart = added(exponent, {each: ratio * of for each, of in other.items()}, -1)
-                if not any(apart) and abs(apart.get((), 0)) <= _SHIFT:
+                if not any(apart) and abs(Fraction(apart.get((), 0))) <= _SHIFT:
                     return True
         return False
 
@@ -355,7 +358,8 @@ class OwnConditions:
         sides = [int(each) for each in self._store.arguments(term)[:2]]
         fmt = operation.operands[0]
         numbers = self._numbers(np.array(sides), fmt)
-        difference = added(*numbers, -1)
+        left, right = numbers
+        difference = added(left, right, -1)
         if not all(self._is_plain(atom) for number in numbers for atom in _atoms(number)):
             return None
         summed = [each for each, side in zip(numbers, sides, strict=True) if self._rounds_a_sum(side)]
@@ -391,7 +395,7 @@ class OwnConditions:
         for key, value in number.items():
             _, exponent = self._elementary.exponents(key)
             if exponent:
-                shift = round(log2(abs(value)))
+                shift = round(log2(abs(Fraction(value))))
                 found.append(added(exponent, {(): shift}) if shift else exponent)
         return found
 
