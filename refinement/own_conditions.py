@@ -85,6 +85,7 @@ class OwnConditions:
     """
 
     def __init__(self, forms: NormalForms, actual: Ids, expected: Ids) -> None:
+        forms = forms.of_fractions if forms.needs_fractions else forms  # by which the terms are equal
         self._forms, self._store, self._elementary = forms, forms.store, forms.elementary
         self._ranges = forms.overflows.ranges
         self._actual, self._expected = actual, expected

@@ -412,3 +412,14 @@ def test_powers_are_bounded_by_those_of_the_formula_alone(least: int, shift: int
     back = "rcp.rn.f32 %f2, %f1; mul.f32 %f2, %f2, %f1; mul.f32 %f2, %f2, %B;"
     body = f"{window} and.pred %p1, %p1, %p2; {power} {back} selp.f32 %Y, %f2, %B, %p1;"
     refused(result_of(body, "Y[i] = B[i]", TWO))
+
+
+def test_a_power_that_only_divides_may_be_infinite() -> None:
+    body = (
+        f"mul.f32 %f1, %X, {single(1.442695)}; ex2.approx.f32 %f1, %f1; add.f32 %f1, %f1, {single(1)};"
+        f"rcp.approx.f32 %f1, %f1; sub.f32 %Y, {single(1)}, %f1;"
+    )
+    result = result_of(body, "Y[i] = sigmoid(X[i])", ONE)
+    assert result.verdict == "verified", result.findings
+    itself = "ex2.approx.f32 %f1, %X; div.rn.f32 %f1, %f1, %f1; mul.f32 %Y, %f1, %X;"
+    refused(result_of(itself, "Y[i] = X[i]", ONE))
