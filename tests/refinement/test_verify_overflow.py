@@ -112,10 +112,10 @@ def elementwise(body: str, formula: str, of: str, to: str) -> Result:
          Verdict.REFUTED),
         ("u16", "f16", "cvt.rn.f16.u16 %h1, %A; mov.b16 %h2, 0x3400; mul.f16 %C, %h1, %h2;", "A[i] * 0.25",
          Verdict.REFUTED),
-        # of f16 and f32, nothing is known
+        # of f16 and f32, nothing is known: the first is in f16 by contract
         ("f16", "f16", "mov.b16 %h2, 0x3400; mul.f16 %h3, %A, %A; mul.f16 %C, %h3, %h2;", "A[i] * A[i] / 4",
          Verdict.VERIFIED),
-        ("f32", "f32", "cvt.rn.f16.f32 %h1, %A; cvt.f32.f16 %C, %h1;", "A[i]", Verdict.VERIFIED),
+        ("f32", "f32", "cvt.rn.f16.f32 %h1, %A; cvt.f32.f16 %C, %h1;", "A[i]", Verdict.UNDECIDED),
         # what is clamped before has a range
         ("f32", "f32", "min.f32 %f1, %A, 0f47000000; max.f32 %f2, %f1, 0fC7000000; cvt.rn.f16.f32 %h1, %f2; "
                        "cvt.f32.f16 %C, %h1;", "max(min(A[i], 32768.0), -32768.0)", Verdict.VERIFIED),
