@@ -20,7 +20,9 @@ local and global memory, the stack and accumulators: an undefined bit flows with
 from it, a mask of zeros ends it, and it counts only where an output, an address or a branch depends
 on it. A read of what nobody has written on which nothing depends is a note. Where the manual leaves
 something open that all implementations give alike, and kernels rely on it, `verify` does so too;
-a table of its own lists these.
+a table of its own lists these. Not allowed for are other places of arrays and variables of PTX: a
+kernel that makes values of addresses, of their order or their upper bits, is judged for one placement,
+in which an address is a multiple of the alignment that is known and of no higher power of two.
 
 The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`); the
 machines make such values of them where they model the instruction.
