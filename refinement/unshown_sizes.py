@@ -23,7 +23,7 @@ _NUMBERS = 2
 _MOST_ENDS = 64
 """Numbers at which a kernel without a proof turns that are looked at, from the least on."""
 
-_MOST_STEPS = 1 << 16
+_MOST_STEPS = 1 << 18
 """Instructions of all such runs, from the smallest sizes on; what takes more is not run."""
 
 _SECONDS = 30

@@ -260,6 +260,21 @@ def test_a_kernel_is_right_as_far_as_its_integers_are_wide(
     assert verify(kernel, contract).result.verdict == verdict
 
 
+@pytest.mark.sweep
+def test_stages_counted_in_8_bits_are_refuted(tmp_path: Path) -> None:
+    """The first size that fails is 256 steps of the domain: its run has to be within the budget."""
+    stages = f"{WIDE} shr.u32 %r7, %r3, 5; and.b32 %r7, %r7, 255; shl.b32 %r7, %r7, 5;"
+    kernel, contract = tmp_path / "k.ptx", tmp_path / "c.toml"
+    text = LOOP.format(address=stages, counter="", tail="").replace("%r4, %r3; @%p1", "%r4, %r7; @%p1")
+    kernel.write_text(text, encoding="utf-8")
+    sizes = {"M": "any", "K": "any multiple of 32"}
+    text = contract_of(
+        "k", sizes, ["M // 32"], [32], "Y[i] = sum(k, X[i, k])", output=["M"], passed=["M", "K"]
+    )
+    contract.write_text(text.replace('M = "any"', "M = 32"), encoding="utf-8")
+    assert verify(kernel, contract).result.verdict == "refuted"
+
+
 # -- contracts
 
 COPY = kernel_text("mov.f32 %Y, %X;", {"X": ("f32", False), "Y": ("f32", True)}, "sm_90")
