@@ -87,7 +87,7 @@ class Combinations:
 
 @theorem(
     "ptx/legal/combinations",
-    "of all combinations of shape, types, layouts and modifiers, exactly the manual's are legal",
+    "aspect by aspect, the combinations that the rules leave are those of the manual's tables",
     "∀ opcodes, ∀ combinations of a shape, types of D, A, B, C and scale factors, layouts, kind, block "
     "scaling, vector size, satfinite, rounding, bit operation, popc, metadata, trans, number of matrices and "
     "state space: each aspect leaves rows ⇔ the tables have the combination (of wmma.mma on f16 that with "

@@ -280,7 +280,7 @@ def _split(each: ModelAccumulation) -> Property:
 
 @theorem(
     "ptx/numerics/dot-add-overflow",
-    "a sum too large for the accumulator is an infinity, of fp8 products in f16 too: nothing saturates",
+    "one product too large for an f16 accumulator is an infinity: nothing saturates",
     "x, y finite, e the sum of their exponents, above the accumulator's: 0 + x·y is an infinity of its sign",
     SOURCE,
 )

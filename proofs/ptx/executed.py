@@ -39,7 +39,8 @@ def _listed(array: Array) -> object:
     "products of whole numbers are those of the matrices",
     "D = C + A·B on small whole numbers, where every sum is exact: dense, with A stored sparsely as "
     "metadata say, and expanded, and with scale factors 2^s for each row, column and block of K; batches "
-    "broadcast; of f64, 1 + 2^-60 and -1 - 2^-60 rounded as each modifier says, and both readings of a NaN",
+    "broadcast; of f64, 1 + 2^-60 and -1 - 2^-60 rounded as each modifier says, and both readings of a NaN; "
+    "with .satfinite the exact total is clamped, once, also where a part of it leaves s32",
     SOURCE,
 )
 def whole_products() -> Iterator[Case]:
@@ -48,6 +49,7 @@ def whole_products() -> Iterator[Case]:
     yield Case("sparse", _sparse, method=Method.CERTIFICATE)
     yield Case("scaled", _scaled, method=Method.CERTIFICATE)
     yield Case("doubles", _doubles, method=Method.CERTIFICATE)
+    yield Case("saturated", _saturated, method=Method.CERTIFICATE)
 
 
 def shape(text: str) -> tuple[int, int, int]:
@@ -75,6 +77,36 @@ def _dense() -> Certificate:
         expected[text] = _listed(given["c"] + given["a"] @ given["b"])
     return compared(
         expected, lambda: {text: _listed(_executed(text, _operands(text))["d"]) for text in expected}
+    )
+
+
+_SATURATED = (
+    "mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.s8.s32",
+    "mma.sync.aligned.m16n8k16.row.col.satfinite.s32.s8.s8.s32",
+    "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32",
+    "mma.sync.aligned.m8n8k32.row.col.satfinite.s32.s4.s4.s32",
+    "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s4.s4.s32",
+    "mma.sync.aligned.m16n8k64.row.col.satfinite.s32.s4.s4.s32",
+    "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32.satfinite",
+    "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32.satfinite",
+)
+
+
+def _near_the_ends(text: str) -> dict[str, Array]:
+    """Return operands whose sums leave s32, and come back, on the way through K."""
+    given = _operands(text)
+    ends = np.where(given["c"] < 0, -(2**31) - 4 * given["c"], 2**31 - 1 - 4 * given["c"])
+    return {**given, "c": ends}
+
+
+def _saturated() -> Certificate:
+    expected = {}
+    for text in _SATURATED:
+        given = _near_the_ends(text)
+        total = given["c"] + given["a"] @ given["b"]
+        expected[text] = _listed(np.clip(total, -(2**31), 2**31 - 1))
+    return compared(
+        expected, lambda: {text: _listed(_executed(text, _near_the_ends(text))["d"]) for text in expected}
     )
 
 

@@ -201,8 +201,9 @@ def sum_range() -> Iterator[Case]:
 
 @theorem(
     "ptx/numerics/saturation",
-    ".satfinite is wrapping unless the exact total leaves s32, and then the nearest end",
-    "T in s32 ⇒ clamp(T) = T mod 2^32; T > max ⇒ clamp(T) = max; T < min ⇒ clamp(T) = min",
+    "clamping a total is wrapping it unless it leaves s32, and then the nearest end",
+    "T in s32 ⇒ clamp(T) = T mod 2^32; T > max ⇒ clamp(T) = max; T < min ⇒ clamp(T) = min; of any "
+    "total, whoever computes it: instructions with .satfinite are executed in ptx/stated/products",
     SOURCE,
 )
 def saturation() -> Iterator[Case]:

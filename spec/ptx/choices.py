@@ -63,7 +63,11 @@ OPEN_POINTS = (
         "f64-nan",
         (
             ("positive", "0x7ff8000000000000"),
-            (NEGATIVE_NAN, "0xfff8000000000000 (MMA-Sim, from its host; CUDA's CUDART_NAN)"),
+            (
+                NEGATIVE_NAN,
+                "0xfff8000000000000 (CUDA's CUDART_NAN; MMA-Sim gives it on x86 for an invalid operation, and "
+                "propagates a NaN of an operand)",
+            ),
         ),
         "positive",
         "PTX ISA does not say which NaN an f64 mma gives",

@@ -30,6 +30,7 @@ from mmaproof.spec.ptx import (
     leniency,
     operand_arrays,
     operand_rules,
+    product,
     shared_memory,
     signatures,
     tables,
@@ -53,7 +54,20 @@ OPERANDS, CONTRADICTIONS, CODES, UNDEFINED = (
 
 Change = Callable[[Any], Any]
 
+
+def clamped_after_each_half(old: Any) -> Any:
+    def exact_sum(alg: Any, form: Any, x: Any, y: Any, c: Any) -> Any:
+        half = x.shape[-1] // 2
+        first = old(alg, form, x[..., :half], y[..., :half], c)
+        return old(alg, form, x[..., half:], y[..., half:], first)
+
+    return exact_sum
+
+
 MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
+    "clamped after each half of K": (
+        PRODUCTS, "saturated", product, "exact_sum", clamped_after_each_half,
+    ),
     "one more class": (
         OPERANDS, "wmma/registers", signatures, "_ADDRESS_CLASSES", lambda old: (*old, "b16"),
     ),
