@@ -65,8 +65,8 @@ OPEN_POINTS = (
             ("positive", "0x7ff8000000000000"),
             (
                 NEGATIVE_NAN,
-                "0xfff8000000000000 (CUDA's CUDART_NAN; MMA-Sim gives it on x86 for an invalid operation, and "
-                "propagates a NaN of an operand)",
+                "0xfff8000000000000 (CUDA's CUDART_NAN; MMA-Sim gives it for invalid operations on x86, and "
+                "propagates NaNs of operands)",
             ),
         ),
         "positive",
