@@ -38,6 +38,9 @@ from tools.mutation.score import Fate
 from tools.mutation.source_faults import Fault
 from tools.mutation.survivor_tests import Ending, SurvivorTests
 
+SOURCE = Path(__file__).parents[2]
+"""Where ``tools`` is."""
+
 REAL = "power/masking/disabled/pmxvi8ger4pp"
 
 
@@ -215,6 +218,7 @@ def test_another_set_than_the_pinned_one_fails(toys: SimpleNamespace, tmp_path: 
 @pytest.fixture
 def toy_faults(toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Let faults be put into the toy specification, and the catalogue on it decide."""
+    monkeypatch.chdir(SOURCE)
     module = SpecificationModule(
         "toy_specification", Path(toy_specification.__file__), "toy_specification.py", "", Role.SEMANTICS
     )
@@ -254,6 +258,11 @@ def test_mutants_need_the_source_of_this_version(
     monkeypatch.setattr("mmaproof.cli.mutation.package", [str(tmp_path / "installed" / "mmaproof")])
     result = mmaproof("check", "--mutants", 1)
     assert result.wrong_use and "run it there" in result.err
+
+
+def test_there_are_only_so_many_mutants(toy_faults: SimpleNamespace) -> None:
+    result = mmaproof("check", "--mutants", "1000000000000000000000")
+    assert result.wrong_use and "--mutants: at most " in result.err
 
 
 def test_survivors_are_tried_on_tests_if_told(

@@ -79,7 +79,8 @@ def test_an_equality_that_a_rounding_turns_is_not_verified(name: str) -> None:
 def test_an_equality_that_no_rounding_turns_is_verified(name: str) -> None:
     body, condition = KEPT[name]
     formula = f"C[i] = where({condition}, A[i], 0)"
-    assert result_of(f"{body} {CHOSEN}", formula, FLOATS).verdict is Verdict.VERIFIED
+    requires = ("abs(A[i]) <= 65504",)  # else numbers overflow in f16, which the formula does not have
+    assert result_of(f"{body} {CHOSEN}", formula, FLOATS, requires=requires).verdict is Verdict.VERIFIED
 
 
 @pytest.mark.parametrize("name", KEPT)

@@ -76,7 +76,7 @@ FLOATS = contract(
 )
 MASKED = contract(
     "C[i, j] = where(sum(t, A[t, i] * B[t, j]) + bias[j] > 0, "
-    "where(sum(t, A[t, i] * B[t, j]) > 0, 6, sum(t, A[t, i] * B[t, j]) + bias[j]), "
+    "where(sum(t, A[t, i] * B[t, j]) + bias[j] > bias[j], 6, sum(t, A[t, i] * B[t, j]) + bias[j]), "
     "sum(t, A[t, i] * B[t, j]) + bias[j])",
     ("C", "f32", "[4, 4]"),
     ("A", "f32", "[3, 4]"),
