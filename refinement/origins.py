@@ -8,6 +8,7 @@ from enum import IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
+from ..spec.open_results import PLACEMENT
 from .interning import Ids
 from .terms import INPUT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
 from .traversal import fill, operands
@@ -57,6 +58,8 @@ class Origins:
         if operation.name in (INPUT, NORMAL_FORM):
             return np.where(np.isin(terms, self._scalars), Origin.SCALAR, Origin.ARRAY).astype(np.uint8)
         if operation.name in LEAVES:
+            if operation.attribute is PLACEMENT:  # a value that there is, of which all are looked at
+                return int(Origin.ARRAY)
             return int(Origin.UNDEFINED if operation.name == UNDEFINED else 0)
         if operation.name == VECTOR:
             among = known[self._store.elements(terms)]

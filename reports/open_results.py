@@ -20,9 +20,15 @@ local and global memory, the stack and accumulators: an undefined bit flows with
 from it, a mask of zeros ends it, and it counts only where an output, an address or a branch depends
 on it. A read of what nobody has written on which nothing depends is a note. Where the manual leaves
 something open that all implementations give alike, and kernels rely on it, `verify` does so too;
-a table of its own lists these. Not allowed for are other places of arrays and variables of PTX: a
-kernel that makes values of addresses, of their order or their upper bits, is judged for one placement,
-in which an address is a multiple of the alignment that is known and of no higher power of two.
+a table of its own lists these.
+
+An address of PTX is a number where it is used as one. A kernel that compares addresses of two arrays,
+subtracts them, looks at bits above the alignment that is known (`alignment` of the contract, 256 by
+default; `.align` of variables), or stores an address as data, finds a word there of which only the bits
+below the alignment are known; both ways of a branch on it are judged, each as if arrays lay so. A path
+for better aligned arrays alone is `undecided`; `alignment` in the contract settles it. Not allowed for
+are addresses of shared and local variables that data choose between, addresses that are read in parts from
+memory, and other places of arrays of Power.
 
 The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`); the
 machines make such values of them where they model the instruction.

@@ -45,3 +45,13 @@ COMPUTED_NAN = OpenResult(
     "should not rely",
 )
 """Of instruction sets that do not say which NaN arithmetic returns. The Power ISA does."""
+
+
+PLACEMENT = OpenResult(
+    "where arrays and variables lie",
+    ("integer arithmetic on addresses", "comparisons of addresses", "stores of addresses as data"),
+    "all bits of an address above its alignment, the order and the difference of two arrays or variables; "
+    "both ways of a branch on them are judged",
+    "PTX ISA 9.1 section 5.1 and the ELFv2 ABI say of no array at which address it is",
+)
+"""Of addresses that a kernel is given: known are their alignment, and that they are not null."""

@@ -8,7 +8,7 @@ windows far away.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -20,17 +20,21 @@ from ...spec.ptx.operands import Decimal, HexFloat, Integer
 from ..footprint import Footprint
 from ..interning import Ids
 from ..memory import Naming, Offsets, Region
+from ..placements import Place, Places
 from ..terms import TermStore
 from .literals import float_encoding
 from .module import TYPE_BITS, Function, Module, Variable
 from .operands import Displaced, GenericAddress, Initial, Symbol
 from .races import AccessHistory
-from .state_space import UNIT, Space, UnownedReads
+from .state_space import UNIT, WINDOWS, Space, UnownedReads
 from .threads import Launch, Threads
 from .variables import used_variables
 
 _GAP = 512
-"""Bytes between shared variables, at least; the first is at this address."""
+"""Bytes between shared variables, at least."""
+
+_SHARED, _LOCAL = 0x0520_0000 + _GAP, 0x0640_0000 + UNIT
+"""Addresses of the first shared and local variables: such as hardly any other number is."""
 
 _STARTS = MappingProxyType({"global": 0x7C00_0000_0000, "const": 0x7D00_0000_0000})
 """Addresses of the module's variables."""
@@ -40,6 +44,9 @@ ADDRESS_BYTES = 8
 
 _STRIDE = 1 << 36
 """Bytes between the addresses of buffers."""
+
+_FIRST = 0x1A5 * _STRIDE
+"""Where buffers begin: hardly any number that is no address is near."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +133,11 @@ class Memory:
         self._open: Region | None = None
         self._addresses: dict[str, int] = {}
         variables = used_variables(module, function)
+        self._variables = variables
+        self._places: dict[str, Places] = {}
         self.buffers = tuple(sorted(buffers, key=lambda buffer: not buffer.writable))
-        self._shared = self._laid_out([each for each in variables if each.space == "shared"], _GAP)
-        self._local = self._laid_out([each for each in variables if each.space == "local"], UNIT)
+        self._shared = self._laid_out([each for each in variables if each.space == "shared"], _GAP, _SHARED)
+        self._local = self._laid_out([each for each in variables if each.space == "local"], UNIT, _LOCAL)
         self._bases = self._based()
         self.parameters = self._parameter_space(function)
         self.globals = self._global_space(variables)
@@ -166,6 +175,18 @@ class Memory:
             return None
         return region.name
 
+    def places(self, kind: str) -> Places:
+        """Return the memory of which addresses tell nothing but their alignment.
+
+        Parameters
+        ----------
+        kind : str
+            ``generic``; ``shared``, ``local`` or ``any`` of both if addresses in these are among them.
+        """
+        if kind not in self._places:
+            self._places[kind] = Places(self._store, self._placed(kind))
+        return self._places[kind]
+
     def space(self, name: str) -> Space:
         """Return a state space by its name."""
         match name:
@@ -178,10 +199,22 @@ class Memory:
         return self.parameters
 
     # -- details
-    def _laid_out(self, variables: Iterable[Variable], gap: int) -> list[Region]:
+    def _placed(self, kind: str) -> Iterator[Place]:
+        """Yield the memory that addresses may be of."""
+        for buffer, base in zip(self.buffers, self._bases, strict=True):
+            yield Place(base, base + buffer.size, buffer.alignment, _STRIDE // 2, _STRIDE // 2)
+        for each in self._variables:
+            if each.name not in self._addresses:
+                continue
+            at, size = self._addresses[each.name], each.size or self.dynamic_shared
+            window = WINDOWS.get(each.space, 0)
+            yield Place(window + at, window + at + size, each.alignment, UNIT // 2, _GAP)
+            if window and kind in (each.space, "any"):
+                yield Place(at, at + size, each.alignment, UNIT // 2, _GAP)
+
+    def _laid_out(self, variables: Iterable[Variable], gap: int, address: int) -> list[Region]:
         """Place variables one after the other; those of open size are dynamic shared memory, at the end."""
         regions: list[Region] = []
-        address = gap
         last: list[Variable] = []
         for variable in variables:
             if variable.size is None:
@@ -215,12 +248,12 @@ class Memory:
 
     def _based(self) -> list[int]:
         """Return an address for each buffer."""
-        bases, address = [], _STRIDE
+        bases, address = [], _FIRST
         for buffer in self.buffers:
             bases.append(address + buffer.alignment)
             address = _aligned(bases[-1] + buffer.size, _STRIDE)
         if address > _STARTS["global"]:
-            raise InputError(f"buffers span {address - _STRIDE} bytes; at most {_STARTS['global'] - _STRIDE}")
+            raise InputError(f"buffers span {address - _FIRST} bytes; at most {_STARTS['global'] - _FIRST}")
         return bases
 
     def _global_space(self, variables: Sequence[Variable]) -> Space:

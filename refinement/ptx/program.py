@@ -12,6 +12,7 @@ from ...spec.ptx.operands import Predicate
 from ..findings import Kind
 from ..observations import Observations
 from . import matrix, swapped_updates
+from .address_values import narrow_addresses, watched
 from .barrier_polls import NOT_ASKED, Poll, barrier_polls, is_poll
 from .branch_regions import BranchRegions
 from .control_flow import control_flow
@@ -127,6 +128,7 @@ class Program:
         self.takes_tickets = takes_tickets(function)
         leaders = frozenset(each.start for each in self._flow.blocks)
         self._polls = barrier_polls(function, self.regions, leaders)
+        self._narrow = narrow_addresses(module, function)
         self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
 
     def check_legality(self, observations: Observations) -> None:
@@ -175,6 +177,7 @@ class Program:
             return Decoded(instruction, sort, guard=guard, meet=index + 1)
         selectable = instruction.opcode in POINTWISE
         step = self._step_of_swap(index) or _step(instruction)
+        step = watched(instruction, step, self._function, self._narrow)
         if any(rule not in _AVAILABILITY for rule, _ in self._illegal.get(index, ())):
             step = _refusing(
                 UnsupportedError(f"{instruction.mnemonic} is illegal, so that it has no meaning")

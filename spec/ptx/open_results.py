@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..open_results import COMPUTED_NAN, OpenResult
+from ..open_results import COMPUTED_NAN, PLACEMENT, OpenResult
 
 _ANY = "all bits, anew at every read"
 
@@ -140,6 +140,7 @@ OPEN_RESULTS = (
     UNWRITTEN_MEMORY,
     FRAGMENT,
     MATRIX_SUMS,
+    PLACEMENT,
 )
 """All of them."""
 
