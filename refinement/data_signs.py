@@ -51,7 +51,7 @@ class DataSigns:
     def _of_polynomial(self, number: Sparse, term: int, fmt: Format) -> int:
         signs = {value > 0 for value in number.values()}
         if len(number) > 1:
-            positive = all(self._forms.is_not_negative(atom) for key in number for atom in key)
+            positive = all(self._forms.extrema.is_not_negative(atom) for key in number for atom in key)
             if positive and len(signs) == 1:
                 return classes.POSITIVE if signs.pop() else classes.NEGATIVE
             return self._compared(term, fmt, positive=number[max(number)] > 0)
@@ -64,7 +64,7 @@ class DataSigns:
         return found
 
     def _of_atom(self, atom: int) -> int:
-        if self._forms.is_not_negative(atom):
+        if self._forms.extrema.is_not_negative(atom):
             return classes.POSITIVE
         quantifier = self._forms.quantifier
         fmt = quantifier.format(atom)

@@ -108,7 +108,8 @@ class Detours:
         self._actual, self._expected = actual[some], expected[some]
         self._replaced = SoftwareFunctions(store).replaced(self._actual)
         self._cone = within(store, self._actual)
-        self._own = np.setdiff1d(self._cone, within(store, self._expected))
+        self._formula = within(store, self._expected)
+        self._own = np.setdiff1d(self._cone, self._formula)
 
     @property
     def places(self) -> NDArray[np.intp]:
@@ -271,9 +272,12 @@ class Detours:
         return (float(sizes.min()), float(sizes.max())) if len(sizes) else (1.0, 1.0)
 
     def _limit(self, *, far: bool) -> float:
-        """Return how near the ends of the coarsest format that the kernel rounds to a formula may come."""
+        """Return how near the ends of formats a formula may come.
+
+        It may come as far as its own formats go, and as near to 0 as the coarsest that the kernel rounds to.
+        """
         ends = [np.inf if far else 0.0]
-        for operation, _ in by_operation(self._store, self._cone):
+        for operation, _ in by_operation(self._store, self._formula if far else self._cone):
             fmt = operation.result
             if not isinstance(fmt, FloatFormat) or widens(operation) or quantises(operation):
                 continue

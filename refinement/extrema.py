@@ -132,6 +132,10 @@ class Extrema:
             self._atoms[extremum], self._of_atoms[atom] = atom, extremum
         return self._atoms[extremum]
 
+    def extremum(self, atom: int) -> Extremum | None:
+        """Return of what an atom is the greatest or the least; None if it is something else."""
+        return self._of_atoms.get(atom)
+
     # -- members
     def _flattened(self, which: str, member: Member) -> set[Member]:
         """Return the numbers of which a polynomial is the extremum: ``c·max(x, y) + z`` is of two."""

@@ -93,6 +93,8 @@ class NormalForms:
 
     Attributes
     ----------
+    extrema : Extrema
+        Of what atoms are the greatest or the least.
     poles : set of int
         Terms that are 0 for all inputs, and of which there is a reciprocal or a logarithm.
     needs_fractions : bool
@@ -121,7 +123,7 @@ class NormalForms:
         self.software = SoftwareFunctions(store)
         self._bits = ExponentBits(store, self.overflows.ranges, self.quantifier.coarse)
         self.elementary = ElementaryForms(self.quantifier)
-        self._extrema = Extrema(self.quantifier, self._is_not_negative)
+        self.extrema = Extrema(self.quantifier, self._is_not_negative)
         self._reduction = MonomialReduction(self.quantifier, self.elementary)
         self._quotients = CommonDenominators(self.quantifier, self.elementary, self._reduction)
         self._condition_numbers: dict[Hashable, int] = {}
@@ -172,7 +174,7 @@ class NormalForms:
     def _extremal(self) -> ExtremalTerms:
         """Of the same quantities, with sums expanded as here."""
         return ExtremalTerms(
-            self.quantifier, self._extrema, self.polynomials, self.difference, self.identifiers
+            self.quantifier, self.extrema, self.polynomials, self.difference, self.identifiers
         )
 
     @cached_property
@@ -194,10 +196,6 @@ class NormalForms:
     @cached_property
     def _opaque(self) -> OpaqueForms:
         return OpaqueForms(self.store, self.identifiers, self.conditions)
-
-    def is_not_negative(self, atom: int) -> bool:
-        """Tell whether an atom is not negative, whatever the data: one of those, or a magnitude."""
-        return self._extrema.is_not_negative(atom)
 
     def _is_not_negative(self, atom: int) -> bool:
         """Tell whether an atom is not negative, whatever the data: an exponential, an unsigned number."""
@@ -222,7 +220,7 @@ class NormalForms:
     def _with(self, expanded: Expanded, *, masked: bool = False) -> NormalForms:
         """Return other forms of the same quantities and the same numbers of polynomials."""
         found = NormalForms(self.store, expanded=expanded, quantifier=self.quantifier, masked=masked)
-        found._polynomials, found._extrema = self._polynomials, self._extrema
+        found._polynomials, found.extrema = self._polynomials, self.extrema
         found._condition_numbers = self._condition_numbers
         found.elementary, found._reduction = self.elementary, self._reduction
         found.poles = self.poles

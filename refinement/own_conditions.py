@@ -19,18 +19,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ..spec.errors import UnsupportedError
-from ..spec.formats import F16, F64, FloatFormat, Format
+from ..spec.formats import F64, FloatFormat, Format
 from . import operations
 from .discharged_hypotheses import nonzero
 from .elementary_forms import HYPERBOLIC, LOGARITHM, POWER, RECIPROCAL, ROOT, stem
 from .interning import Ids
 from .literal_constants import LN_OF_2, LOG2_OF_E
+from .narrow_conversions import NarrowConversions
 from .normal_forms import NormalForms
 from .operations import Sum
-from .quantisation import quantises, widens
 from .real_ranges import overflow_from
 from .rounding_depth import NONZERO, NOT_NEGATIVE
 from .sparse_polynomials import Monomial, Sparse, added, sparse
+from .symbolic_bounds import SymbolicBounds
 from .term_instances import TermInstances
 from .terms import CONSTANT, INPUT, NORMAL_FORM, Operation
 from .traversal import by_operation, within
@@ -92,6 +93,8 @@ class OwnConditions:
         self._formula = within(self._store, expected)
         self._own = np.setdiff1d(within(self._store, actual), self._formula).astype(np.int32)
         self._plain: dict[int, bool] = {}
+        self._bounds = SymbolicBounds(forms)
+        self._conversions = NarrowConversions(forms, self._bounds, self._formula, self._numbers)
 
     def first(self) -> OwnCondition | None:
         """Return the first of them, in the order of the kernel; None if none is found."""
@@ -113,7 +116,9 @@ class OwnConditions:
                 )
             case operations.COMPARE if isinstance(operation.operands[0], FloatFormat):
                 return None if operation.attribute in ("num", "nan") else self._comparison
-            case operations.FUSED | operations.CONVERT if self._narrows(operation):
+            case operations.FUSED | operations.CONVERT | operations.DOT if self._conversions.is_one(
+                operation
+            ):
                 return self._conversion
             case operations.FUSED if isinstance(operation.result, FloatFormat):
                 return self._scaling if _products(operation) else None
@@ -281,7 +286,7 @@ class OwnConditions:
         if not rest or not all(self._is_plain(atom) for atom in _atoms(rest)):
             return True
         if abs(Fraction(exponent.get((), 0))) <= _SHIFT and all(
-            value < 0 and self._keeps_sign(key) for key, value in rest.items()
+            value < 0 and self._bounds.keeps_sign(key) for key, value in rest.items()
         ):
             return True
         key, value = next(iter(rest.items()))
@@ -294,33 +299,15 @@ class OwnConditions:
         return False
 
     def _conversion(self, operation: Operation, term: int) -> OwnCondition | None:
-        """Look at the overflow of a conversion to a format that ends before those of the formula."""
-        fmt, argument = operation.result, int(self._store.arguments(term)[0])
+        """Look at the overflow of a rounding to a format that ends before those of the formula."""
+        fmt = operation.result
         assert isinstance(fmt, FloatFormat)
-        low, high = self._exact_range(term)
-        if max(abs(low), abs(high)) < overflow_from(fmt):
-            return None
-        (number,) = self._numbers(np.array([term]), fmt)
-        if not all(self._is_plain(atom) for atom in _atoms(number)):
+        self._exact_range(term)
+        if term in self._actual or not self._conversions.overflows(operation, term):
             return None
         largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
+        argument = int(self._store.arguments(term)[0]) if len(operation.operands) == 1 else term
         return OwnCondition(term, argument, f"no rounding to {fmt} overflows", f"<= {largest:g}")
-
-    def _narrows(self, operation: Operation) -> bool:
-        """Tell whether an operation rounds to a format that ends before all that the formula has."""
-        fmt = operation.result
-        if not isinstance(fmt, FloatFormat) or widens(operation) or quantises(operation):
-            return False
-        return fmt.maximum_exponent < self._reach and len(operation.operands) == 1
-
-    @cached_property
-    def _reach(self) -> int:
-        """The greatest exponent that all floating-point formats of the formula have."""
-        formats = [operation.result for operation, _ in by_operation(self._store, self._formula)]
-        ends = [
-            fmt.maximum_exponent for fmt in formats if isinstance(fmt, FloatFormat) and fmt.bits >= F16.bits
-        ]
-        return min(ends, default=0)
 
     def _scaling(self, operation: Operation, term: int) -> OwnCondition | None:
         """Look at the over- and underflow of a product with a constant that is far from 1."""
@@ -421,13 +408,8 @@ class OwnConditions:
         return self._plain[atom]
 
     def _is_positive(self, number: Sparse, *, strictly: bool) -> bool:
-        signs = all(value > 0 and self._keeps_sign(key) for key, value in number.items())
+        signs = all(value > 0 and self._bounds.keeps_sign(key) for key, value in number.items())
         return signs and (not strictly or any(self._is_a_power(key) for key in number))
-
-    def _keeps_sign(self, monomial: Monomial) -> bool:
-        return all(
-            monomial.count(atom) % 2 == 0 or self._forms.is_not_negative(atom) for atom in set(monomial)
-        )
 
     def _is_a_power(self, monomial: Monomial) -> bool:
         return all(self._elementary.is_a(atom, POWER) for atom in monomial)

@@ -1,0 +1,119 @@
+"""Bounds of polynomials for all data, over the reals: by signs, by what extrema are of, by powers of two.
+
+``2^(x - max(x, y))`` is at most 1, for what is subtracted is at least x, whatever both are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from .elementary_forms import RECIPROCAL
+from .extrema import Extremum
+from .literal_constants import LN_OF_2, LOG2_OF_E
+from .normal_forms import NormalForms
+from .sparse_polynomials import Monomial, Sparse, added, without
+from .terms import NORMAL_FORM
+
+_DEPTH = 4
+"""Extrema that are replaced by what they are of, one inside of the other; softmax takes one or two."""
+
+_MEMBERS = 8
+"""Numbers that an extremum is of, of which each is tried."""
+
+_GREATEST = 1 << 12
+"""Exponents of 2 beyond this are no bound."""
+
+_IRRATIONAL = ((LOG2_OF_E,), (LN_OF_2,))
+
+
+class SymbolicBounds:
+    """Bounds polynomials.
+
+    Parameters
+    ----------
+    forms : NormalForms
+        Which made them.
+    """
+
+    def __init__(self, forms: NormalForms) -> None:
+        self._forms, self._store, self._elementary = forms, forms.store, forms.elementary
+        self._ranges = forms.overflows.ranges
+
+    def keeps_sign(self, monomial: Monomial) -> bool:
+        """Tell whether a product of atoms is not negative, whatever the data."""
+        return all(monomial.count(atom) % 2 == 0 or self._is_not_negative(atom) for atom in set(monomial))
+
+    def _is_not_negative(self, atom: int) -> bool:
+        operation = self._store.operation(atom & 0xFFFFFFFF)
+        irrational = operation.name == NORMAL_FORM and operation.attribute in _IRRATIONAL
+        return irrational or self._forms.extrema.is_not_negative(atom)
+
+    def upper(self, number: Sparse, depth: int = _DEPTH) -> float:
+        """Return a bound of a polynomial from above; infinite where none is known."""
+        rising = [key for key, value in number.items() if key and (value > 0 or not self.keeps_sign(key))]
+        if not rising:
+            return float(number.get((), 0))
+        bounds = [np.inf]
+        for key, atom, extremum in self._extrema(number) if depth else ():
+            factor, rest = number[key], without(key, (atom,))
+            others = {each: value for each, value in number.items() if each != key}
+            among = list(map(dict, extremum.members))
+            falls = (extremum.which == "max") == (factor < 0)  # so that each of them is a bound
+            if falls:
+                shared = [each for each in among if any(_product(one, rest) in others for one in each)]
+                among = shared or among
+            elif len(among) > _MEMBERS:
+                continue
+            found = (
+                self.upper(
+                    added(others, {_product(one, rest): of for one, of in each.items()}, factor), depth - 1
+                )
+                for each in among[:_MEMBERS]
+            )
+            bounds.append(min(found) if falls else max(found))
+            if np.isfinite(bounds[-1]):
+                break
+        return min(bounds)
+
+    def _extrema(self, number: Sparse) -> Iterator[tuple[Monomial, int, Extremum]]:
+        """Yield extrema in a polynomial that are multiplied with what is not negative."""
+        for key in number:
+            for atom in key:
+                extremum = self._forms.extrema.extremum(atom)
+                if extremum is not None and self.keeps_sign(without(key, (atom,))):
+                    yield key, atom, extremum
+
+    def magnitude(self, number: Sparse) -> float:
+        """Return a bound of the magnitude of a polynomial; infinite where none is known."""
+        return sum(abs(float(value)) * self._of_product(key) for key, value in number.items())
+
+    def _of_product(self, monomial: Monomial) -> float:
+        for atom in monomial:  # x / (x + y) is at most 1 where nothing is negative
+            if self._elementary.is_a(atom, RECIPROCAL):
+                argument, rest = self._elementary.arguments[atom], without(monomial, (atom,))
+                if rest in argument and all(of > 0 and self.keeps_sign(one) for one, of in argument.items()):
+                    return float(1 / Fraction(argument[rest]))
+        plain, exponent = self._elementary.exponents(monomial)
+        most = self.upper(exponent) if exponent else 0.0
+        if most > _GREATEST:
+            return np.inf
+        found = float(np.exp2(np.float64(min(most, 1023))))
+        for atom in plain:
+            found *= self._of_atom(atom)
+        return found
+
+    def _of_atom(self, atom: int) -> float:
+        term = atom & 0xFFFFFFFF
+        operation = self._store.operation(term)
+        if operation.name == NORMAL_FORM and operation.attribute in _IRRATIONAL:
+            return 1.5
+        terms = np.array([term], dtype=np.int32)
+        self._ranges.fill(terms)
+        return float(np.abs(self._ranges.read(terms, self._forms.quantifier.format(atom))).max())
+
+
+def _product(one: Monomial, other: Monomial) -> Monomial:
+    return tuple(sorted((*one, *other), reverse=True))
