@@ -67,27 +67,27 @@ class NarrowConversions:
         self._narrow: dict[int, list[Number]] = {}
 
     @cached_property
-    def _reach(self) -> int:
-        """The greatest exponent that all formats of the formula have."""
+    def _ends(self) -> tuple[int, int]:
+        """The greatest exponents of the formats of the formula that end first and last."""
         formats = [operation.result for operation, _ in by_operation(self._store, self._formula)]
         ends = [fmt.maximum_exponent for fmt in formats if isinstance(fmt, FloatFormat)]
-        return min(ends, default=0)
+        return min(ends, default=0), max(ends, default=0)
 
     def is_one(self, operation: Operation) -> bool:
-        """Tell whether an operation rounds to a format that ends before that of what it is given."""
+        """Tell whether an operation rounds to a format that ends before others of the formula, or its own."""
         fmt = operation.result
         if operation.name not in _ROUNDS or not isinstance(fmt, FloatFormat):
             return False
         if widens(operation) or quantises(operation):
             return False
         ends = [each.maximum_exponent for each in operation.operands if isinstance(each, FloatFormat)]
-        return fmt.maximum_exponent < max([self._reach, *ends])
+        return fmt.maximum_exponent < max([self._ends[1], *ends])
 
     def overflows(self, operation: Operation, term: int) -> bool:
         """Tell whether a rounding is not known to be within its format where those of the formula are."""
         fmt = operation.result
         assert isinstance(fmt, FloatFormat)
-        if self._reach <= fmt.maximum_exponent and not self._takes_wide(term, fmt):
+        if self._ends[0] <= fmt.maximum_exponent and not self._takes_wide(term, fmt):
             return False
         terms = np.array([term], dtype=np.int32)
         if self._is_within(self._ranges.exact[term], fmt):

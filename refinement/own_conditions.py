@@ -24,7 +24,7 @@ from . import operations
 from .discharged_hypotheses import nonzero
 from .elementary_forms import HYPERBOLIC, LOGARITHM, POWER, RECIPROCAL, ROOT, stem
 from .interning import Ids
-from .literal_constants import LN_OF_2, LOG2_OF_E
+from .literal_constants import LOG2_OF_E
 from .narrow_conversions import NarrowConversions
 from .normal_forms import NormalForms
 from .operations import Sum
@@ -32,8 +32,9 @@ from .real_ranges import overflow_from
 from .rounding_depth import NONZERO, NOT_NEGATIVE
 from .sparse_polynomials import Monomial, Sparse, added, sparse
 from .symbolic_bounds import SymbolicBounds
+from .term_growth import TermGrowth
 from .term_instances import TermInstances
-from .terms import CONSTANT, INPUT, NORMAL_FORM, Operation
+from .terms import CONSTANT, INPUT, Operation
 from .traversal import by_operation, within
 
 _OF_SHAPE = 4
@@ -42,8 +43,8 @@ _OF_SHAPE = 4
 _MOST = 1 << 12
 """Terms of a formula whose polynomials are made; of formulas of more, only the search tells."""
 
-_FAR = Fraction(1 << 31)
-"""Scalings by less are no detour: a quarter of f32's exponents, as far as the search stays off the ends."""
+_FAR = 31
+"""Scalings by lower powers of 2 are no detour: a quarter of f32's exponents, where the search ends, too."""
 
 _SHIFT = 64
 """Exponents of 2 that differ by less have one boundary: half of those of f32."""
@@ -92,7 +93,7 @@ class OwnConditions:
         self._actual, self._expected = actual, expected
         self._formula = within(self._store, expected)
         self._own = np.setdiff1d(within(self._store, actual), self._formula).astype(np.int32)
-        self._plain: dict[int, bool] = {}
+        self._growth = TermGrowth(self._store)
         self._bounds = SymbolicBounds(forms)
         self._conversions = NarrowConversions(forms, self._bounds, self._formula, self._numbers)
 
@@ -213,6 +214,9 @@ class OwnConditions:
         low, high = self._range(argument, operation.operands[-1])
         if low > 0 or (high < 0 and stem(operation) in _DIVIDING):
             return None
+        (divisor,) = self._numbers(np.array([argument]), operation.operands[-1])
+        if self._bounds.has_one(divisor):
+            return None
         (number,) = self._numbers(self._applied(operation, np.array([term])), operation.result)
         for exponent in self._powers(number):
             if not self._is_bounded(exponent):
@@ -231,7 +235,7 @@ class OwnConditions:
     def _implied(self, of: Operation, atom: int, argument: int, low: float) -> bool:
         """Tell whether a number without factors is known to be in the domain of a function."""
         core, cores = self._key(atom), self._cores
-        if core in cores[of] or core in cores[LOGARITHM] or not self._is_plain(atom):
+        if core in cores[of] or core in cores[LOGARITHM]:
             return True
         if of == ROOT and low >= 0:
             return True
@@ -252,7 +256,11 @@ class OwnConditions:
         if self._range(argument, fmt)[1] <= fmt.maximum_exponent:
             return None
         (number,) = self._numbers(np.array([term]), fmt)
-        if all(map(self._is_bounded, self._powers(number))) or self._only_divides(term):
+        powers = self._powers(number)
+        if all(map(self._is_bounded, powers)):
+            return None
+        opposites = [added({}, each, -1) for each in powers]
+        if all(map(self._is_bounded, opposites)) and self._only_divides(term):
             return None
         return OwnCondition(term, argument, f"no rounding to {fmt} overflows", f"<= {fmt.maximum_exponent}")
 
@@ -281,13 +289,9 @@ class OwnConditions:
         return uses > 0
 
     def _is_bounded(self, exponent: Sparse) -> bool:
-        """Tell whether the formula, or signs, bound an exponent of 2 from above; also of what is unknown."""
+        """Tell whether the formula, or signs, bound an exponent of 2 from above."""
         rest = {key: value for key, value in exponent.items() if key}
-        if not rest or not all(self._is_plain(atom) for atom in _atoms(rest)):
-            return True
-        if abs(Fraction(exponent.get((), 0))) <= _SHIFT and all(
-            value < 0 and self._bounds.keeps_sign(key) for key, value in rest.items()
-        ):
+        if not rest or self._bounds.upper(exponent) <= _SHIFT:
             return True
         key, value = next(iter(rest.items()))
         for other in self._exponents:
@@ -310,36 +314,30 @@ class OwnConditions:
         return OwnCondition(term, argument, f"no rounding to {fmt} overflows", f"<= {largest:g}")
 
     def _scaling(self, operation: Operation, term: int) -> OwnCondition | None:
-        """Look at the over- and underflow of a product with a constant that is far from 1."""
+        """Look at the over- and underflow of a product that constants scale far, or of many data."""
         fmt = operation.result
         assert isinstance(fmt, FloatFormat)
-        if not self._scales_far(operation, term):
+        (degree, down, up), most = self._growth.of(np.array([term], dtype=np.int32))[0], self._degree
+        if not (degree > most or up > _FAR or down < -_FAR):
             return None
         (number,) = self._numbers(np.array([term]), fmt)
-        if not all(self._is_plain(atom) for atom in _atoms(number)):
-            return None
         low, high = self._exact_range(term)
+        overflows = not max(abs(low), abs(high)) < overflow_from(fmt)
+        least = min(abs(low), abs(high)) if low > 0 or high < 0 else 0.0
         for key, value in number.items():
-            if not key or not (sizes := self._monomials.get(key, (1, 1))):
+            if not key:
                 continue
-            size = abs(Fraction(value))
-            if size > _FAR * sizes[1] and not max(abs(low), abs(high)) < overflow_from(fmt):
+            size, sizes = abs(Fraction(value)), self._monomials.get(key, (1, 1))
+            if overflows and (size > 2**_FAR * sizes[1] or (degree > most and key not in self._monomials)):
                 return OwnCondition(term, term, f"no rounding to {fmt} overflows", "")
-            apart = low > 0 or high < 0
-            least = min(abs(low), abs(high))
-            if size * _FAR < sizes[0] and not (apart and least >= 2.0**fmt.minimum_exponent):
+            if size * 2**_FAR < sizes[0] and least < 2.0**fmt.minimum_exponent:
                 return OwnCondition(term, term, f"no rounding to {fmt} underflows", "")
         return None
 
-    def _scales_far(self, operation: Operation, term: int) -> bool:
-        arguments = self._store.arguments(term)[: 2 * _products(operation)]
-        for argument, fmt in zip(arguments.tolist(), operation.operands, strict=False):
-            if self._store.operation(argument).name != CONSTANT or not isinstance(fmt, FloatFormat):
-                continue
-            number = fmt.exact(int(self._store.constant_values(np.array([argument], dtype=np.int32))[0]))
-            if number and not 1 / _FAR <= abs(number) <= _FAR:
-                return True
-        return False
+    @cached_property
+    def _degree(self) -> float:
+        """The degree in data of what the formula computes, up to roundings of halves."""
+        return max(1.0, float(self._growth.of(self._formula)[:, 0].max())) + 2.0**-20
 
     def _comparison(self, operation: Operation, term: int) -> OwnCondition | None:
         """Look at a comparison in which a number cancels that is added to others: it may absorb them."""
@@ -348,8 +346,6 @@ class OwnConditions:
         numbers = self._numbers(np.array(sides), fmt)
         left, right = numbers
         difference = added(left, right, -1)
-        if not all(self._is_plain(atom) for number in numbers for atom in _atoms(number)):
-            return None
         summed = [each for each, side in zip(numbers, sides, strict=True) if self._rounds_a_sum(side)]
         if not any(key not in difference for number in summed for key in number if len(number) > 1):
             return None
@@ -393,19 +389,6 @@ class OwnConditions:
     def _sides(self, operation: Operation, term: int) -> frozenset[Key]:
         numbers = self._numbers(self._store.arguments(term)[:2], operation.operands[0])
         return frozenset(frozenset(each.items()) for each in numbers)
-
-    def _is_plain(self, atom: int) -> bool:
-        """Tell whether an atom is an input, or a function of such alone."""
-        if atom not in self._plain:
-            operation = self._store.operation(atom & 0xFFFFFFFF)
-            if atom in self._elementary.arguments:
-                argument = self._elementary.arguments[atom]
-                self._plain[atom] = all(self._is_plain(each) for each in _atoms(argument))
-            elif operation.name == NORMAL_FORM:
-                self._plain[atom] = operation.attribute in ((LOG2_OF_E,), (LN_OF_2,))
-            else:
-                self._plain[atom] = operation.name == INPUT
-        return self._plain[atom]
 
     def _is_positive(self, number: Sparse, *, strictly: bool) -> bool:
         signs = all(value > 0 and self._bounds.keeps_sign(key) for key, value in number.items())

@@ -11,10 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from .elementary_forms import RECIPROCAL
-from .extrema import Extremum
+from .extrema import Extremum, Member
 from .literal_constants import LN_OF_2, LOG2_OF_E
 from .normal_forms import NormalForms
-from .sparse_polynomials import Monomial, Sparse, added, without
+from .sparse_polynomials import Coefficient, Monomial, Sparse, added, without
 from .terms import NORMAL_FORM
 
 _DEPTH = 4
@@ -86,6 +86,33 @@ class SymbolicBounds:
                 if extremum is not None and self.keeps_sign(without(key, (atom,))):
                     yield key, atom, extremum
 
+    def has_one(self, number: Sparse) -> bool:
+        """Tell whether one of the powers of two that a polynomial is the sum of is of 0, whatever the data.
+
+        Of ``Σ 2^(x - max(x, …))``, that of the greatest x is.
+        """
+        if not all(value > 0 and self.keeps_sign(key) for key, value in number.items()):
+            return False
+        if () in number:
+            return True
+        reached: dict[int, set[Member]] = {}
+        for key in number:
+            plain, exponent = self._elementary.exponents(key)
+            for one, atom, extremum in self._extrema(exponent) if not plain else ():
+                factor = Fraction(exponent[one])
+                if (extremum.which == "max") != (factor < 0):
+                    continue
+                others = {each: value for each, value in exponent.items() if each != one}
+                rest = without(one, (atom,))
+                if all(_contains(each, rest) for each in others):
+                    member = {without(each, rest): _ratio(value, -factor) for each, value in others.items()}
+                    reached.setdefault(atom, set()).add(frozenset(member.items()))
+        return any(self._is_one_of(atom, members) for atom, members in reached.items())
+
+    def _is_one_of(self, atom: int, members: set[Member]) -> bool:
+        extremum = self._forms.extrema.extremum(atom)
+        return extremum is not None and extremum.members <= members
+
     def magnitude(self, number: Sparse) -> float:
         """Return a bound of the magnitude of a polynomial; infinite where none is known."""
         return sum(abs(float(value)) * self._of_product(key) for key, value in number.items())
@@ -113,6 +140,15 @@ class SymbolicBounds:
         terms = np.array([term], dtype=np.int32)
         self._ranges.fill(terms)
         return float(np.abs(self._ranges.read(terms, self._forms.quantifier.format(atom))).max())
+
+
+def _contains(monomial: Monomial, rest: Monomial) -> bool:
+    return all(monomial.count(atom) >= rest.count(atom) for atom in rest)
+
+
+def _ratio(one: Coefficient, other: Fraction) -> Coefficient:
+    found = Fraction(one) / other
+    return found.numerator if found.denominator == 1 else found
 
 
 def _product(one: Monomial, other: Monomial) -> Monomial:
