@@ -20,6 +20,11 @@ from .kernel_runs import confirmed
 from .normal_forms import NormalForms
 from .own_conditions import OwnConditions
 from .references import Reference
+from .term_instances import TermInstances
+from .traversal import within
+
+_PATTERNS = 256
+"""Elements of which others are no instances, whose conditions are looked at."""
 
 
 class DetourFindings:
@@ -74,7 +79,7 @@ class DetourFindings:
             real = self._reference.values(given)[output.name][members].astype(np.float64)
             detour = search.on_given(given, real)
         if detour is None:
-            return (self._not_implied(output, members, search) if given is None else None), None
+            return (self._not_implied(output, members, actual, expected) if given is None else None), None
         element = int(members[detour.place])
         name = self._namer.element(output.name, element)
         hypothesis, line, condition = self._messages.explained(search, detour)
@@ -90,12 +95,18 @@ class DetourFindings:
         )
         return KernelFinding(Kind.UNDECIDED, message, self._kernel.path, line, output=name), None
 
-    def _not_implied(self, output: Array, members: NDArray[np.intp], search: Detours) -> KernelFinding | None:
+    def _not_implied(
+        self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids
+    ) -> KernelFinding | None:
         """Return a condition that neither the formula nor ``[requires]`` implies."""
-        found = OwnConditions(self._forms, *search.compared).first()
+        instances = TermInstances(self._store)
+        places = instances.patterns(np.stack([actual, expected], axis=1), _PATTERNS)
+        replaced = self._forms.software.replaced(actual[places])
+        found = OwnConditions(self._forms, replaced, expected[places]).first()
         if found is None:
             return None
-        name = self._namer.element(output.name, int(members[search.places[0]]))
+        made = (found.term in within(self._store, replaced[each : each + 1]) for each in range(len(places)))
+        name = self._namer.element(output.name, int(members[places[list(made).index(True)]]))
         what, ask = self._messages.asked(found.argument, found.relation)
         message = f"{name} is right only if {found.hypothesis} ({what}), which the formula does not need{ask}"
         line = int(self._store.lines(found.term))

@@ -111,16 +111,6 @@ class Detours:
         self._formula = within(store, self._expected)
         self._own = np.setdiff1d(self._cone, self._formula)
 
-    @property
-    def places(self) -> NDArray[np.intp]:
-        """Which of the terms that were compared are looked at."""
-        return self._places
-
-    @property
-    def compared(self) -> tuple[Ids, Ids]:
-        """The terms that are looked at, with functions for what is written out, and what is expected."""
-        return self._replaced, self._expected
-
     def on_given(self, given: Mapping[str, Words], real: Reals) -> Detour | None:
         """Return given inputs, if the kernel is off on them, whatever the formula is in its working format.
 

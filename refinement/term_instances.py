@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.operand_arrays import blocks
+from .input_ends import Ends
 from .interning import Ids, RowTable
 from .terms import CONSTANT, INPUT, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
 from .traversal import by_operation, fill, operands
@@ -33,6 +34,11 @@ class _Step(NamedTuple):
     children: NDArray[np.intp]
     first: NDArray[np.intp]
     """Indices of children that no step before has."""
+
+
+def _is_uniform(ends: Ends) -> bool:
+    """Tell whether all elements of an input have the same ends."""
+    return all(bool((each == each[0]).all()) for each in (ends.low, ends.high, ends.nonzero) if len(each))
 
 
 class TermInstances:
@@ -88,6 +94,23 @@ class TermInstances:
         for block in blocks(len(others), max(1, _CELLS // len(places))):
             found[block] = self._are(steps, len(places), roots, others[block])
         return found
+
+    def patterns(self, rows: Ids, most: int) -> NDArray[np.intp]:
+        """Return indices of rows of terms (n, k) of which all others are instances; `most` at most.
+
+        Rows of inputs whose ends differ from element to element are each of their own.
+        """
+        shapes = self.shapes(rows.reshape(-1)).reshape(rows.shape)
+        uniform = all(_is_uniform(ends) for ends in self._store.ends.values())
+        left, found = np.arange(len(rows)), list[int]()
+        while len(left) and len(found) < most:
+            first, left = int(left[0]), left[1:]
+            found.append(first)
+            alike = (shapes[left] == shapes[first]).all(axis=1)
+            if uniform and alike.any():
+                alike[alike] = self.of(rows[first], rows[left[alike]])
+                left = left[~alike]
+        return np.array(found, dtype=np.intp)
 
     def _steps(self, pattern: Ids, places: dict[int, int]) -> list[_Step]:
         """Return how all that a pattern depends on is reached, and number it in `places`."""
