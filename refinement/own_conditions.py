@@ -24,7 +24,7 @@ from . import operations
 from .discharged_hypotheses import nonzero
 from .elementary_forms import HYPERBOLIC, LOGARITHM, POWER, RECIPROCAL, ROOT, stem
 from .interning import Ids
-from .literal_constants import LOG2_OF_E
+from .literal_constants import LN_OF_2, LOG2_OF_E
 from .narrow_conversions import NarrowConversions
 from .normal_forms import NormalForms
 from .operations import Sum
@@ -34,10 +34,10 @@ from .sparse_polynomials import Monomial, Sparse, added, sparse
 from .symbolic_bounds import SymbolicBounds
 from .term_growth import TermGrowth
 from .term_instances import TermInstances
-from .terms import CONSTANT, INPUT, Operation
+from .terms import CONSTANT, INPUT, NORMAL_FORM, Operation
 from .traversal import by_operation, within
 
-_OF_SHAPE = 4
+_OF_SHAPE = 64
 """Conditions of terms of one shape that are looked at."""
 
 _MOST = 1 << 12
@@ -93,6 +93,7 @@ class OwnConditions:
         self._actual, self._expected = actual, expected
         self._formula = within(self._store, expected)
         self._own = np.setdiff1d(within(self._store, actual), self._formula).astype(np.int32)
+        self._plain: dict[int, bool] = {}
         self._growth = TermGrowth(self._store)
         self._bounds = SymbolicBounds(forms)
         self._conversions = NarrowConversions(forms, self._bounds, self._formula, self._numbers)
@@ -172,7 +173,7 @@ class OwnConditions:
             if isinstance(operation.result, FloatFormat):
                 for number in self._numbers(members, operation.result):
                     found += self._powers(number)
-        return found
+        return found + [self._plain_part(each) for each in found]
 
     def _scaled(self, number: Sparse, factor: int) -> Sparse:
         """Return log2(e) times a polynomial, times a number."""
@@ -235,7 +236,7 @@ class OwnConditions:
     def _implied(self, of: Operation, atom: int, argument: int, low: float) -> bool:
         """Tell whether a number without factors is known to be in the domain of a function."""
         core, cores = self._key(atom), self._cores
-        if core in cores[of] or core in cores[LOGARITHM]:
+        if core in cores[of] or core in cores[LOGARITHM] or not self._is_plain(atom):
             return True
         if of == ROOT and low >= 0:
             return True
@@ -293,6 +294,9 @@ class OwnConditions:
         rest = {key: value for key, value in exponent.items() if key}
         if not rest or self._bounds.upper(exponent) <= _SHIFT:
             return True
+        plain = self._plain_part(rest)
+        if len(plain) < len(rest):  # of softmax, x - max(x, …) where the formula has x, or some x - y
+            return self._is_bounded(plain)
         key, value = next(iter(rest.items()))
         for other in self._exponents:
             ratio = Fraction(value) / Fraction(other[key]) if key in other else 0
@@ -389,6 +393,32 @@ class OwnConditions:
     def _sides(self, operation: Operation, term: int) -> frozenset[Key]:
         numbers = self._numbers(self._store.arguments(term)[:2], operation.operands[0])
         return frozenset(frozenset(each.items()) for each in numbers)
+
+    def _plain_part(self, number: Sparse) -> Sparse:
+        return {key: value for key, value in number.items() if all(map(self._is_plain, key))}
+
+    def _is_plain(self, atom: int) -> bool:
+        """Tell whether an atom is an input or a function of such: no extremum, choice or sum."""
+        if atom not in self._plain:
+            operation = self._store.operation(atom & 0xFFFFFFFF)
+            if atom in self._elementary.arguments:
+                argument = self._elementary.arguments[atom]
+                self._plain[atom] = all(self._is_plain(each) for each in _atoms(argument))
+            elif operation.name == NORMAL_FORM and operation.attribute in ((LOG2_OF_E,), (LN_OF_2,)):
+                self._plain[atom] = True
+            else:
+                self._plain[atom] = operation.name == INPUT or self._is_plain_function(atom)
+        return self._plain[atom]
+
+    def _is_plain_function(self, atom: int) -> bool:
+        term = atom & 0xFFFFFFFF
+        term = self._forms.quantifier.origin(term) or term
+        operation = self._store.operation(term)
+        if operation.name != operations.FUNCTION:
+            return False
+        arguments = self._store.arguments(term)[: len(operation.operands)]
+        numbers = map(self._numbers, arguments[:, None], operation.operands)
+        return all(self._is_plain(each) for (number,) in numbers for each in _atoms(number))
 
     def _is_positive(self, number: Sparse, *, strictly: bool) -> bool:
         signs = all(value > 0 and self._bounds.keeps_sign(key) for key, value in number.items())

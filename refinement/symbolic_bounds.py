@@ -63,7 +63,9 @@ class SymbolicBounds:
             among = list(map(dict, extremum.members))
             falls = (extremum.which == "max") == (factor < 0)  # so that each of them is a bound
             if falls:
-                shared = [each for each in among if any(_product(one, rest) in others for one in each)]
+                shared = [
+                    each for each in among if any(one and _product(one, rest) in others for one in each)
+                ]
                 among = shared or among
             elif len(among) > _MEMBERS:
                 continue
