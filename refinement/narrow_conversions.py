@@ -87,16 +87,21 @@ class NarrowConversions:
         """Tell whether a rounding is not known to be within its format where those of the formula are."""
         fmt = operation.result
         assert isinstance(fmt, FloatFormat)
-        if self._ends[0] <= fmt.maximum_exponent and not self._takes_wide(term, fmt):
+        strict = self._ends[0] > fmt.maximum_exponent
+        if self._is_within(self._ranges.exact[term], fmt) or not (strict or self._takes_wide(term, fmt)):
             return False
-        terms = np.array([term], dtype=np.int32)
-        if self._is_within(self._ranges.exact[term], fmt):
-            return False
-        if operation.name == operations.DOT or len(operation.operands) > 1:
-            (number,) = self._numbers(terms, fmt)
-            return not self._is_bounded(number, fmt)
-        argument = int(self._store.arguments(term)[0])
-        return any(True for _ in self._unbounded(argument, operation.operands[0], fmt))
+        alone = operation.name != operations.DOT and len(operation.operands) == 1
+        first = int(self._store.arguments(term)[0]) if alone else term
+        read = operation.operands[0] if alone else fmt
+        return any(strict or self._is_of_inputs(each) for each in self._unbounded(first, read, fmt))
+
+    def _is_of_inputs(self, number: Sparse) -> bool:
+        """Tell whether a number is a sum of products of inputs.
+
+        Of functions in a formula that has narrow numbers itself nothing is told, unless the search does.
+        """
+        atoms = {atom for key in number for atom in key}
+        return all(self._store.operation(atom & 0xFFFFFFFF).name == INPUT for atom in atoms)
 
     def _takes_wide(self, term: int, fmt: FloatFormat) -> bool:
         """Tell whether a term is made of inputs that go further than a format."""
@@ -108,7 +113,7 @@ class NarrowConversions:
     def _is_within(self, ends: object, fmt: FloatFormat) -> bool:
         return bool(np.abs(np.asarray(ends, dtype=np.float64)).max() < overflow_from(fmt))
 
-    def _unbounded(self, term: int, read: Format, fmt: FloatFormat) -> Iterator[int]:
+    def _unbounded(self, term: int, read: Format, fmt: FloatFormat) -> Iterator[Number]:
         """Yield numbers from which a term is chosen that nothing bounds."""
         seen, pending = set[int](), [term]
         while pending:
@@ -116,20 +121,15 @@ class NarrowConversions:
             if one in seen:
                 continue
             seen.add(one)
-            if self._is_bounded_term(one, read, fmt):
+            terms = np.array([one], dtype=np.int32)
+            self._ranges.fill(terms)
+            (number,) = self._numbers(terms, read)
+            if self._is_within(self._ranges.read(terms, read), fmt) or self._is_bounded(number, fmt):
                 continue
             sides = self._sides(one) if len(seen) < _SIDES else []
             if not sides:
-                yield one
+                yield number
             pending += sides
-
-    def _is_bounded_term(self, term: int, read: Format, fmt: FloatFormat) -> bool:
-        terms = np.array([term], dtype=np.int32)
-        self._ranges.fill(terms)
-        if self._is_within(self._ranges.read(terms, read), fmt):
-            return True
-        (number,) = self._numbers(terms, read)
-        return self._is_bounded(number, fmt)
 
     def _sides(self, term: int) -> list[int]:
         """Return of what a term is one, or the opposite of one."""

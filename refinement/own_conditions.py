@@ -236,7 +236,7 @@ class OwnConditions:
     def _implied(self, of: Operation, atom: int, argument: int, low: float) -> bool:
         """Tell whether a number without factors is known to be in the domain of a function."""
         core, cores = self._key(atom), self._cores
-        if core in cores[of] or core in cores[LOGARITHM] or not self._is_plain(atom):
+        if core in cores[of] or core in cores[LOGARITHM] or not self._is_of_plain(atom):
             return True
         if of == ROOT and low >= 0:
             return True
@@ -409,6 +409,15 @@ class OwnConditions:
             else:
                 self._plain[atom] = operation.name == INPUT or self._is_plain_function(atom)
         return self._plain[atom]
+
+    def _is_of_plain(self, atom: int) -> bool:
+        """Tell whether a function is of what is plain, and of extrema of such."""
+        for each in _atoms(self._elementary.arguments[atom]):
+            extremum = self._forms.extrema.extremum(each)
+            members = extremum.members if extremum else [frozenset({((each,), 1)})]
+            if not all(self._is_plain(one) for member in members for one in _atoms(dict(member))):
+                return False
+        return True
 
     def _is_plain_function(self, atom: int) -> bool:
         term = atom & 0xFFFFFFFF
