@@ -296,7 +296,7 @@ class OwnConditions:
             return True
         plain = self._plain_part(rest)
         if len(plain) < len(rest):  # of softmax, x - max(x, …) where the formula has x, or some x - y
-            return self._is_bounded(plain)
+            return self._is_bounded(plain) or any(map(self._is_extremal, rest))
         key, value = next(iter(rest.items()))
         for other in self._exponents:
             ratio = Fraction(value) / Fraction(other[key]) if key in other else 0
@@ -393,6 +393,10 @@ class OwnConditions:
     def _sides(self, operation: Operation, term: int) -> frozenset[Key]:
         numbers = self._numbers(self._store.arguments(term)[:2], operation.operands[0])
         return frozenset(frozenset(each.items()) for each in numbers)
+
+    def _is_extremal(self, monomial: Monomial) -> bool:
+        """Tell whether a product has an extremum: of a shifted softmax, nothing else is the formula's."""
+        return any(self._forms.extrema.extremum(atom) is not None for atom in monomial)
 
     def _plain_part(self, number: Sparse) -> Sparse:
         return {key: value for key, value in number.items() if all(map(self._is_plain, key))}
