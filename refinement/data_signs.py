@@ -14,6 +14,7 @@ from ..spec.formats import Format
 from . import float_classes as classes
 from . import operations
 from .decision_diagrams import Diagrams
+from .float_classes import NEGATIVE, NUMBER, POSITIVE, ZERO
 from .normal_forms import NormalForms
 from .polynomials import ExpansionError
 from .sparse_polynomials import Sparse, sparse
@@ -45,43 +46,58 @@ class DataSigns:
                 (number,) = sparse(self._forms.polynomials(np.array([term], dtype=np.int32), fmt), 1)
                 self._known[term, fmt] = self._of_polynomial(number, term, fmt)
             except ExpansionError:  # it may be either
-                self._known[term, fmt] = classes.NUMBER
+                self._known[term, fmt] = NUMBER
         return self._known[term, fmt]
 
     def _of_polynomial(self, number: Sparse, term: int, fmt: Format) -> int:
-        signs = {value > 0 for value in number.values()}
-        if len(number) > 1:
-            positive = all(self._forms.extrema.is_not_negative(atom) for key in number for atom in key)
-            if positive and len(signs) == 1:
-                return classes.POSITIVE if signs.pop() else classes.NEGATIVE
-            return self._compared(term, fmt, positive=number[max(number)] > 0)
         if not number:
             return classes.ZERO
+        signs = {value > 0 for value in number.values()}
+        if len(number) > 1:
+            atoms = {atom for monomial in number for atom in monomial}
+            if len(signs) == 1 and all(map(self._forms.extrema.is_not_negative, atoms)):
+                positive = any(all(map(self._is_positive, monomial)) for monomial in number)
+                return self._one_sided(term, fmt, POSITIVE if signs.pop() else NEGATIVE, never_zero=positive)
+            return self._compared(term, fmt, positive=number[max(number)] > 0)
         ((monomial, _),) = number.items()
-        found = classes.POSITIVE if signs.pop() else classes.NEGATIVE
+        found = POSITIVE if signs.pop() else NEGATIVE
         for atom in monomial:
             found = self._diagrams.applied("mul", classes.multiplied, found, self._of_atom(atom))
         return found
 
+    def _is_positive(self, atom: int) -> bool:
+        return self._forms.elementary.is_positive(atom)
+
     def _of_atom(self, atom: int) -> int:
-        if self._forms.extrema.is_not_negative(atom):
-            return classes.POSITIVE
+        if self._is_positive(atom):
+            return POSITIVE
         quantifier = self._forms.quantifier
         fmt = quantifier.format(atom)
+        one_sided = self._forms.extrema.is_not_negative(atom)
         if is_raw(fmt):
-            return classes.NUMBER
+            return POSITIVE | ZERO if one_sided else NUMBER
         term = int(quantifier.terms(np.array([atom], dtype=np.int64))[0])
+        if one_sided:
+            return self._one_sided(term, fmt, POSITIVE)
         return self._compared(term, fmt, positive=True)
+
+    def _one_sided(self, term: int, fmt: Format, sign: int, *, never_zero: bool = False) -> int:
+        """Return the sign of a number that has no other but this one, unless it is 0."""
+        if never_zero:
+            return sign
+        condition = self._condition(term, fmt, "gt" if sign == POSITIVE else "lt")
+        return self._diagrams.chosen(condition, sign, ZERO, classes.TRUE)
 
     def _compared(self, term: int, fmt: Format, *, positive: bool) -> int:
         """Return the sign of a number; that of its opposite has the same conditions, in the same order."""
-        zero = int(self._store.constants(0, fmt.bits))
         first, last = (
-            self._variable(int(self._store.apply(operations.compare(fmt, relation), term, zero)))
-            for relation in (("lt", "gt") if positive else ("gt", "lt"))
+            self._condition(term, fmt, relation) for relation in (("lt", "gt") if positive else ("gt", "lt"))
         )
-        below, above = (
-            (classes.NEGATIVE, classes.POSITIVE) if positive else (classes.POSITIVE, classes.NEGATIVE)
-        )
-        beyond = self._diagrams.chosen(last, above, classes.ZERO, classes.TRUE)
+        below, above = (NEGATIVE, POSITIVE) if positive else (POSITIVE, NEGATIVE)
+        beyond = self._diagrams.chosen(last, above, ZERO, classes.TRUE)
         return self._diagrams.chosen(first, below, beyond, classes.TRUE)
+
+    def _condition(self, term: int, fmt: Format, relation: str) -> int:
+        """Return the diagram of a comparison with 0."""
+        zero = int(self._store.constants(0, fmt.bits))
+        return self._variable(int(self._store.apply(operations.compare(fmt, relation), term, zero)))

@@ -385,7 +385,7 @@ class ElementaryForms:
         ((monomial, coefficient), *others) = polynomial.items()
         if others or coefficient != 1:
             return [(polynomial, 1)]
-        if len(monomial) > 1 and not all(map(self._is_positive, monomial)):
+        if len(monomial) > 1 and not all(map(self.is_positive, monomial)):
             return [(polynomial, 1)]
         found: list[tuple[Sparse, Coefficient]] = []
         for atom in monomial:
@@ -398,18 +398,18 @@ class ElementaryForms:
                 found.append(({(atom,): 1}, 1))
         return found
 
-    def _is_positive(self, atom: int) -> bool:
+    def is_positive(self, atom: int) -> bool:
         """Tell whether an atom is a power of two, or of a sum of such, whatever its exponents."""
         if self.is_a(atom, POWER):
             return True
         if not (self.is_a(atom, RECIPROCAL) or self.is_a(atom, ROOT)):
             return False
         argument = self.arguments[atom].items()
-        return all(value > 0 and all(map(self._is_positive, monomial)) for monomial, value in argument)
+        return all(value > 0 and all(map(self.is_positive, monomial)) for monomial, value in argument)
 
     def is_not_negative(self, atom: int) -> bool:
         """Tell whether an atom is a function that is not negative, whatever its exponents and radicands."""
-        return self.is_a(atom, ROOT) or self._is_positive(atom)
+        return self.is_a(atom, ROOT) or self.is_positive(atom)
 
     # -- atoms
     def is_a(self, atom: int, operation: Operation) -> bool:

@@ -417,7 +417,8 @@ def _difference(actual: int, expected: int) -> int:
         return UNSURE
     if not actual & expected and (actual & classes.NAN or (actual | expected) & classes.INFINITE):
         return DIFFERS
-    return UNSURE if actual & classes.NAN else ALIKE
+    finite = any(expected & each for each in classes.members(classes.FINITE)) * classes.FINITE
+    return UNSURE if actual & ~(expected & classes.INFINITE | finite) else ALIKE
 
 
 def _either(one: int, other: int) -> int:

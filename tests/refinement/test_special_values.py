@@ -248,3 +248,24 @@ def test_an_integer_of_what_is_no_number_is_refuted() -> None:
 def test_numbers_that_only_a_rounding_tells_apart_are_not_taken_for_equal() -> None:
     body = "cvt.rn.f16.f32 %h1, %A; cvt.f32.f16 %f1, %h1; setp.eq.f32 %p1, %f1, %A; selp.f32 %C, %A, %B, %p1;"
     assert result_of(body, "C[i] = where(A[i] == A[i], A[i], B[i])", ARRAYS).verdict is not Verdict.VERIFIED
+
+
+TIMES_A_SUM = MASKED + "{factor}.f32 %f2, %B; mul.f32 %f3, %f1, %f2; add.f32 %C, %f3, %f1;"
+OF_THE_SUM = "C[i] = where(M[i] != 0, A[i], -inf) * ({factor}(B[i]) + 1)"
+
+
+@pytest.mark.parametrize(("instruction", "function"), [("abs", "abs"), ("sqrt.rn", "sqrt")])
+def test_what_is_not_negative_may_be_0(instruction: str, function: str) -> None:
+    """Where B is 0, -∞ · 0 is NaN, and -∞ · (0 + 1) is not."""
+    body, formula = TIMES_A_SUM.format(factor=instruction), OF_THE_SUM.format(factor=function)
+    assert result_of(body, formula, ARRAYS).verdict is not Verdict.VERIFIED
+
+
+def test_an_exponential_is_not_0() -> None:
+    body, formula = TIMES_A_SUM.format(factor="ex2.approx"), OF_THE_SUM.format(factor="exp2")
+    assert result_of(body, formula, ARRAYS).verdict is Verdict.VERIFIED
+
+
+def test_a_number_where_the_contract_is_infinite_is_refuted() -> None:
+    body = "max.f32 %f1, %A, 0f00000000; rcp.rn.f32 %f2, %f1; min.f32 %C, %f2, 0f7F7FFFFF;"
+    assert result_of(body, "C[i] = 1 / max(A[i], 0)", OF_A).verdict is Verdict.REFUTED
