@@ -23,6 +23,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sizes-seed", type=int, metavar="N", help=about)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let sweeps take as long as they take."""
+    for item in items:
+        if item.get_closest_marker("sweep") is not None:
+            item.add_marker(pytest.mark.timeout(0))
+
+
 @pytest.fixture
 def more_seeds(request: pytest.FixtureRequest) -> list[int]:
     """Return the seeds that a run adds to those that every run takes."""

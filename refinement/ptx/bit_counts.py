@@ -101,7 +101,8 @@ def _nth_set(mask: int, base: int, offset: int) -> int:
     offset = offset - (1 << 32) if offset >> 31 else offset
     if not offset:
         return base if mask >> base & 1 else -1
-    places = range(base, 32) if offset > 0 else range(base, -1, -1)
+    # No bit is set above 31: from a base up there, the search down begins at 31.
+    places = range(base, 32) if offset > 0 else range(min(base, 31), -1, -1)
     found = [place for place in places if mask >> place & 1]
     return found[abs(offset) - 1] if len(found) >= abs(offset) else -1
 

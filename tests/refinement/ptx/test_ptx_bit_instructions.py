@@ -197,6 +197,13 @@ def test_finding_the_nth_bit() -> None:
     check("fns.b32 d, a, b, c;", operands, {"d": "b32"}, reference, data=[()])
 
 
+def test_a_set_bit_below_a_base_that_no_word_has_is_found_at_once() -> None:
+    """Of 2**32 - 1 places above the word none is looked at."""
+    ones = np.full(THREADS, 0xFFFFFFFF)
+    operands = {"a": _word(32), "b": ("b32", ones), "c": ("b32", ones)}
+    assert execute("fns.b32 d, a, b, c;", operands, {"d": "b32"}).findings == ()
+
+
 MODES = {
     "": None,
     ".f4e": ["3210", "4321", "5432", "6543"],
