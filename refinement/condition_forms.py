@@ -177,7 +177,7 @@ class ConditionForms:
         numbers = np.ones(len(terms), dtype=bool)
         if isinstance(fmt, FloatFormat):
             for column in (0, 1):
-                numbers &= ~self._quantifier.finiteness.never(sides[:, column], fmt)
+                numbers &= ~self._quantifier.classes.never_finite(sides[:, column], fmt)
         if not numbers.all():
             self._take(operation, terms[~numbers])
         if not numbers.any():

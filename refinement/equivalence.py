@@ -153,8 +153,8 @@ def _compared(
     equal = np.ones(len(actual), dtype=bool)
     equal[differing] = False
     if isinstance(fmt, FloatFormat):  # of what is no number, only the bits can be equal
-        finiteness = forms.quantifier.finiteness
-        infinite = finiteness.never(actual, fmt) | finiteness.never(expected, fmt)
+        classes = forms.quantifier.classes
+        infinite = classes.never_finite(actual, fmt) | classes.never_finite(expected, fmt)
         equal &= identical | ~infinite
         if _have_poles(forms, np.concatenate([each[equal & ~identical] for each in (actual, expected)])):
             equal, reason = identical.copy(), _POLE

@@ -24,6 +24,7 @@ from ..spec.float_encoding import decode, default_nan
 from ..spec.formats import FloatFormat, Format, IntegerFormat
 from . import operations
 from .evaluation import evaluate, integers
+from .quantisation import quantises
 from .terms import Operation
 
 NAN, NEGATIVE_INFINITY, NEGATIVE, ZERO, POSITIVE, POSITIVE_INFINITY = (1 << place for place in range(6))
@@ -174,8 +175,12 @@ def _of_class(operation: Operation, name: str, one: int) -> int:
     (operand,), result = operation.operands, operation.result
     if one & NUMBER:
         below, above = _OF_NUMBERS.get(name, (NUMBER, NUMBER))
-        if operation.name == operations.CONVERT:
-            below, above = NEGATIVE, POSITIVE
+        if (
+            operation.name == operations.CONVERT
+            and isinstance(result, FloatFormat)
+            and not quantises(operation)
+        ):
+            below, above = NEGATIVE, POSITIVE  # to 0 rounds what underflows; a narrow format has few numbers
         return below if one == NEGATIVE else above
     if one == LOST or (one == NAN and isinstance(result, IntegerFormat)):
         return LOST

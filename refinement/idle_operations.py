@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ..spec.formats import BF16, F16, F32, F64, FloatFormat, Format
 from . import operations
 from .float_classes import NAN, of_word
-from .infinities import Infinities
 from .interning import Ids
 from .polynomials import ABSENT
 from .quantisation import quantises, unchanged
@@ -39,7 +38,7 @@ class IdleOperations:
         self._quantifier = quantifier
         self._store = quantifier.store
         self._identifiers = identifiers
-        self._infinities = Infinities(quantifier.store, quantifier.finiteness)
+        self._classes = quantifier.classes
         self._numbers: dict[int, bool] = {}
 
     def equal(self, terms: Ids, fmt: Format) -> Quantities:
@@ -58,7 +57,7 @@ class IdleOperations:
             kept = unchanged(self._quantifier.magnitudes, arguments[:, 0], source, fmt)
             found[kept] = self._quantifier.read(arguments[kept, 0], source)
         elif operation.name == operations.FUNCTION and str(operation.attribute).startswith("ex2"):
-            nothing = self._infinities.signs(arguments[:, 0], operation.operands[0]) < 0
+            nothing = self._classes.infinite(arguments[:, 0], operation.operands[0]) < 0
             found[nothing] = self._quantifier.read(self._store.constants(0, fmt.bits), fmt)  # 2^-∞
         elif operation.name == operations.EXTREMUM:
             assert isinstance(operation.attribute, tuple)
@@ -68,7 +67,7 @@ class IdleOperations:
             found[alike] = self._quantifier.read(arguments[alike, 0], operation.operands[0])
             neutral = _NEUTRAL[str(operation.attribute[0])]
             for column in (0, 1):  # the least number, or the greatest, beside another one
-                bound = self._infinities.signs(arguments[:, column], operation.operands[column]) == neutral
+                bound = self._classes.infinite(arguments[:, column], operation.operands[column]) == neutral
                 limit = np.flatnonzero(self._is_limit(arguments[:, column], fmt, neutral))
                 bound[limit] |= self._is_number(arguments[limit, 1 - column])
                 if not operation.attribute[1]:  # of a number and a NaN, it is the number
@@ -97,8 +96,12 @@ class IdleOperations:
             if term not in self._numbers:
                 leaves = leaves_of(self._store, np.array([term], dtype=np.int32))
                 constants = leaves[self._store.are(CONSTANT, leaves)]
-                infinite = [self._infinities.signs(constants, each) != 0 for each in (F16, BF16, F32, F64)]
-                self._numbers[term] = not np.any(infinite)
+                widths = self._store.widths(constants)
+                infinite = (
+                    self._classes.infinite(constants[widths == each.bits], each).any()
+                    for each in (F16, BF16, F32, F64)
+                )
+                self._numbers[term] = not any(infinite)
             found[place] = self._numbers[term]
         return found
 
@@ -126,7 +129,7 @@ class IdleOperations:
                 same = of_these & (choices[:, sides] == compared[:, :2]).all(axis=1)
                 for column in (0, 1):
                     bound = same.copy()
-                    bound[same] = self._infinities.signs(compared[same, column], fmt) == _NEUTRAL[name]
+                    bound[same] = self._classes.infinite(compared[same, column], fmt) == _NEUTRAL[name]
                     found[bound] = self._quantifier.read(compared[bound, 1 - column], fmt)
         return found
 

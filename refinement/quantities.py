@@ -23,7 +23,6 @@ from .coarse_sums import CoarseSums
 from .computed_equality import ComputedEquality
 from .evaluation import integers
 from .field_formats import field_format, repetitions
-from .finiteness import ARITHMETIC, Finiteness
 from .interning import Ids
 from .literal_constants import fraction, multiple
 from .magnitudes import Magnitudes
@@ -32,6 +31,7 @@ from .quantisation import quantises
 from .quantity_words import TERM, Quantities
 from .reciprocals import exact_reciprocals, plain, rounded_reciprocals
 from .slices import fields
+from .term_classes import ARITHMETIC, TermClasses
 from .terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, Operation, TermStore, bits, is_raw
 
 _MOST_FORMATS = 256
@@ -98,7 +98,7 @@ class Quantifier:
         self.is_patient = True
         """Whether what has many products is multiplied out, and compared in other ways if it has too many."""
         self.magnitudes = Magnitudes(store)
-        self.finiteness = Finiteness(store)
+        self.classes = TermClasses(store)
         self.coarse = CoarseSums(store)
         self.computed_equality = ComputedEquality(store)
         self.formats: list[Format] = []
@@ -179,10 +179,10 @@ class Quantifier:
         terms = self.terms(quantities)
         operation, fmt = self.store.operation(int(terms[0])), self.format(int(quantities[0]))
         if operation.name == CONSTANT:
-            return self.finiteness.constant(terms, fmt)
+            return self.classes.constant(terms, fmt)
         arithmetic = operation.name in ARITHMETIC or operations.divides(operation)
         if arithmetic and isinstance(fmt, FloatFormat):
-            return self.finiteness.never(terms, fmt)
+            return self.classes.never_finite(terms, fmt)
         return np.zeros(len(terms), dtype=bool)
 
     def _constant(self, terms: Ids, fmt: Format) -> Pieces | None:

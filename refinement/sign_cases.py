@@ -96,7 +96,7 @@ class SignCases:
             return True
         if not given:
             sides = np.array(pair, dtype=np.int32)
-            if isinstance(fmt, FloatFormat) and self._forms.quantifier.finiteness.never(sides, fmt).any():
+            if isinstance(fmt, FloatFormat) and self._forms.quantifier.classes.never_finite(sides, fmt).any():
                 return False
             if not len(self._unequal(sides[:1], sides[1:], fmt)):
                 return True
@@ -171,7 +171,7 @@ class SignCases:
 
     def _difference(self, left: int, right: int, fmt: Format) -> tuple[Number, int] | None:
         sides = np.array([left, right], dtype=np.int32)
-        if isinstance(fmt, FloatFormat) and self._forms.quantifier.finiteness.never(sides, fmt).any():
+        if isinstance(fmt, FloatFormat) and self._forms.quantifier.classes.never_finite(sides, fmt).any():
             return None
         (found,) = sparse(self._forms.difference(sides[:1], sides[1:], fmt), 1)
         if not any(found):  # a number, whose sign is known

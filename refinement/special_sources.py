@@ -40,7 +40,7 @@ def special_sources(forms: NormalForms, terms: Ids) -> NDArray[np.bool_]:
         constants = store.are(CONSTANT, given)
         if constants.any():
             for fmt in formats:
-                found |= constants & forms.quantifier.finiteness.constant(given, fmt)
+                found |= constants & forms.quantifier.classes.constant(given, fmt)
         return found
 
     def compute(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:

@@ -318,7 +318,7 @@ class SpecialValues:
         if words is None or not isinstance(fmt, FloatFormat):
             return False
         constants = self._store.constants(np.unique(words), fmt.bits)
-        return not self._forms.quantifier.finiteness.constant(constants, fmt).any()
+        return not self._forms.quantifier.classes.constant(constants, fmt).any()
 
     def _folded(self, name: str, function: Callable[[int, int], int], diagrams: Sequence[int]) -> int:
         """Combine diagrams by a function of which a value with itself is the value."""

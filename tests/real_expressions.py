@@ -198,8 +198,8 @@ class NormalFormValues:
             assert isinstance(operation.attribute, tuple)
             argument = self._polynomial(forms.elementary.arguments[atom])
             return self._functions[operation.attribute[0]](argument)
-        if atom in forms._extrema._of_atoms:
-            which, members = forms._extrema._of_atoms[atom]
+        if atom in forms.extrema._of_atoms:
+            which, members = forms.extrema._of_atoms[atom]
             values = [self._polynomial(dict(each)) for each in members]
             return max(values) if which == "max" else min(values)
         if operation.name == NORMAL_FORM:

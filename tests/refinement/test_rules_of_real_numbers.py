@@ -186,7 +186,7 @@ FAULTS = [
           "above.bit_length() - below.bit_length()", "above.bit_length()", powers, at=1),
     Fault(elementary_forms, "_logarithm_of_power", "return None", "return 0", powers, at=8),
     Fault(Forms, "_divided", "added(exponent, by.exponent, -1)", "exponent", powers, at=3),
-    Fault(Forms, "_factors", "not all(map(self._is_positive, monomial))", "False", roots, at=9),
+    Fault(Forms, "_factors", "not all(map(self.is_positive, monomial))", "False", roots, at=9),
     Fault(Forms, "_factors", "Fraction(1, 2)", "Fraction(1, 4)", roots, at=12),
     # roots and reciprocals
     Fault(elementary_forms, "_square_root", "return 1, False", "return 1, True", roots),
