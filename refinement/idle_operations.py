@@ -76,7 +76,12 @@ class IdleOperations:
         return found
 
     def _is_limit(self, terms: Ids, fmt: FloatFormat, sign: int) -> NDArray[np.bool_]:
-        """Tell which terms (n,) are the greatest number of a format, or if `sign` is negative the least."""
+        """Tell which terms (n,) are the greatest number of a format, or if `sign` is negative the least.
+
+        That of f16 is none that data stay below: the minimum with it does something.
+        """
+        if fmt.maximum_exponent < F32.maximum_exponent:
+            return np.zeros(len(terms), dtype=bool)
         word = fmt.largest | (fmt.sign_mask if sign < 0 and fmt.signed else 0)
         limit = self._store.constants(word << fmt.padding_bits, fmt.bits)
         return np.asarray(terms == int(limit))

@@ -269,3 +269,9 @@ def test_an_exponential_is_not_0() -> None:
 def test_a_number_where_the_contract_is_infinite_is_refuted() -> None:
     body = "max.f32 %f1, %A, 0f00000000; rcp.rn.f32 %f2, %f1; min.f32 %C, %f2, 0f7F7FFFFF;"
     assert result_of(body, "C[i] = 1 / max(A[i], 0)", OF_A).verdict is Verdict.REFUTED
+
+
+def test_the_minimum_with_the_greatest_number_of_f16_is_not_idle() -> None:
+    """The checker objected: data of f32 go beyond it."""
+    body = "cvt.rn.f16.f32 %h1, %A; mov.b16 %h2, 0x7BFF; min.f16 %h3, %h1, %h2; cvt.f32.f16 %C, %h3;"
+    assert result_of(body, "C[i] = f16(A[i])", OF_A).verdict is not Verdict.VERIFIED
