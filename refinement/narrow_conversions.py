@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -19,10 +20,10 @@ from .interning import Ids
 from .normal_forms import NormalForms
 from .quantisation import quantises, widens
 from .real_ranges import overflow_from
-from .sparse_polynomials import Monomial, Sparse
+from .sparse_polynomials import Monomial, Sparse, without
 from .symbolic_bounds import SymbolicBounds
 from .terms import INPUT, Operation
-from .traversal import by_operation, leaves_of
+from .traversal import by_operation
 
 Number = dict[Monomial, Fraction | int]
 
@@ -32,9 +33,9 @@ _MOST = 1 << 12
 _SIDES = 64
 """Numbers from which one is chosen, at most."""
 
-_SLACK = 16
-"""A rounding of the formula stands for that of so many times the number: half of the exponents that f16 has
-above 1, less a few."""
+_SLACK = 32
+"""A rounding of the formula, or an input of a narrow format, stands for that of so many times the number: a
+third of the exponents that f16 has above 1. Sums of products with integers of 4 bits are not told of."""
 
 _ROUNDS = (operations.FUSED, operations.CONVERT, operations.DOT)
 
@@ -67,11 +68,11 @@ class NarrowConversions:
         self._narrow: dict[int, list[Number]] = {}
 
     @cached_property
-    def _ends(self) -> tuple[int, int]:
-        """The greatest exponents of the formats of the formula that end first and last."""
+    def _end(self) -> int:
+        """The greatest exponent of the formats of the formula."""
         formats = [operation.result for operation, _ in by_operation(self._store, self._formula)]
         ends = [fmt.maximum_exponent for fmt in formats if isinstance(fmt, FloatFormat)]
-        return min(ends, default=0), max(ends, default=0)
+        return max(ends, default=0)
 
     def is_one(self, operation: Operation) -> bool:
         """Tell whether an operation rounds to a format that ends before others of the formula, or its own."""
@@ -81,34 +82,18 @@ class NarrowConversions:
         if widens(operation) or quantises(operation):
             return False
         ends = [each.maximum_exponent for each in operation.operands if isinstance(each, FloatFormat)]
-        return fmt.maximum_exponent < max([self._ends[1], *ends])
+        return fmt.maximum_exponent < max([self._end, *ends])
 
     def overflows(self, operation: Operation, term: int) -> bool:
         """Tell whether a rounding is not known to be within its format where those of the formula are."""
         fmt = operation.result
         assert isinstance(fmt, FloatFormat)
-        strict = self._ends[0] > fmt.maximum_exponent
-        if self._is_within(self._ranges.exact[term], fmt) or not (strict or self._takes_wide(term, fmt)):
+        if self._is_within(self._ranges.exact[term], fmt):
             return False
         alone = operation.name != operations.DOT and len(operation.operands) == 1
         first = int(self._store.arguments(term)[0]) if alone else term
         read = operation.operands[0] if alone else fmt
-        return any(strict or self._is_of_inputs(each) for each in self._unbounded(first, read, fmt))
-
-    def _is_of_inputs(self, number: Sparse) -> bool:
-        """Tell whether a number is a sum of products of inputs.
-
-        Of functions in a formula that has narrow numbers itself nothing is told, unless the search does.
-        """
-        atoms = {atom for key in number for atom in key}
-        return all(self._store.operation(atom & 0xFFFFFFFF).name == INPUT for atom in atoms)
-
-    def _takes_wide(self, term: int, fmt: FloatFormat) -> bool:
-        """Tell whether a term is made of inputs that go further than a format."""
-        leaves = by_operation(self._store, leaves_of(self._store, np.array([term])))
-        inputs = [operation.result for operation, _ in leaves if operation.name == INPUT]
-        ends = [each.maximum_exponent for each in inputs if isinstance(each, FloatFormat)]
-        return max(ends, default=0) > fmt.maximum_exponent
+        return any(True for _ in self._unbounded(first, read, fmt))
 
     def _is_within(self, ends: object, fmt: FloatFormat) -> bool:
         return bool(np.abs(np.asarray(ends, dtype=np.float64)).max() < overflow_from(fmt))
@@ -158,16 +143,19 @@ class NarrowConversions:
         single = {
             key: abs(Fraction(value)) for each in known if len(each) == 1 for key, value in each.items()
         }
-        sizes = [1 if self._is_narrow(key, fmt) else single.get(key, Fraction(0)) for key in products]
-        return (
-            all(sizes) and sum(size / of for size, of in zip(products.values(), sizes, strict=True)) <= _SLACK
+        multiples = (
+            size / single[key] if key in single else float(size) * self._multiple(key, fmt)
+            for key, size in products.items()
         )
+        return sum(multiples) <= _SLACK
 
-    def _is_narrow(self, monomial: Monomial, fmt: FloatFormat) -> bool:
-        """Tell whether a product is an input of a narrow format."""
-        if len(monomial) != 1:
-            return False
-        operation = self._store.operation(monomial[0] & 0xFFFFFFFF)
+    def _multiple(self, monomial: Monomial, fmt: FloatFormat) -> float:
+        """Return a bound of a product as a multiple of an input of a narrow format in it."""
+        narrow = [atom for atom in monomial if self._is_narrow(atom, fmt)]
+        return min((self._bounds.magnitude({without(monomial, (each,)): 1}) for each in narrow), default=inf)
+
+    def _is_narrow(self, atom: int, fmt: FloatFormat) -> bool:
+        operation = self._store.operation(atom & 0xFFFFFFFF)
         given = operation.result
         narrow = isinstance(given, FloatFormat) and given.maximum_exponent <= fmt.maximum_exponent
         return operation.name == INPUT and narrow

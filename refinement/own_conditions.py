@@ -49,6 +49,9 @@ _FAR = 31
 _SHIFT = 64
 """Exponents of 2 that differ by less have one boundary: half of those of f32."""
 
+_DEPTH = 4
+"""Extrema in an exponent that are replaced by what they are of, one after the other."""
+
 _DIVIDING = ("rcp", "div")
 _DOMAINS = ("sqrt", "rsqrt", "lg2")
 
@@ -220,7 +223,8 @@ class OwnConditions:
             return None
         (number,) = self._numbers(self._applied(operation, np.array([term])), operation.result)
         for exponent in self._powers(number):
-            if not self._is_bounded(exponent):
+            # of a sum of powers, any may stand before the others: those with extrema are left to the search
+            if not any(map(self._is_extremal, exponent)) and not self._is_bounded(exponent):
                 return OwnCondition(term, argument, "no power of 2 that divides underflows", "")
         for atom in _atoms(number):
             for of in (RECIPROCAL, ROOT, LOGARITHM):
@@ -289,22 +293,36 @@ class OwnConditions:
                     return False
         return uses > 0
 
-    def _is_bounded(self, exponent: Sparse) -> bool:
+    def _is_bounded(self, exponent: Sparse, depth: int = _DEPTH) -> bool:
         """Tell whether the formula, or signs, bound an exponent of 2 from above."""
         rest = {key: value for key, value in exponent.items() if key}
-        if not rest or self._bounds.upper(exponent) <= _SHIFT:
+        if not rest or self._bounds.upper(exponent) <= _SHIFT or self._is_of_formula(exponent, rest):
             return True
-        plain = self._plain_part(rest)
-        if len(plain) < len(rest):  # of softmax, x - max(x, …) where the formula has x, or some x - y
-            return self._is_bounded(plain) or any(map(self._is_extremal, rest))
+        for falls, among in self._bounds.replaced(exponent) if depth else ():
+            if (any if falls else all)(self._is_bounded(each, depth - 1) for each in among):
+                return True
+        plain = self._plain_part(rest)  # what sums and choices add is not told of
+        return len(plain) < len(rest) and not any(map(self._is_extremal, rest)) and self._is_bounded(plain)
+
+    def _is_of_formula(self, exponent: Sparse, rest: Sparse) -> bool:
+        """Tell whether an exponent of 2 is one of the formula, or a part of one."""
         key, value = next(iter(rest.items()))
-        for other in self._exponents:
-            ratio = Fraction(value) / Fraction(other[key]) if key in other else 0
+        for other in self._exponents_of.get(key, ()):
+            ratio = Fraction(value) / Fraction(other[key])
             if 0 < ratio <= 1:
                 apart = added(exponent, {each: ratio * of for each, of in other.items()}, -1)
                 if not any(apart) and abs(Fraction(apart.get((), 0))) <= _SHIFT:
                     return True
         return False
+
+    @cached_property
+    def _exponents_of(self) -> dict[Monomial, list[Sparse]]:
+        """The different exponents of powers of two of the formula, by each of their monomials."""
+        found: dict[Monomial, list[Sparse]] = {}
+        for each in {frozenset(exponent.items()) for exponent in self._exponents}:
+            for key, _ in each:
+                found.setdefault(key, []).append(dict(each))
+        return found
 
     def _conversion(self, operation: Operation, term: int) -> OwnCondition | None:
         """Look at the overflow of a rounding to a format that ends before those of the formula."""
@@ -395,7 +413,7 @@ class OwnConditions:
         return frozenset(frozenset(each.items()) for each in numbers)
 
     def _is_extremal(self, monomial: Monomial) -> bool:
-        """Tell whether a product has an extremum: of a shifted softmax, nothing else is the formula's."""
+        """Tell whether a product has an extremum."""
         return any(self._forms.extrema.extremum(atom) is not None for atom in monomial)
 
     def _plain_part(self, number: Sparse) -> Sparse:

@@ -10,11 +10,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..spec.formats import F64
 from .elementary_forms import RECIPROCAL
 from .extrema import Extremum, Member
+from .library_functions import WRITTEN
 from .literal_constants import LN_OF_2, LOG2_OF_E
 from .normal_forms import NormalForms
-from .sparse_polynomials import Coefficient, Monomial, Sparse, added, without
+from .sparse_polynomials import Coefficient, Monomial, Sparse, added, sparse, without
 from .terms import NORMAL_FORM
 
 _DEPTH = 4
@@ -49,36 +51,72 @@ class SymbolicBounds:
     def _is_not_negative(self, atom: int) -> bool:
         operation = self._store.operation(atom & 0xFFFFFFFF)
         irrational = operation.name == NORMAL_FORM and operation.attribute in _IRRATIONAL
-        return irrational or self._forms.extrema.is_not_negative(atom)
+        return irrational or self._forms.extrema.is_not_negative(atom) or self._is_written_positive(atom)
+
+    def _is_written_positive(self, atom: int) -> bool:
+        """Tell whether an atom is a function that is written out, of which no value is negative."""
+        term = self._forms.quantifier.origin(atom & 0xFFFFFFFF)
+        if term is None or self._store.operation(term).attribute != WRITTEN:
+            return False
+        (number,) = sparse(self._forms.polynomials(self._store.arguments(term)[:1], F64), 1)
+        return all(value > 0 and self.keeps_sign(key) for key, value in number.items())
 
     def upper(self, number: Sparse, depth: int = _DEPTH) -> float:
         """Return a bound of a polynomial from above; infinite where none is known."""
         rising = [key for key, value in number.items() if key and (value > 0 or not self.keeps_sign(key))]
         if not rising:
             return float(number.get((), 0))
+        if (less := self._without_parts(number)) is not None:
+            return self.upper(less, depth)
         bounds = [np.inf]
-        for key, atom, extremum in self._extrema(number) if depth else ():
-            factor, rest = number[key], without(key, (atom,))
-            others = {each: value for each, value in number.items() if each != key}
-            among = list(map(dict, extremum.members))
-            falls = (extremum.which == "max") == (factor < 0)  # so that each of them is a bound
-            if falls:
-                shared = [
-                    each for each in among if any(one and _product(one, rest) in others for one in each)
-                ]
-                among = shared or among
-            elif len(among) > _MEMBERS:
-                continue
-            found = (
-                self.upper(
-                    added(others, {_product(one, rest): of for one, of in each.items()}, factor), depth - 1
-                )
-                for each in among[:_MEMBERS]
-            )
+        for falls, among in self.replaced(number) if depth else ():
+            found = (self.upper(each, depth - 1) for each in among)
             bounds.append(min(found) if falls else max(found))
             if np.isfinite(bounds[-1]):
                 break
         return min(bounds)
+
+    def _without_parts(self, number: Sparse) -> Sparse | None:
+        """Return a polynomial without two extrema of which one is of a part of what the other is of.
+
+        ``max(x, y) - max(x, y, z)`` is at most 0, as of running maxima.
+        """
+        rising, falling = [], []
+        for key, atom, extremum in self._extrema(number):
+            factor, rest = Fraction(number[key]), without(key, (atom,))
+            sign = -1 if (extremum.which == "max") == (factor < 0) else 1
+            among = {
+                frozenset((_product(one, rest), sign * factor * of) for one, of in each)
+                for each in extremum.members
+            }
+            (rising if sign > 0 else falling).append((key, among))
+        for above, part in rising:
+            for below, whole in falling:
+                if part <= whole:
+                    return {key: value for key, value in number.items() if key not in (above, below)}
+        return None
+
+    def replaced(self, number: Sparse) -> Iterator[tuple[bool, list[Sparse]]]:
+        """Yield a polynomial with the numbers that an extremum is of in its place, for each extremum.
+
+        It is at most each of them if the first of the pair is true, else at most the greatest.
+        """
+        for key, atom, extremum in self._extrema(number):
+            factor, rest = number[key], without(key, (atom,))
+            others = {each: value for each, value in number.items() if each != key}
+            among = list(map(dict, extremum.members))
+            falls = (extremum.which == "max") == (factor < 0)
+            if falls:  # those first of which the most cancels
+                among.sort(key=lambda each: -sum(_product(one, rest) in others for one in each))
+            elif len(among) > _MEMBERS:
+                continue
+            yield (
+                falls,
+                [
+                    added(others, {_product(one, rest): of for one, of in each.items()}, factor)
+                    for each in among[:_MEMBERS]
+                ],
+            )
 
     def _extrema(self, number: Sparse) -> Iterator[tuple[Monomial, int, Extremum]]:
         """Yield extrema in a polynomial that are multiplied with what is not negative."""

@@ -33,6 +33,8 @@ class Meaning(NamedTuple):
         Blocks along each axis, with semicolons between.
     values : dict
         Contents that are given.
+    requires : list of str
+        What inputs meet.
     """
 
     arrays: Arrays
@@ -42,6 +44,7 @@ class Meaning(NamedTuple):
     sizes: Mapping[str, int] = MappingProxyType({"M": 2, "N": 50})
     grid: str = "2"
     values: Mapping[str, list[int]] = MappingProxyType({})
+    requires: Sequence[str] = ()
 
 
 def _arrays(shape: list[str], **formats: str) -> Arrays:
@@ -160,6 +163,12 @@ MEANINGS = {
             "R[i, k] = scale * P[i, k] * (sum(d, G[i, d] * V[k, d]) - D[i])",
         ],
         {"N": 32, "H": 16},
+        requires=[  # so that the kernel may round P and R to f16
+            *(f"abs({name}[i, j]) <= 1" for name in "QKVG"),
+            "0 <= scale <= 0.25",
+            "L[i] >= 0",
+            "abs(D[i]) <= 16",
+        ],
     ),
     "combined_attention": Meaning(
         _arrays(["M", "P", "H"], o="f32") | _arrays(["M", "P"], l="f32") | _arrays(["M", "H"], y="f32"),
@@ -320,5 +329,7 @@ def contract(file: str, sizes: Mapping[str, int] | None = None) -> str:
             lines += [f'name = "{each}"', 'type = "s32"', f'value = "{"N" if each == "n" else "P"}"']
         else:
             lines += [f'name = "{each}"', 'type = "f32"', 'value = "any"']
+    if meaning.requires:
+        lines += ["[requires]", f"conditions = {json.dumps(meaning.requires)}"]
     ensures = [f"let = {json.dumps(meaning.let)}"] if meaning.let else []
     return "\n".join([*lines, "[ensures]", *ensures, f"formula = {json.dumps(meaning.formulas)}", ""])

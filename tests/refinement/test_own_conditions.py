@@ -73,6 +73,47 @@ OWN = {
         "cvt.rn.f16.f32 %h1, %A; cvt.rn.f16.f32 %h2, %B; mul.f16 %h3, %h1, %h2; cvt.f32.f16 %Y, %h3;",
         "Y[i] = f16(A[i]) * f16(B[i])", TWO, ("abs(A[i]) <= 200", "abs(B[i]) <= 200"),
     ),
+    "a product of f16 in f16": Case(
+        "mul.f16 %h1, %A, %B; cvt.f32.f16 %Y, %h1;",
+        "Y[i] = A[i] * B[i]", {"A": "f16", "B": "f16", "Y": "f32 out"},
+        ("abs(A[i]) <= 200", "abs(B[i]) <= 200"),
+    ),
+    "a power of f16 in f16": Case(
+        "cvt.f32.f16 %f1, %X; ex2.approx.f32 %f1, %f1;" + over_f16("%f1", "%Y"),
+        "Y[i] = exp2(X[i])", {"X": "f16", "Y": "f32 out"}, ("X[i] <= 15",),
+    ),
+    "another power than the one that the formula rounds": Case(
+        f"ex2.approx.f32 %f1, %A; {over_f16('%f1', '%f1')} ex2.approx.f32 %f2, %B;"
+        f"{over_f16('%f2', '%f2')} add.f32 %Y, %f1, %f2;",
+        "Y[i] = f16(exp2(A[i])) + exp2(B[i])", TWO, ("B[i] <= 15",),
+    ),
+    "a root in f16 beside a number that the formula rounds": Case(
+        f"sqrt.rn.f32 %f1, %A; {over_f16('%f1', '%f1')} {over_f16('%B', '%f2')} mul.f32 %Y, %f1, %f2;",
+        "Y[i] = f16(B[i]) * sqrt(A[i])", TWO, ("0 <= A[i] <= 9", "abs(B[i]) <= 9"),
+    ),
+    "a reciprocal in f16 beside a number that the formula rounds": Case(
+        f"rcp.rn.f32 %f1, %A; {over_f16('%f1', '%f1')} {over_f16('%B', '%f2')} mul.f32 %Y, %f1, %f2;",
+        "Y[i] = f16(B[i]) / A[i]", TWO, ("1 <= A[i] <= 9", "abs(B[i]) <= 9"),
+    ),
+    "a power of an extremum": Case(
+        inside("%B", -3.0, -2.999, "max.f32 %f1, %A, %B; ex2.approx.f32 %f1, %f1;" + DIVIDED),
+        "Y[i] = B[i]", TWO, ("abs(A[i]) <= 9", "abs(B[i]) <= 9"),
+    ),
+    "a power beside an extremum": Case(
+        inside("%B", -3.0, -2.999,
+               f"max.f32 %f1, %B, {single(0)}; add.f32 %f1, %f1, %A; ex2.approx.f32 %f1, %f1;" + DIVIDED),
+        "Y[i] = B[i]", TWO, ("abs(A[i]) <= 9", "abs(B[i]) <= 9"),
+    ),
+    "a power less an extremum of something else": Case(
+        inside("%B", -3.0, -2.999,
+               f"max.f32 %f1, %B, {single(0)}; sub.f32 %f1, %A, %f1; ex2.approx.f32 %f1, %f1;" + DIVIDED),
+        "Y[i] = B[i]", TWO, ("abs(A[i]) <= 9", "abs(B[i]) <= 9"),
+    ),
+    "a power less the smaller of two": Case(
+        inside("%B", -3.0, -2.999,
+               "min.f32 %f1, %A, %B; sub.f32 %f1, %A, %f1; ex2.approx.f32 %f1, %f1;" + DIVIDED),
+        "Y[i] = B[i]", TWO, ("abs(A[i]) <= 9", "abs(B[i]) <= 9"),
+    ),
     "an eighth power in a window": Case(
         inside("%A", 2.0**30, 2.0**30 + 4096, EIGHTH + "add.f32 %f2, %f1, %B; sub.f32 %f2, %f2, %f1;"),
         "Y[i] = B[i]", TWO, ("abs(A[i]) <= 1000",),
@@ -140,6 +181,23 @@ RIGHT = {
     ),
     "powers below 1 in f16": (SOFTMAX + over_f16("%f1", "%f1") + "div.rn.f32 %Y, %f1, %f2;", SHARE, TWO),
     "a share in f16": (SOFTMAX + "div.rn.f32 %f1, %f1, %f2;" + over_f16("%f1", "%Y"), SHARE, TWO),
+    "four times an input of f16 in f16": (
+        f"cvt.f32.f16 %f1, %B; mul.f32 %f1, %f1, {single(4)};" + over_f16("%f1", "%f1")
+        + "mul.f32 %Y, %f1, %A;", "Y[i] = 4 * A[i] * B[i]", MIXED,
+    ),
+    "the power of an extremum of the formula": (
+        f"max.f32 %f1, %B, {single(0)}; ex2.approx.f32 %f1, %f1; ex2.approx.f32 %f2, %A;"
+        "mul.f32 %Y, %f1, %f2;", "Y[i] = exp2(A[i]) * exp2(max(B[i], 0))", TWO,
+    ),
+    "a power up to a constant": (
+        f"min.f32 %f1, %A, {single(10)}; ex2.approx.f32 %f1, %f1; mul.f32 %Y, %f1, %B;",
+        "Y[i] = exp2(min(A[i], 10)) * B[i]", TWO,
+    ),
+    "a part of a running maximum": (
+        f"max.f32 %f9, %A, %B; max.f32 %f8, %f9, {single(3)}; sub.f32 %f1, %f9, %f8;"
+        "ex2.approx.f32 %f1, %f1; neg.f32 %f8, %f8; ex2.approx.f32 %f2, %f8; sub.f32 %Y, %f1, %f2;",
+        "Y[i] = exp2(max(A[i], B[i]) - max(A[i], B[i], 3)) - exp2(-max(A[i], B[i], 3))", TWO,
+    ),
     "over bf16": (
         RELU + "cvt.rn.bf16.f32 %h1, %f1; cvt.f32.bf16 %Y, %h1;", "Y[i] = relu(X[i])", ONE,
     ),
