@@ -23,7 +23,7 @@ from .real_ranges import overflow_from
 from .sparse_polynomials import Monomial, Sparse, without
 from .symbolic_bounds import SymbolicBounds
 from .terms import INPUT, Operation
-from .traversal import by_operation
+from .traversal import by_operation, leaves_of
 
 Number = dict[Monomial, Fraction | int]
 
@@ -88,12 +88,30 @@ class NarrowConversions:
         """Tell whether a rounding is not known to be within its format where those of the formula are."""
         fmt = operation.result
         assert isinstance(fmt, FloatFormat)
-        if self._is_within(self._ranges.exact[term], fmt):
+        if self._is_within(self._ranges.exact[term], fmt) or not self._takes_wide(term, fmt):
             return False
         alone = operation.name != operations.DOT and len(operation.operands) == 1
         first = int(self._store.arguments(term)[0]) if alone else term
         read = operation.operands[0] if alone else fmt
         return any(True for _ in self._unbounded(first, read, fmt))
+
+    def _takes_wide(self, term: int, fmt: FloatFormat) -> bool:
+        """Tell whether a term is made of inputs that go further than a format.
+
+        Of others, such as sums that are accumulated in f16, nothing is told where the formula has the format.
+        """
+        if self._end_first > fmt.maximum_exponent:
+            return True
+        leaves = by_operation(self._store, leaves_of(self._store, np.array([term])))
+        inputs = [operation.result for operation, _ in leaves if operation.name == INPUT]
+        ends = [each.maximum_exponent for each in inputs if isinstance(each, FloatFormat)]
+        return max(ends, default=0) > fmt.maximum_exponent
+
+    @cached_property
+    def _end_first(self) -> int:
+        """The greatest exponent of the format of the formula that ends first."""
+        formats = [operation.result for operation, _ in by_operation(self._store, self._formula)]
+        return min((fmt.maximum_exponent for fmt in formats if isinstance(fmt, FloatFormat)), default=0)
 
     def _is_within(self, ends: object, fmt: FloatFormat) -> bool:
         return bool(np.abs(np.asarray(ends, dtype=np.float64)).max() < overflow_from(fmt))

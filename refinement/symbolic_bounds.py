@@ -81,11 +81,12 @@ class SymbolicBounds:
 
         ``max(x, y) - max(x, y, z)`` is at most 0, as of running maxima.
         """
-        rising, falling = [], []
+        rising: list[tuple[Monomial, set[Member]]] = []
+        falling: list[tuple[Monomial, set[Member]]] = []
         for key, atom, extremum in self._extrema(number):
             factor, rest = Fraction(number[key]), without(key, (atom,))
             sign = -1 if (extremum.which == "max") == (factor < 0) else 1
-            among = {
+            among: set[Member] = {
                 frozenset((_product(one, rest), sign * factor * of) for one, of in each)
                 for each in extremum.members
             }

@@ -73,15 +73,6 @@ OWN = {
         "cvt.rn.f16.f32 %h1, %A; cvt.rn.f16.f32 %h2, %B; mul.f16 %h3, %h1, %h2; cvt.f32.f16 %Y, %h3;",
         "Y[i] = f16(A[i]) * f16(B[i])", TWO, ("abs(A[i]) <= 200", "abs(B[i]) <= 200"),
     ),
-    "a product of f16 in f16": Case(
-        "mul.f16 %h1, %A, %B; cvt.f32.f16 %Y, %h1;",
-        "Y[i] = A[i] * B[i]", {"A": "f16", "B": "f16", "Y": "f32 out"},
-        ("abs(A[i]) <= 200", "abs(B[i]) <= 200"),
-    ),
-    "a power of f16 in f16": Case(
-        "cvt.f32.f16 %f1, %X; ex2.approx.f32 %f1, %f1;" + over_f16("%f1", "%Y"),
-        "Y[i] = exp2(X[i])", {"X": "f16", "Y": "f32 out"}, ("X[i] <= 15",),
-    ),
     "another power than the one that the formula rounds": Case(
         f"ex2.approx.f32 %f1, %A; {over_f16('%f1', '%f1')} ex2.approx.f32 %f2, %B;"
         f"{over_f16('%f2', '%f2')} add.f32 %Y, %f1, %f2;",
