@@ -22,7 +22,7 @@ from ..spec.errors import UnsupportedError
 from ..spec.formats import F64, FloatFormat, Format
 from . import operations
 from .discharged_hypotheses import nonzero
-from .elementary_forms import HYPERBOLIC, LOGARITHM, POWER, RECIPROCAL, ROOT, stem
+from .elementary_forms import HYPERBOLIC, LOGARITHM, RECIPROCAL, ROOT, stem
 from .interning import Ids
 from .literal_constants import LN_OF_2, LOG2_OF_E
 from .narrow_conversions import NarrowConversions
@@ -248,7 +248,7 @@ class OwnConditions:
             return True
         if of == RECIPROCAL and self._excludes_zero(argument, core):
             return True
-        return self._is_positive(self._elementary.arguments[atom], strictly=of != ROOT)
+        return self._bounds.is_positive(self._elementary.arguments[atom], strictly=of != ROOT)
 
     def _excludes_zero(self, argument: int, core: Key) -> bool:
         terms = [argument, *(atom & 0xFFFFFFFF for key, _ in core for atom in key if len(core) == 1)]
@@ -450,13 +450,6 @@ class OwnConditions:
         arguments = self._store.arguments(term)[: len(operation.operands)]
         numbers = map(self._numbers, arguments[:, None], operation.operands)
         return all(self._is_plain(each) for (number,) in numbers for each in _atoms(number))
-
-    def _is_positive(self, number: Sparse, *, strictly: bool) -> bool:
-        signs = all(value > 0 and self._bounds.keeps_sign(key) for key, value in number.items())
-        return signs and (not strictly or any(self._is_a_power(key) for key in number))
-
-    def _is_a_power(self, monomial: Monomial) -> bool:
-        return all(self._elementary.is_a(atom, POWER) for atom in monomial)
 
     # -- ranges
     def _exact_range(self, term: int) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..spec.formats import F64
-from .elementary_forms import RECIPROCAL
+from .elementary_forms import POWER, RECIPROCAL
 from .extrema import Extremum, Member
 from .library_functions import WRITTEN
 from .literal_constants import LN_OF_2, LOG2_OF_E
@@ -51,15 +51,22 @@ class SymbolicBounds:
     def _is_not_negative(self, atom: int) -> bool:
         operation = self._store.operation(atom & 0xFFFFFFFF)
         irrational = operation.name == NORMAL_FORM and operation.attribute in _IRRATIONAL
-        return irrational or self._forms.extrema.is_not_negative(atom) or self._is_written_positive(atom)
+        return irrational or self._forms.extrema.is_not_negative(atom) or self._is_above_zero(atom)
 
-    def _is_written_positive(self, atom: int) -> bool:
-        """Tell whether an atom is a function that is written out, of which no value is negative."""
+    def is_positive(self, number: Sparse, *, strictly: bool) -> bool:
+        """Tell whether a polynomial is not negative, whatever the data; nor 0, if ``strictly``."""
+        signs = all(value > 0 and self.keeps_sign(key) for key, value in number.items())
+        return signs and (not strictly or any(all(map(self._is_above_zero, key)) for key in number))
+
+    def _is_above_zero(self, atom: int) -> bool:
+        """Tell whether a power, a reciprocal or a function written out is above 0 wherever it is defined."""
+        if self._elementary.is_a(atom, RECIPROCAL):
+            return self.is_positive(self._elementary.arguments[atom], strictly=False)
         term = self._forms.quantifier.origin(atom & 0xFFFFFFFF)
         if term is None or self._store.operation(term).attribute != WRITTEN:
-            return False
+            return self._elementary.is_a(atom, POWER)
         (number,) = sparse(self._forms.polynomials(self._store.arguments(term)[:1], F64), 1)
-        return all(value > 0 and self.keeps_sign(key) for key, value in number.items())
+        return self.is_positive(number, strictly=True)
 
     def upper(self, number: Sparse, depth: int = _DEPTH) -> float:
         """Return a bound of a polynomial from above; infinite where none is known."""

@@ -166,10 +166,15 @@ class _Looking:
             return np.full(len(owners), bool((owners == owners[0]).all()))
         if instruction.opcode == "add" or instruction.opcode in _COMPARING | _BITWISE:
             index = next(
-                at
-                for at, each in enumerate(instruction.operands[1:3])
-                if isinstance(each, Register) and each.name == name
+                (
+                    at
+                    for at, each in enumerate(instruction.operands[1:3])
+                    if isinstance(each, Register) and each.name == name
+                ),
+                None,
             )
+            if index is None:  # part of a vector, which the instruction does not take
+                return nowhere
             other = self._other(instruction.operands[2 - index], places)
             if other is None:
                 is_sum = instruction.opcode == "add" or (instruction.opcode == "sub" and index == 0)

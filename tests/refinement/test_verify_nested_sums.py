@@ -121,7 +121,11 @@ def test_a_quotient_of_data_that_the_formula_does_not_have_must_be_one() -> None
     result = result_of(body, formula, arrays)
     assert result.verdict == "undecided"
     assert '"D[i] != 0"' in result.findings[0].message
-    result = result_of(body, formula, arrays, requires=["abs(D[i]) >= 1e-4"])
+    nonzero = "abs(D[i]) >= 1e-4"
+    result = result_of(body, formula, arrays, requires=[nonzero])
+    assert "overflows" in result.findings[0].message  # C * (B / D), of which D * A + B * C need not
+    bounded = [f"abs({each}[i]) <= 1e6" for each in "ABCD"]
+    result = result_of(body, formula, arrays, requires=["D[i] >= 1e-4", *bounded])
     assert result.verdict == "verified", result.findings
     assert "no divisor is 0" not in [each.statement for each in result.hypotheses]
 
