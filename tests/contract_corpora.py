@@ -92,7 +92,9 @@ def _cutlass() -> Iterator[Known]:
 
     for case in CASES:
         built = cutlass_kernels.stored(case.source)
-        contract = cutlass_kernels.contract(built, case.parameters(built), case.sizes, case.formula)
+        contract = cutlass_kernels.contract(
+            built, case.parameters(built), case.sizes, case.formula, case.requires
+        )
         place = _stored(cutlass_kernels.SOURCES / f"{case.source}_sm80.ptx")
         yield Known("CUTLASS", case.source, place, contract, "verified")
 

@@ -42,8 +42,10 @@ def stored(name: str) -> Build:
     return Build((SOURCES / f"{name}_sm80.ptx").read_text(encoding="utf-8"), **BUILDS[name])
 
 
-def contract(built: Build, parameters: str, sizes: Mapping[str, int], formula: str) -> str:
-    """Return a contract; without a formula it is about memory."""
+def contract(
+    built: Build, parameters: str, sizes: Mapping[str, int], formula: str, requires: Sequence[str] = ()
+) -> str:
+    """Return a contract under conditions on its inputs; without a formula it is about memory."""
     lines = [
         '[kernel]\nisa = "ptx"\n[launch]',
         f"grid = {list(built.grid)}\nblock = {list(built.block)}\ndynamic_shared = {built.dynamic_shared}",
@@ -51,7 +53,10 @@ def contract(built: Build, parameters: str, sizes: Mapping[str, int], formula: s
         *(f"{name} = {size}" for name, size in sizes.items()),
         parameters,
     ]
-    return "\n".join([*lines, *([f'[ensures]\nformula = "{formula}"'] if formula else []), ""])
+    if formula:
+        lines += [f"[requires]\nconditions = {json.dumps(list(requires))}"] if requires else []
+        lines.append(f'[ensures]\nformula = "{formula}"')
+    return "\n".join([*lines, ""])
 
 
 def structure(words: Sequence[int], arrays: Mapping[int, str], alpha: int | None) -> str:
