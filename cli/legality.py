@@ -18,7 +18,7 @@ import typer
 
 from .. import __version__
 from ..api import instructions
-from ..refinement.languages import LANGUAGES, opcode_rows
+from ..refinement.machine.languages import LANGUAGES, opcode_rows
 from ..reports.legality_answer import LegalityAnswer, no_instruction, not_modelled
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import NAMES, instruction_set, of_target

@@ -18,9 +18,9 @@ from .finding_output import Output, OutputFormat, printed, result_files, tell_gi
 from .output import note, say
 
 if TYPE_CHECKING:
-    from ..refinement.counterexamples import KernelCounterexample
+    from ..refinement.examine.counterexamples import KernelCounterexample
+    from ..refinement.findings.result import Result
     from ..refinement.instance_verification import Told
-    from ..refinement.result import Result
     from ..refinement.verification import Verification
     from ..reports.verify_report import VerifyReport
 
@@ -77,7 +77,7 @@ def verify(
     A refuted kernel comes with inputs on which it is wrong, for `mmaproof replay`.
     """
     from ..api import kernels
-    from ..refinement.trials import DisagreementError
+    from ..refinement.examine.trials import DisagreementError
     from ..spec.errors import DefectError, InputError
 
     if list_:
@@ -123,7 +123,7 @@ def verify(
 
 def _list(kernel: Path) -> ExitCode:
     """Print the kernels of a file."""
-    from ..refinement.front_end import list_candidates
+    from ..refinement.machine.front_end import list_candidates
 
     found = list_candidates(kernel)
     for each in found:

@@ -11,9 +11,9 @@ from ..spec.errors import InputError
 from ..spec.formats import FORMATS, FloatFormat, Format, IntegerFormat
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
-from .demangling import argument_types, cut, demangled
-from .formula_parser import KEYWORDS
-from .kernel_outline import KernelOutline, MemoryAccess, ParameterUse
+from .findings.demangling import argument_types, cut, demangled
+from .formula.parser import KEYWORDS
+from .machine.kernel_outline import KernelOutline, MemoryAccess, ParameterUse
 
 FILL_IN = "fill in"
 """Marks what has to be completed."""

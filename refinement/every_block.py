@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .checker.evaluated import Checked
-from .contract import Contract
-from .growing_roundings import GrowingRoundings, joined
-from .index_overflow import Overflow
-from .result import Equality, Method, Quantification
-from .size_domains import SizeDomain
+from .contract.contract import Contract
+from .contract.size_domains import SizeDomain
+from .findings.index_overflow import Overflow
+from .findings.result import Equality, Method, Quantification
+from .sizes.growing_roundings import GrowingRoundings, joined
 
 Known = Mapping[str, int]
 
@@ -26,7 +26,7 @@ def with_overflow(reason: str, overflow: Overflow | None) -> str:
 
 
 class BlockProof(Protocol):
-    """See `mmaproof.refinement.ptx.block_proofs.BlockProof`."""
+    """See `mmaproof.refinement.ptx.any_size.block_proofs.BlockProof`."""
 
     domains: tuple[SizeDomain, ...]
     last: SizeDomain | None
@@ -39,7 +39,7 @@ class BlockProof(Protocol):
 
 
 class BlockProver(Protocol):
-    """See `mmaproof.refinement.ptx.block_proofs.BlockProver`."""
+    """See `mmaproof.refinement.ptx.any_size.block_proofs.BlockProver`."""
 
     others: list[SizeDomain]
 

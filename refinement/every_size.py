@@ -12,16 +12,16 @@ from typing import Any, Protocol
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .checker.evaluated import Checked
-from .contract import Contract, Instance
-from .elsewhere import Submit, each_examined
+from .contract.contract import Contract, Instance
+from .contract.size_domains import LaunchSizeError, QuantifiedSizes, SizeDomain
 from .every_block import BlockProver, BlocksShown, shown_by_blocks, with_overflow
-from .front_end import Kernel
-from .growing_roundings import GrowingRoundings, joined
-from .index_overflow import Overflow
+from .examine.output_comparison import Examination
+from .findings.index_overflow import Overflow
+from .findings.result import Equality, Method, Quantification
 from .instance_verification import Told
-from .output_comparison import Examination
-from .result import Equality, Method, Quantification
-from .size_domains import LaunchSizeError, QuantifiedSizes, SizeDomain
+from .machine.front_end import Kernel
+from .remote import Submit, each_examined
+from .sizes.growing_roundings import GrowingRoundings, joined
 from .uneven_grids import uneven
 
 Examinations = list[tuple[Instance, Examination]]
@@ -41,7 +41,7 @@ _MOST_THREADS = 1 << 17
 
 
 class SizeProof(Protocol):
-    """A proof for every number of a size; see `mmaproof.refinement.ptx.size_proofs.SizeProof`."""
+    """A proof for every number of a size; see `mmaproof.refinement.ptx.any_size.size_proofs.SizeProof`."""
 
     domain: SizeDomain
     equality: Equality
@@ -116,7 +116,7 @@ def examined(
     told : callable, optional
         Told about the progress.
     submit : callable, optional
-        Has others verify sets of sizes; see `elsewhere`.
+        Has others verify sets of sizes; see `remote`.
 
     Returns
     -------

@@ -13,12 +13,12 @@ from math import gcd
 import numpy as np
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
-from .array_memory import inputs_of
-from .contract import Contract, Instance
-from .front_end import Kernel
-from .guard_outcomes import GuardOutcome
-from .size_domains import SizeDomain
-from .terms import TermStore
+from .contract.contract import Contract, Instance
+from .contract.size_domains import SizeDomain
+from .findings.guard_outcomes import GuardOutcome
+from .machine.array_memory import inputs_of
+from .machine.front_end import Kernel
+from .terms.store import TermStore
 
 FEW = 16
 """Smaller numbers that are tried, at most, for the smallest that shows what another does."""

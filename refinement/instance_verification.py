@@ -8,27 +8,27 @@ from typing import Any
 
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from ..spec.formats import FloatFormat
-from .arguments import Array
-from .array_memory import inputs_of
-from .assumptions import assumptions_of
 from .checker.evaluated import ObjectionError
-from .clobbering import clobbered_beside
-from .contract import Instance
-from .contract_terms import rounded_literals
-from .finding_groups import one_for_each_cause
-from .findings import KernelFinding, Kind
-from .front_end import Kernel, Outcome
-from .given_data import Given, wider_contracts
-from .memory_safety import memory_findings
-from .normal_forms import NormalForms
-from .output_comparison import Examination, OutputComparison
-from .references import KernelReference, Reference, reference_of
-from .requirements import Requirements, UnmetError
-from .scalar_cases import MOST_CASES, Case
-from .scalar_conditions import Condition, deciding
-from .terms import TermStore
-from .trial_inputs import admitted
-from .trials import disagreement, tried
+from .conditions.scalar_cases import MOST_CASES, Case
+from .conditions.scalar_conditions import Condition, deciding
+from .contract.arguments import Array
+from .contract.assumptions import assumptions_of
+from .contract.contract import Instance
+from .contract.given_data import Given, wider_contracts
+from .examine.clobbering import clobbered_beside
+from .examine.memory_safety import memory_findings
+from .examine.output_comparison import Examination, OutputComparison
+from .examine.references import KernelReference, Reference, reference_of
+from .examine.trial_inputs import admitted
+from .examine.trials import disagreement, tried
+from .expected.contract_terms import rounded_literals
+from .expected.requirements import Requirements, UnmetError
+from .findings.finding import KernelFinding, Kind
+from .findings.groups import one_for_each_cause
+from .machine.array_memory import inputs_of
+from .machine.front_end import Kernel, Outcome
+from .normal_forms.forms import NormalForms
+from .terms.store import TermStore
 
 _SHOWN_LITERALS = 4
 """Rounded numbers of formulas that a verdict names."""

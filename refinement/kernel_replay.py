@@ -13,15 +13,15 @@ from ..spec.errors import InputError
 from ..spec.formats import format_named
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
-from .bit_differences import replayed_bits
-from .contract_reading import read_contract
-from .counterexample_document import KIND, SCHEMA, Difference
-from .counterexamples import input_formats
-from .error_search import replayed
-from .kernel_runs import confirmed, outputs_on, sides
-from .launch_sequence import kernel_of
-from .references import reference_of
-from .terms import TermStore
+from .contract.reading import read_contract
+from .examine.bit_differences import replayed_bits
+from .examine.counterexample_document import KIND, SCHEMA, Difference
+from .examine.counterexamples import input_formats
+from .examine.error_search import replayed
+from .examine.kernel_runs import confirmed, outputs_on, sides
+from .examine.references import reference_of
+from .machine.launch_sequence import kernel_of
+from .terms.store import TermStore
 
 
 @dataclass(frozen=True)

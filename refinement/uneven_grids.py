@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spec.errors import InputError
-from .empty_grids import domains_of, extents_at, first_numbers, smallest
-from .index_arithmetic import Expression
-from .size_domains import LARGEST, QuantifiedSizes
+from .contract.empty_grids import domains_of, extents_at, first_numbers, smallest
+from .contract.size_domains import LARGEST, QuantifiedSizes
+from .formula.index_arithmetic import Expression
 
 
 def uneven(

@@ -10,12 +10,12 @@ from math import prod
 from typing import Any
 
 from ..spec.errors import InputError, OutOfBudget
-from .contract import Contract, Instance
-from .elsewhere import Submit, each_examined
-from .front_end import Kernel
+from .contract.contract import Contract, Instance
+from .examine.output_comparison import Examination
+from .findings.result import Method, Quantification
 from .instance_verification import Told
-from .output_comparison import Examination
-from .result import Method, Quantification
+from .machine.front_end import Kernel
+from .remote import Submit, each_examined
 
 _NUMBERS = 2
 """Numbers behind the last one that is shown: the first may be one that happens to be right."""

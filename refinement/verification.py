@@ -9,23 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from ..spec.errors import InputError
+from .analysis.rounding_depth import Hypothesis, Roundings, worst
 from .checker.evaluated import Checked
-from .contract import Accumulate, Contract, Instance
-from .contract_reading import read_contract
-from .counterexamples import KernelCounterexample
-from .elsewhere import Submit
+from .contract.contract import Accumulate, Contract, Instance
+from .contract.parameters import ArrayParameter
+from .contract.reading import read_contract
 from .every_size import Scope, examined
-from .finding_groups import of_all_cases
-from .findings import KernelFinding, KernelNote, Kind, some_of
-from .front_end import Kernel
-from .guard_outcomes import notes_of, one_sided
-from .guard_sizes import sizes_of_the_other_way
-from .instance_verification import Told, words_of
-from .launch_sequence import kernel_of
-from .matrix_rounding import matrix_rounding, require_order
-from .output_comparison import Examination
-from .parameters import ArrayParameter
-from .result import (
+from .examine.counterexamples import KernelCounterexample
+from .examine.output_comparison import Examination
+from .examine.trials import Trials
+from .findings.finding import KernelFinding, KernelNote, Kind, some_of
+from .findings.groups import of_all_cases
+from .findings.guard_outcomes import notes_of, one_sided
+from .findings.result import (
     CaseVerdict,
     Coverage,
     Equality,
@@ -36,9 +32,13 @@ from .result import (
     Written,
     verdict_of,
 )
-from .result_statistics import CheckedTerms
-from .rounding_depth import Hypothesis, Roundings, worst
-from .trials import Trials
+from .findings.result_statistics import CheckedTerms
+from .guard_sizes import sizes_of_the_other_way
+from .instance_verification import Told, words_of
+from .machine.front_end import Kernel
+from .machine.launch_sequence import kernel_of
+from .remote import Submit
+from .terms.matrix_rounding import matrix_rounding, require_order
 from .unshown_sizes import failures_behind
 
 _STEPS, _TIMES = 800, 1
@@ -98,7 +98,7 @@ def verify(
         Whether nothing is verified that is not shown for every number that sizes may be; where an index
         overflows at one, the kernel is refuted. Else a verdict holds as far as it says.
     submit : callable, optional
-        Has others verify sets of sizes; see `elsewhere`.
+        Has others verify sets of sizes; see `remote`.
 
     Raises
     ------

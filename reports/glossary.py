@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from ..gating.rule_book import rule_book
-from ..refinement.findings import Kind
+from ..refinement.findings.finding import Kind
 from ..spec.choices import OpenPoint
 from ..spec.instruction_set import NAMES, Description, InstructionSet, instruction_set
 

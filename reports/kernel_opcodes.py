@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..refinement.languages import LANGUAGES, opcode_rows
+from ..refinement.machine.languages import LANGUAGES, opcode_rows
 from ..spec.instruction_set import Description
 
 _FIRST_WORD = re.compile(r"\s*(?:@!?[\w%$]+\s+)?([\w.]+)")

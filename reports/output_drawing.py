@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..refinement.output_status import OutputStatus
+from ..refinement.findings.output_status import OutputStatus
 
 CELLS = 256
 """Rows and columns of an output that are drawn at most."""

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..refinement.findings import Kind
+from ..refinement.findings.finding import Kind
 from ..spec.findings import NOWHERE, Cause, Checked, Finding, Position, Standing
 from ..spec.formats import format_named
 from ..spec.values import values_of_encodings
 from .report import Conclusion, Report, Wording
 
 if TYPE_CHECKING:
-    from ..refinement.contract import Contract, Instance
-    from ..refinement.findings import KernelFinding
-    from ..refinement.result import Result
+    from ..refinement.contract.contract import Contract, Instance
+    from ..refinement.findings.finding import KernelFinding
+    from ..refinement.findings.result import Result
     from ..refinement.verification import Verification
     from .output_drawing import Drawing
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mmaproof.refinement.contract import Contract
-from mmaproof.refinement.contract_reading import parse_contract
+from mmaproof.refinement.contract.contract import Contract
+from mmaproof.refinement.contract.reading import parse_contract
 
 
 def contract_text(

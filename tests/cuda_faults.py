@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cuda_contracts import Edit
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 
 GEMM = "mma_f16_sm120a.ptx"
 DEQUANTISED = "dequantised_s4_f16_sm80.ptx"

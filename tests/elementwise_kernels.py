@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.formats import FORMATS
 

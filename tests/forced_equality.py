@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mmaproof.refinement import equivalence
+from mmaproof.refinement.analysis.rounding_depth import roundings
 from mmaproof.refinement.checker.evaluated import Taken
-from mmaproof.refinement.equivalence import Comparison
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.rounding_depth import roundings
+from mmaproof.refinement.equality import equivalence
+from mmaproof.refinement.equality.equivalence import Comparison
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms.interning import Ids
 from mmaproof.spec.formats import Format
 
 

@@ -11,18 +11,18 @@ import numpy as np
 from contract_corpora import Known
 from numpy.typing import NDArray
 
-from mmaproof.refinement.arguments import Array, Scalar
-from mmaproof.refinement.array_memory import inputs_of
-from mmaproof.refinement.contract import Instance
-from mmaproof.refinement.contract_reading import read_contract
-from mmaproof.refinement.findings import KernelFinding, Kind
-from mmaproof.refinement.front_end import Kernel
+from mmaproof.refinement.contract.arguments import Array, Scalar
+from mmaproof.refinement.contract.contract import Instance
+from mmaproof.refinement.contract.parameters import ArrayParameter
+from mmaproof.refinement.contract.reading import read_contract
+from mmaproof.refinement.examine.trial_inputs import more_trial_inputs, trial_inputs
+from mmaproof.refinement.expected.requirements import Requirements
+from mmaproof.refinement.findings.finding import KernelFinding, Kind
 from mmaproof.refinement.instance_verification import examined_in_cases
-from mmaproof.refinement.launch_sequence import kernel_of
-from mmaproof.refinement.parameters import ArrayParameter
-from mmaproof.refinement.requirements import Requirements
-from mmaproof.refinement.terms import TermStore
-from mmaproof.refinement.trial_inputs import more_trial_inputs, trial_inputs
+from mmaproof.refinement.machine.array_memory import inputs_of
+from mmaproof.refinement.machine.front_end import Kernel
+from mmaproof.refinement.machine.launch_sequence import kernel_of
+from mmaproof.refinement.terms.store import TermStore
 
 Words = NDArray[np.uint64]
 

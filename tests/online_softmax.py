@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.result import Result
 
 from .elementwise_kernels import result_of
 

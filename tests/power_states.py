@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 from required_tools import required_tool
 
-from mmaproof.refinement.footprint import Footprint
-from mmaproof.refinement.memory import ABSENT, ByteLanes
-from mmaproof.refinement.power.image import Image
-from mmaproof.refinement.power.instruction_forms import Form, Instruction
+from mmaproof.refinement.contract.footprint import Footprint
+from mmaproof.refinement.machine.memory import ABSENT, ByteLanes
+from mmaproof.refinement.power.image.instruction_forms import Form, Instruction
+from mmaproof.refinement.power.image.program import Image
 from mmaproof.refinement.power.instruction_set import HANDLERS
 from mmaproof.refinement.power.machine import Machine
-from mmaproof.refinement.power.storage import Segment
-from mmaproof.refinement.power.words import Data
-from mmaproof.refinement.terms import CONSTANT, TermStore
+from mmaproof.refinement.power.state.storage import Segment
+from mmaproof.refinement.power.state.words import Data
+from mmaproof.refinement.terms.store import CONSTANT, TermStore
 
 GENERAL = (14, 15, 16, 17)
 BASE, INDEX, LENGTH = 26, 27, 28

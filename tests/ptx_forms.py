@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
-from mmaproof.refinement.ptx.module import TYPE_BITS
+from mmaproof.refinement.ptx.text.module import TYPE_BITS
 
 
 class Form(NamedTuple):

@@ -9,19 +9,19 @@ from types import MappingProxyType
 import exact_arithmetic as exact
 import numpy as np
 
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.evaluation import Words
-from mmaproof.refinement.findings import KernelFinding
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.memory import ByteLanes
-from mmaproof.refinement.operations import FUNCTION
-from mmaproof.refinement.ptx.address_spaces import Buffer
-from mmaproof.refinement.ptx.launching import Argument, Pointer
-from mmaproof.refinement.ptx.machine import run
-from mmaproof.refinement.ptx.module import TYPE_BITS
-from mmaproof.refinement.ptx.parser import parse
-from mmaproof.refinement.ptx.threads import Launch
-from mmaproof.refinement.terms import CONSTANT, Operation, TermStore, bits
+from mmaproof.refinement.findings.finding import KernelFinding
+from mmaproof.refinement.machine.memory import ByteLanes
+from mmaproof.refinement.ptx.registers.threads import Launch
+from mmaproof.refinement.ptx.run.launching import Argument, Pointer
+from mmaproof.refinement.ptx.run.machine import run
+from mmaproof.refinement.ptx.state.address_spaces import Buffer
+from mmaproof.refinement.ptx.text.module import TYPE_BITS
+from mmaproof.refinement.ptx.text.parser import parse
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.evaluation import Words
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.operations import FUNCTION
+from mmaproof.refinement.terms.store import CONSTANT, Operation, TermStore, bits
 from mmaproof.spec.formats import FloatFormat
 
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from mmaproof.refinement import bit_slices
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.memory import ByteLanes
-from mmaproof.refinement.ptx import machine
-from mmaproof.refinement.ptx.address_spaces import Buffer
-from mmaproof.refinement.ptx.launching import Argument, Number, Pointer
-from mmaproof.refinement.ptx.module import Module
-from mmaproof.refinement.ptx.parser import parse
-from mmaproof.refinement.ptx.threads import Launch
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.machine.memory import ByteLanes
+from mmaproof.refinement.ptx.registers.threads import Launch
+from mmaproof.refinement.ptx.run import machine
+from mmaproof.refinement.ptx.run.launching import Argument, Number, Pointer
+from mmaproof.refinement.ptx.state.address_spaces import Buffer
+from mmaproof.refinement.ptx.text.module import Module
+from mmaproof.refinement.ptx.text.parser import parse
+from mmaproof.refinement.terms import bit_slices
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import Format
 
 BODY = 12

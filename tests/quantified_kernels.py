@@ -9,12 +9,12 @@ from pathlib import Path
 import triton_contracts
 from cuda_contracts import CORPUS, contract_of
 
-from mmaproof.refinement.contract import Contract
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.front_end import read_kernel
-from mmaproof.refinement.ptx.block_proofs import BlockProof, BlockProver
+from mmaproof.refinement.contract.contract import Contract
+from mmaproof.refinement.contract.reading import parse_contract
+from mmaproof.refinement.machine.front_end import read_kernel
+from mmaproof.refinement.ptx.any_size.block_proofs import BlockProof, BlockProver
+from mmaproof.refinement.ptx.any_size.size_proofs import SizeProof
 from mmaproof.refinement.ptx.front_end import PtxKernel
-from mmaproof.refinement.ptx.size_proofs import SizeProof
 
 SIMT = CORPUS / "simt_f32_sm80.ptx"
 TRITON = triton_contracts.CORPUS / "gemm_f16_f16_f16_32x64x32_s2_sm80.ptx"

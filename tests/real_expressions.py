@@ -9,14 +9,14 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.literal_constants import LN_OF_2, LOG2_OF_E
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.operations import Sum
-from mmaproof.refinement.sparse_polynomials import Sparse, sparse
-from mmaproof.refinement.terms import CONSTANT, INPUT, NORMAL_FORM, TermStore
+from mmaproof.refinement.analysis.literal_constants import LN_OF_2, LOG2_OF_E
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.normal_forms.sparse_polynomials import Sparse, sparse
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.operations import Sum
+from mmaproof.refinement.terms.store import CONSTANT, INPUT, NORMAL_FORM, TermStore
 from mmaproof.spec.formats import F64, FloatFormat
 
 Tree = tuple[Any, ...]

@@ -11,8 +11,8 @@ from mmaproof.cli.legality import Request, TableDocument, _tables_of_kernels
 from mmaproof.gating.columns import COLUMNS, INSTRUCTION, LAYOUT, OPERAND, SHAPE, TYPES
 from mmaproof.proofs.listing import Listing
 from mmaproof.proofs.replay import SavedCounterexample
-from mmaproof.refinement.counterexample_document import SavedKernelCounterexample
-from mmaproof.refinement.result import SCHEMA, Result
+from mmaproof.refinement.examine.counterexample_document import SavedKernelCounterexample
+from mmaproof.refinement.findings.result import SCHEMA, Result
 from mmaproof.reports.check_document import CheckDocument
 from mmaproof.reports.findings_document import FindingsDocument
 from mmaproof.reports.layout_answer import LayoutDocument

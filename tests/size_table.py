@@ -150,7 +150,7 @@ def _of_scaled() -> Iterator[Question]:
 
 def row(question: Question) -> str:
     """Return a line of the table, by proving what it says."""
-    from mmaproof.refinement.contract_reading import parse_contract
+    from mmaproof.refinement.contract.reading import parse_contract
 
     grid = re.findall(r"\w+", question.contract.partition("grid = ")[2].partition("\n")[0])
     of_grid = [name for name in question.steps if name in grid]
@@ -172,8 +172,8 @@ def row(question: Question) -> str:
 def _answer(question: Question, contract: Any, *, by_grid: bool) -> str:
     """Return how far sizes are shown; raises UnsupportedError if they aren't."""
     from mmaproof.refinement.every_size import check_launches
-    from mmaproof.refinement.front_end import read_kernel
-    from mmaproof.refinement.ptx.block_proofs import BlockProver
+    from mmaproof.refinement.machine.front_end import read_kernel
+    from mmaproof.refinement.ptx.any_size.block_proofs import BlockProver
     from mmaproof.refinement.ptx.front_end import PtxKernel
 
     check_launches(contract)

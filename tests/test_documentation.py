@@ -14,7 +14,7 @@ from mmaproof.proofs.catalogue import theorems
 from mmaproof.proofs.methods import MEANINGS
 from mmaproof.proofs.obligation import Equality
 from mmaproof.proofs.pinned import pinned
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.reports.document_statements import DOCUMENTS as STATED
 from mmaproof.reports.document_statements import Statement, statement_table, statements
 from mmaproof.reports.glossary import names

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import operations
-from ..interning import Ids
-from ..terms import CONCATENATION, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
-from ..traversal import by_operation, operands
+from ..terms import operations
+from ..terms.interning import Ids
+from ..terms.store import CONCATENATION, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
+from ..terms.traversal import by_operation, operands
 
 
 def gathered(store: TermStore, operation: Operation, terms: Ids, *, expanded: bool = True) -> list[Ids]:

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import BF16, F32, F64, TF32, FloatFormat, IntegerFormat
-from .. import operations
-from ..evaluation import evaluate
-from ..operations import OUTCOMES, Sum
-from ..terms import CONCATENATION, CONSTANT, INPUT, UNDEFINED, VECTOR, Operation, TermStore
-from ..traversal import by_operation
+from ..terms import operations
+from ..terms.evaluation import evaluate
+from ..terms.operations import OUTCOMES, Sum
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, UNDEFINED, VECTOR, Operation, TermStore
+from ..terms.traversal import by_operation
 from .arguments import gathered
 from .meaning import NARROW, is_great, number_of, rounds, stem
 from .numbers import STEP, Literal, Lost, Name, Real, Value, decoded, encoded, one_step, word_of

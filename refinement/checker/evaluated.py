@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from ...spec.errors import DefectError
 from ...spec.formats import Format, IntegerFormat
-from ..interning import Ids
-from ..terms import TermStore
+from ..terms.interning import Ids
+from ..terms.store import TermStore
 from .arguments import cone
 from .balls import Evaluation, Plan
 from .numbers import NEAR, Lost, Name

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 
 from ...spec.formats import FloatFormat, Format
-from .. import operations
-from ..evaluation import integers
-from ..terms import Operation
+from ..terms import operations
+from ..terms.evaluation import integers
+from ..terms.store import Operation
 
 NARROW = 8
 """A conversion to so few bits is a function with steps; to more, it is the identity, but for rounding."""

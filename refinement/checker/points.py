@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
-from .. import operations
-from ..terms import CONSTANT, INPUT, Operation, TermStore
-from ..traversal import by_operation
+from ..terms import operations
+from ..terms.store import CONSTANT, INPUT, Operation, TermStore
+from ..terms.traversal import by_operation
 from .arguments import gathered
 from .meaning import NARROW, number_of
 from .numbers import Name, encoded

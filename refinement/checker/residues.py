@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F32, TF32, FloatFormat, Format
-from .. import operations
-from ..evaluation import evaluate, integers, ones
-from ..interning import Ids
-from ..operations import Accumulation, Sum
-from ..terms import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
-from ..traversal import fill, operands
+from ..terms import operations
+from ..terms.evaluation import evaluate, integers, ones
+from ..terms.interning import Ids
+from ..terms.operations import Accumulation, Sum
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
+from ..terms.traversal import fill, operands
 from .arguments import gathered
 from .meaning import NARROW, is_great, rounds, stem
 

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from ...spec.errors import InputError
 from ...spec.formats import F32, F64, Format, IntegerFormat
-from ..findings import Kind
-from ..footprint import Footprint
-from ..interning import Ids
-from ..memory import ABSENT
-from ..terms import TermStore
-from . import scalars
+from ..contract.footprint import Footprint
+from ..findings.finding import Kind
+from ..machine.memory import ABSENT
+from ..terms.interning import Ids
+from ..terms.store import TermStore
 from .machine import RETURN, Machine
-from .registers import SAVED_FLOATS
-from .storage import STACK, Segment
-from .words import Data, Word
+from .state import scalars
+from .state.registers import SAVED_FLOATS
+from .state.storage import STACK, Segment
+from .state.words import Data, Word
 
 STACK_TOP = 0x7F00_0000_0000
 """The stack pointer when the function is called."""

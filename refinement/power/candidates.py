@@ -13,9 +13,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..candidate import Candidate
-from .image import Image, Section
-from .instruction_forms import forms
+from ..findings.candidate import Candidate
+from .image.instruction_forms import forms
+from .image.program import Image, Section
 
 
 def candidates(image: Image) -> list[Candidate]:

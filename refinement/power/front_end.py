@@ -12,33 +12,33 @@ import numpy as np
 from ...spec.errors import InputError
 from ...spec.power.choices import ALIASING
 from ...spec.power.targets import target_named
-from ..arguments import Array, Pointers, Scalar, SharedBuffer
-from ..array_memory import initial_bytes, memories, results_of
-from ..candidate import Candidate
-from ..contract import Instance
-from ..definedness import bytes_at
-from ..element_places import place_of
-from ..findings import Kind
-from ..footprint import Footprint
-from ..front_end import FinalArray, Outcome, Progress
-from ..interning import Ids
-from ..kernel_outline import KernelOutline
-from ..memory import ByteLanes
-from ..observations import Loads
-from ..shared_buffers import Joined, put_together, taken_apart
-from ..terms import TermStore
-from .assembler_text import read_text_program
+from ..analysis.definedness import bytes_at
+from ..contract.arguments import Array, Pointers, Scalar, SharedBuffer
+from ..contract.contract import Instance
+from ..contract.element_places import place_of
+from ..contract.footprint import Footprint
+from ..findings.candidate import Candidate
+from ..findings.finding import Kind
+from ..machine.array_memory import initial_bytes, memories, results_of
+from ..machine.front_end import FinalArray, Outcome, Progress
+from ..machine.kernel_outline import KernelOutline
+from ..machine.memory import ByteLanes
+from ..machine.observations import Loads
+from ..machine.shared_buffers import Joined, put_together, taken_apart
+from ..terms.interning import Ids
+from ..terms.store import TermStore
 from .calling_convention import Argument, pass_arguments, report_return, saved, stack_segment
 from .candidates import candidates
-from .image import Image, Section
+from .image.assembler_text import read_text_program
+from .image.object_file import is_object, read_object
+from .image.program import Image, Section
+from .image.source_lines import SourceLines
 from .instruction_set import HANDLERS
 from .library_functions import FUNCTIONS
 from .machine import Machine
-from .object_file import is_object, read_object
 from .outline import outline
-from .source_lines import SourceLines
-from .storage import Segment, buffer_addresses
-from .words import Data
+from .state.storage import Segment, buffer_addresses
+from .state.words import Data
 
 POINTER_BYTES = 8
 _MOST_CODE_AS_DATA = 1 << 20
@@ -50,7 +50,7 @@ _SHARED = f"an accumulator: {dict(ALIASING.options)['shared']}"
 
 @dataclass(frozen=True)
 class PowerKernel:
-    """A function of a Power program; see `mmaproof.refinement.front_end.Kernel`.
+    """A function of a Power program; see `mmaproof.refinement.machine.front_end.Kernel`.
 
     Attributes
     ----------

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from . import (
+from .image.instruction_forms import forms
+from .machine import Handler
+from .rows import (
     accumulators,
     control_flow,
     fixed_point,
@@ -17,8 +19,6 @@ from . import (
     vector_masks,
     vector_widening,
 )
-from .instruction_forms import forms
-from .machine import Handler
 
 
 def _merged() -> Mapping[str, Handler]:

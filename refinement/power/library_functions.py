@@ -12,7 +12,7 @@ import numpy as np
 
 from ...spec.errors import UnsupportedError
 from .machine import Machine, Modelled
-from .words import known
+from .state.words import known
 
 _MOST = 1 << 24
 """Bytes of a call."""

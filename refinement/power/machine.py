@@ -9,20 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...spec.errors import UnsupportedError
-from ..feasible_conditions import holds_for_some
-from ..findings import Kind
-from ..interning import Ids
-from ..observations import Loads, Observations
-from ..run_lengths import Limits, RunLength
-from ..terms import TermStore
-from ..traversal import leaves_of
-from . import accumulators
-from .branch_ways import BranchWays, Parting
-from .image import Image
-from .instruction_forms import Instruction
-from .registers import Bytes, Registers
-from .storage import RED_ZONE, Segment, Storage
-from .words import Data, UnknownNumberError, Word, WordArithmetic, known
+from ..examine.feasible_conditions import holds_for_some
+from ..findings.finding import Kind
+from ..machine.observations import Loads, Observations
+from ..machine.run_lengths import Limits, RunLength
+from ..terms.interning import Ids
+from ..terms.store import TermStore
+from ..terms.traversal import leaves_of
+from .branch_paths import BranchWays, Parting
+from .image.instruction_forms import Instruction
+from .image.program import Image
+from .rows import accumulators
+from .state.registers import Bytes, Registers
+from .state.storage import RED_ZONE, Segment, Storage
+from .state.words import Data, UnknownNumberError, Word, WordArithmetic, known
 
 RETURN = 0x7FFF_FFFF_0000
 """The address to which the function that is verified returns."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from .fixed_point_forms import BRANCHES, FIXED_POINT, STORAGE
-from .instruction_forms import forms, mnemonics
+from .image.fixed_point_forms import BRANCHES, FIXED_POINT, STORAGE
+from .image.instruction_forms import forms, mnemonics
+from .image.vector_forms import FLOATING_POINT, VECTOR, VECTOR_SCALAR
 from .instruction_set import HANDLERS
-from .vector_forms import FLOATING_POINT, VECTOR, VECTOR_SCALAR
 
 _SECTIONS = MappingProxyType(
     {

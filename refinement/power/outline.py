@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from ...spec.power.catalogue import RankKUpdate
 from ...spec.power.instructions import associated_vsrs
-from ..kernel_outline import KernelOutline, MemoryAccess, ParameterUse
-from .image import Image
-from .instruction_forms import Instruction, Operand
+from ..machine.kernel_outline import KernelOutline, MemoryAccess, ParameterUse
+from .image.instruction_forms import Instruction, Operand
+from .image.program import Image
 
 _ADDING = frozenset(["add", "addi", "addis", "or", "subf", "paddi", "mr", "isel", "ldu"])
 """Instructions that pass an address on."""

@@ -17,27 +17,27 @@ from ...spec.pto.assembly import parse_module
 from ...spec.pto.targets import Profile, profile_named
 from ...spec.pto.text.module import Function, Module
 from ...spec.text_files import read_text
-from ..array_memory import memories
-from ..contract import Instance, Synchronisation
-from ..front_end import Outcome, Progress, only_entry
-from ..interning import Ids
-from ..kernel_outline import KernelOutline
-from ..memory import ByteLanes
-from ..terms import TermStore
-from . import machine
-from .calls import called_functions
-from .core_pairs import peer_of
-from .cores import VECTOR, cores_of, kind_of
-from .global_arrays import global_arrays
+from ..contract.contract import Instance, Synchronisation
+from ..machine.array_memory import memories
+from ..machine.front_end import Outcome, Progress, only_entry
+from ..machine.kernel_outline import KernelOutline
+from ..machine.memory import ByteLanes
+from ..terms.interning import Ids
+from ..terms.store import TermStore
+from .core import machine
+from .core.core_pairs import peer_of
 from .launching import arguments_of
 from .outline import outline
-from .synchronisation import is_explicit
-from .values import Value
+from .pipes.synchronisation import is_explicit
+from .text.calls import called_functions
+from .text.cores import VECTOR, cores_of, kind_of
+from .tiles.global_arrays import global_arrays
+from .tiles.values import Value
 
 
 @dataclass(frozen=True)
 class PtoKernel:
-    """A kernel of a PTO file; see `mmaproof.refinement.front_end.Kernel`.
+    """A kernel of a PTO file; see `mmaproof.refinement.machine.front_end.Kernel`.
 
     Attributes
     ----------

@@ -11,15 +11,15 @@ from ...spec.pto.element_types import ElementType
 from ...spec.pto.text.module import Function, Parameter
 from ...spec.pto.text.types import OtherType
 from ...spec.pto.view_layouts import orders
-from ..arguments import Array, Pointers, Scalar
-from ..contract import Instance
-from ..interning import Ids
-from ..parameters import Access
-from ..terms import TermStore
-from .errors import EndedError
-from .global_arrays import GlobalArray
-from .scalar_arithmetic import ScalarArithmetic, number_format
-from .values import Data, Pointer, Value, View
+from ..contract.arguments import Array, Pointers, Scalar
+from ..contract.contract import Instance
+from ..contract.parameters import Access
+from ..terms.interning import Ids
+from ..terms.store import TermStore
+from .text.errors import EndedError
+from .tiles.global_arrays import GlobalArray
+from .tiles.scalar_arithmetic import ScalarArithmetic, number_format
+from .tiles.values import Data, Pointer, Value, View
 
 POINTERS = ("!pto.ptr", "memref", "!llvm.ptr")
 """How the types of pointers begin."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from ...spec.pto.catalogue import OPERATIONS
-from .cores import SECTIONS
-from .other_statements import HANDLERS, WITHOUT_EFFECT
+from .core.other_statements import HANDLERS, WITHOUT_EFFECT
+from .text.cores import SECTIONS
 
 _OF_TEXT = (
     "pto.alloc_tile", "pto.make_tensor_view", "pto.partition_view", "pto.set_flag", "pto.wait_flag",

@@ -10,14 +10,14 @@ from ...spec.pto.targets import PROFILES
 from ...spec.pto.text.module import Function, Module, Other, Parameter
 from ...spec.pto.text.statements import Arithmetic, InstructionStatement, PartitionView, TensorView
 from ...spec.pto.text.syntax import Statement
-from ..kernel_outline import KernelOutline, MemoryAccess, ParameterUse
-from .calls import called_by
-from .core_pairs import peer_of
-from .errors import EndedError
+from ..machine.kernel_outline import KernelOutline, MemoryAccess, ParameterUse
+from .core.core_pairs import peer_of
+from .core.tile_instructions import adds_to_memory
 from .launching import is_pointer, pointed_to
-from .operand_text import text_of, values_of
-from .scalar_arithmetic import number_format
-from .tile_instructions import adds_to_memory
+from .text.calls import called_by
+from .text.errors import EndedError
+from .text.operand_text import text_of, values_of
+from .tiles.scalar_arithmetic import number_format
 
 _POINTER_BYTES = 8
 _DEEPEST = 16

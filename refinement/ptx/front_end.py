@@ -15,35 +15,44 @@ import numpy as np
 from ...spec.errors import InputError
 from ...spec.ptx.operands import Integer
 from ...spec.ptx.targets import target_named
-from .. import arguments
-from ..arguments import Array, Pointers, SharedBuffer
-from ..array_memory import ArrayMemory, initial_bytes, memories, results_of
-from ..candidate import Candidate
-from ..contract import Contract, Instance
-from ..demangling import demangled, spellings
-from ..element_places import place_of
-from ..front_end import FinalArray, Outcome, Progress, only_entry
-from ..guard_outcomes import GuardOutcome
-from ..interning import Ids
-from ..kernel_outline import KernelOutline
-from ..memory import ByteLanes
-from ..parameters import Access
-from ..shared_buffers import Joined, put_together, taken_apart
-from ..size_domains import ResidueClass, SizeDomain
-from ..terms import CONSTANT, TermStore
-from . import machine
-from .address_spaces import Buffer
-from .arrivals import in_every_order
-from .guards import conditions_on_sizes
-from .launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, Structure, check_size, entry_named
-from .module import Function, InstructionStatement, Module
-from .outline import outline
-from .parser import read
-from .threads import Indices, Launch
+from ..contract import arguments
+from ..contract.arguments import Array, Pointers, SharedBuffer
+from ..contract.contract import Contract, Instance
+from ..contract.element_places import place_of
+from ..contract.parameters import Access
+from ..contract.size_domains import ResidueClass, SizeDomain
+from ..findings.candidate import Candidate
+from ..findings.demangling import demangled, spellings
+from ..findings.guard_outcomes import GuardOutcome
+from ..machine.array_memory import ArrayMemory, initial_bytes, memories, results_of
+from ..machine.front_end import FinalArray, Outcome, Progress, only_entry
+from ..machine.kernel_outline import KernelOutline
+from ..machine.memory import ByteLanes
+from ..machine.shared_buffers import Joined, put_together, taken_apart
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, TermStore
+from .outline.outline import outline
+from .registers.threads import Indices, Launch
+from .run import machine
+from .run.arrivals import in_every_order
+from .run.guards import conditions_on_sizes
+from .run.launching import (
+    POINTER_BYTES,
+    Argument,
+    Number,
+    Pointer,
+    Scalar,
+    Structure,
+    check_size,
+    entry_named,
+)
+from .state.address_spaces import Buffer
+from .text.module import Function, InstructionStatement, Module
+from .text.parser import read
 
 if TYPE_CHECKING:
-    from .block_proofs import BlockProver
-    from .size_proofs import SizeProof
+    from .any_size.block_proofs import BlockProver
+    from .any_size.size_proofs import SizeProof
 
 
 _TURNING = frozenset({"setp", "set", "and", "rem", "min", "max", "bfe", "slct"})
@@ -55,7 +64,7 @@ _ENDS = MappingProxyType({"u8": 1 << 8, "s8": 1 << 7, "u16": 1 << 16, "s16": 1 <
 
 @dataclass(frozen=True)
 class PtxKernel:
-    """A kernel of a PTX module; see `mmaproof.refinement.front_end.Kernel`.
+    """A kernel of a PTX module; see `mmaproof.refinement.machine.front_end.Kernel`.
 
     Attributes
     ----------
@@ -228,8 +237,8 @@ class PtxKernel:
         UnsupportedError
             If that is not shown.
         """
-        from .residue_classes import factors_of, prove
-        from .symbolic_launch import SymbolicLaunch
+        from .any_size.residue_classes import factors_of, prove
+        from .any_size.symbolic_launch import SymbolicLaunch
 
         def launched(numbers: ResidueClass) -> SymbolicLaunch:
             return SymbolicLaunch(self, contract, known, numbers)
@@ -244,7 +253,7 @@ class PtxKernel:
         UnsupportedError
             If the grid does not grow with sizes in a way that is modelled.
         """
-        from .block_proofs import BlockProver
+        from .any_size.block_proofs import BlockProver
 
         return BlockProver(self, contract, told)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from . import (
+from .memory import loads_and_stores
+from .scalar import (
     arithmetic,
-    asynchronous,
-    atomics,
     bit_counts,
     bits,
     conversions,
@@ -13,17 +12,13 @@ from . import (
     floating,
     hints,
     integer,
-    loads_and_stores,
-    matrix,
-    mbarrier,
     moves,
     predicates,
-    warp,
-    warp_barrier,
-    wmma,
 )
-from .execution import Decoders
-from .handlers import merged
+from .state.execution import Decoders
+from .state.handlers import merged
+from .synchronisation import asynchronous, atomics, mbarrier, warp_barrier
+from .warp import exchanges, matrix, wmma
 
 POINTWISE: Decoders = merged(
     *(
@@ -54,7 +49,7 @@ DECODERS: Decoders = merged(
             loads_and_stores,
             matrix,
             mbarrier,
-            warp,
+            exchanges,
             warp_barrier,
             wmma,
         )

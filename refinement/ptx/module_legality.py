@@ -15,10 +15,10 @@ from ...spec.legality import Note, NoteKind, Rule, Violation, listed_lines
 from ...spec.ptx.opcode_table import OPCODES
 from ...spec.ptx.other_instructions import lacking, not_judged
 from ...spec.ptx.targets import NEWEST, spell_version, target_named, version_named
-from .matrix import illegal
-from .module import InstructionStatement, Module
-from .parser import parse
-from .variable_spaces import variable_spaces
+from .text.module import InstructionStatement, Module
+from .text.parser import parse
+from .text.variable_spaces import variable_spaces
+from .warp.matrix import illegal
 
 _HIDING = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 """Strings and comments: what stands in them is no directive."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from ...spec.ptx.opcode_table import OPCODES
-from .hints import WITHOUT_EFFECT
 from .instruction_set import DECODERS
-from .program import SORTS
+from .run.program import SORTS
+from .scalar.hints import WITHOUT_EFFECT
 
 REFUSED = MappingProxyType(
     {

@@ -12,7 +12,7 @@ from command_line import Result, mmaproof
 from document_schemas import validate
 from triton_contracts import CORPUS, KERNELS, contract
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 
 RIGHT = "gemm_s8_s32_s32_32x32x32_s1_ragged_sm80.ptx"
 FLOATING = "gemm_f16_f32_f32_32x32x32_s1_sm80.ptx"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from ptx_assembler import Question, assembler
 
-from mmaproof.refinement.ptx.parser import parse as parse_module
+from mmaproof.refinement.ptx.text.parser import parse as parse_module
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.operands import Constant, Decimal, Integer, Vector

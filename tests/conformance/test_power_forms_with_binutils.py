@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from required_tools import required_tool
 
-from mmaproof.refinement.power.instruction_forms import (
+from mmaproof.refinement.power.image.instruction_forms import (
     Form,
     Instruction,
     decode_prefixed,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from power_states import cases, differences, on_machine, on_qemu
 
-from mmaproof.refinement.power.instruction_forms import forms
+from mmaproof.refinement.power.image.instruction_forms import forms
 from mmaproof.refinement.power.instruction_set import HANDLERS
 
 ELSEWHERE = (

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmaproof.refinement.arguments import Array, Scalar
-from mmaproof.refinement.array_memory import elements_in, inputs_of, memories
-from mmaproof.refinement.assignments import FILLINGS, Assignment
-from mmaproof.refinement.contract import Instance
-from mmaproof.refinement.contract_reading import read_contract
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.front_end import Outcome
-from mmaproof.refinement.launch_sequence import kernel_of
-from mmaproof.refinement.memory import ABSENT
+from mmaproof.refinement.contract.arguments import Array, Scalar
+from mmaproof.refinement.contract.contract import Instance
+from mmaproof.refinement.contract.reading import read_contract
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.machine.array_memory import elements_in, inputs_of, memories
+from mmaproof.refinement.machine.front_end import Outcome
+from mmaproof.refinement.machine.launch_sequence import kernel_of
+from mmaproof.refinement.machine.memory import ABSENT
 from mmaproof.refinement.pto.front_end import PtoKernel
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.terms.assignments import FILLINGS, Assignment
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.float_encoding import encode
 from mmaproof.spec.formats import UE8M0, FloatFormat, Format
 from mmaproof.spec.pto.text.module import Function

@@ -14,7 +14,7 @@ from interpreter.ptx_integers import Unknown, bits_of, mask, read
 from interpreter.ptx_memory import WINDOW, WINDOWS, Fault
 from interpreter.ptx_threads import YIELD, BarrierObject, Code, Decoder, Reader, Run, Thread
 
-from mmaproof.refinement.ptx.module import TYPE_BITS, InstructionStatement
+from mmaproof.refinement.ptx.text.module import TYPE_BITS, InstructionStatement
 from mmaproof.spec.ptx.operands import Address, Integer, Sink, Vector
 
 _SPACES = {

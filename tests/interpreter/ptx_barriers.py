@@ -8,7 +8,7 @@ from __future__ import annotations
 from interpreter.ptx_integers import Unknown
 from interpreter.ptx_threads import STAY, WARP, Barrier, Block, Code, Decoder, Reader, Run, State, Thread
 
-from mmaproof.refinement.ptx.module import InstructionStatement
+from mmaproof.refinement.ptx.text.module import InstructionStatement
 
 
 def _present(block: Block, barrier: Barrier) -> int:

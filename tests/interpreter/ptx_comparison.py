@@ -14,13 +14,13 @@ from interpreter.ptx_memory import Region
 from numpy.typing import NDArray
 from ptx_machine import Bench, written
 
-from mmaproof.refinement.assignments import FILLINGS, Assignment
-from mmaproof.refinement.memory import ByteLanes
-from mmaproof.refinement.ptx.address_spaces import Buffer as MachineBuffer
-from mmaproof.refinement.ptx.launching import Pointer
-from mmaproof.refinement.ptx.machine import Run
-from mmaproof.refinement.ptx.module import Module
-from mmaproof.refinement.ptx.parser import parse
+from mmaproof.refinement.machine.memory import ByteLanes
+from mmaproof.refinement.ptx.run.launching import Pointer
+from mmaproof.refinement.ptx.run.machine import Run
+from mmaproof.refinement.ptx.state.address_spaces import Buffer as MachineBuffer
+from mmaproof.refinement.ptx.text.module import Module
+from mmaproof.refinement.ptx.text.parser import parse
+from mmaproof.refinement.terms.assignments import FILLINGS, Assignment
 from mmaproof.spec.formats import FORMATS, Format
 
 ALIGNMENT = 256

@@ -12,7 +12,7 @@ from interpreter import ptx_floats as floats
 from interpreter.ptx_floats import F32, F64, FORMATS, INFINITY, MINUS_INFINITY, NAN, Format, Number, Real
 from interpreter.ptx_integers import Scalar, Unknown, bits_of, clamp, mask, read, signed
 
-from mmaproof.refinement.ptx.module import InstructionStatement
+from mmaproof.refinement.ptx.text.module import InstructionStatement
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 INTEGRAL = ("rni", "rzi", "rmi", "rpi")

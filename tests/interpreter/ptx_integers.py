@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from mmaproof.refinement.ptx.module import InstructionStatement
+from mmaproof.refinement.ptx.text.module import InstructionStatement
 
 
 class Unknown(Exception):

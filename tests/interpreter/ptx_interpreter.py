@@ -34,8 +34,8 @@ from interpreter.ptx_threads import (
 )
 from interpreter.ptx_warps import WARPS, release, release_converged, warp_barrier
 
-from mmaproof.refinement.ptx.module import Function, InstructionStatement, Module, Variable, type_bytes
-from mmaproof.refinement.ptx.operands import Displaced, GenericAddress, Label, Symbol
+from mmaproof.refinement.ptx.text.module import Function, InstructionStatement, Module, Variable, type_bytes
+from mmaproof.refinement.ptx.text.operands import Displaced, GenericAddress, Label, Symbol
 from mmaproof.spec.ptx.operands import Decimal, HexFloat, Integer
 
 SCHEDULES = ("round robin", "reversed", "in order", "random")

@@ -15,20 +15,20 @@ from interpreter.ptx_integers import Undefined, Unknown
 from interpreter.ptx_interpreter import Interpreter, Launch
 from interpreter.ptx_memory import Fault, Region
 
-from mmaproof.refinement.arguments import Array
-from mmaproof.refinement.array_memory import first_lanes
-from mmaproof.refinement.assignments import FILLINGS, Assignment
-from mmaproof.refinement.contract import Contract, Instance
-from mmaproof.refinement.contract_reading import read_contract
-from mmaproof.refinement.counterexamples import as_constants, given_constants
-from mmaproof.refinement.memory import ABSENT, ByteLanes
-from mmaproof.refinement.ptx import machine
-from mmaproof.refinement.ptx.address_spaces import Buffer
+from mmaproof.refinement.contract.arguments import Array
+from mmaproof.refinement.contract.contract import Contract, Instance
+from mmaproof.refinement.contract.reading import read_contract
+from mmaproof.refinement.examine.counterexamples import as_constants, given_constants
+from mmaproof.refinement.examine.trial_inputs import trial_inputs
+from mmaproof.refinement.machine.array_memory import first_lanes
+from mmaproof.refinement.machine.memory import ABSENT, ByteLanes
 from mmaproof.refinement.ptx.front_end import PtxKernel, read_kernel
-from mmaproof.refinement.ptx.launching import Argument, Number, Pointer, Scalar, Structure, buffers
-from mmaproof.refinement.ptx.machine import Run
-from mmaproof.refinement.terms import TermStore
-from mmaproof.refinement.trial_inputs import trial_inputs
+from mmaproof.refinement.ptx.run import machine
+from mmaproof.refinement.ptx.run.launching import Argument, Number, Pointer, Scalar, Structure, buffers
+from mmaproof.refinement.ptx.run.machine import Run
+from mmaproof.refinement.ptx.state.address_spaces import Buffer
+from mmaproof.refinement.terms.assignments import FILLINGS, Assignment
+from mmaproof.refinement.terms.store import TermStore
 
 MOST = 1_500_000
 """Instructions of single threads."""

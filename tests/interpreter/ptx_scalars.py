@@ -12,8 +12,8 @@ from interpreter.ptx_floats import FORMATS
 from interpreter.ptx_integers import INTEGER, Scalar, Unknown, bits_of, lop3, mask, read
 from interpreter.ptx_threads import Code, Decoder, Run, Thread
 
-from mmaproof.refinement.ptx.module import InstructionStatement
-from mmaproof.refinement.ptx.operands import Pair
+from mmaproof.refinement.ptx.text.module import InstructionStatement
+from mmaproof.refinement.ptx.text.operands import Pair
 from mmaproof.spec.ptx.operands import Integer, Sink, Vector
 
 CARRY = "the carry flag"

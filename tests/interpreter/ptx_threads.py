@@ -12,8 +12,8 @@ from typing import Any
 from interpreter.ptx_integers import Unknown, mask, signed
 from interpreter.ptx_memory import Space
 
-from mmaproof.refinement.ptx.module import TYPE_BITS, InstructionStatement
-from mmaproof.refinement.ptx.operands import Displaced, Negated, SpecialRegister, Symbol
+from mmaproof.refinement.ptx.text.module import TYPE_BITS, InstructionStatement
+from mmaproof.refinement.ptx.text.operands import Displaced, Negated, SpecialRegister, Symbol
 from mmaproof.spec.ptx.operands import Decimal, HexFloat, Integer, Register, Sink
 
 WARP = 32

@@ -20,8 +20,8 @@ from interpreter.ptx_memory import Fault
 from interpreter.ptx_threads import STAY, WARP, Code, Decoder, Reader, Run, State, Thread, Wait, Writer
 from numpy.typing import NDArray
 
-from mmaproof.refinement.ptx.module import InstructionStatement
-from mmaproof.refinement.ptx.operands import Pair
+from mmaproof.refinement.ptx.text.module import InstructionStatement
+from mmaproof.refinement.ptx.text.operands import Pair
 from mmaproof.spec.fragment import Packing
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx import matrix_moves, warp

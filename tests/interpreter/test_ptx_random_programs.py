@@ -9,7 +9,7 @@ from interpreter.ptx_interpreter import SCHEDULES
 from interpreter.ptx_programs import program
 from ptx_machine import kernel, kinds
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 
 IN_CI = 300
 PER_TEST = 25

@@ -12,7 +12,7 @@ from interpreter.ptx_scalars import SCALARS
 from ptx_machine import kernel
 
 from mmaproof.refinement.ptx.instruction_set import DECODERS as MODELLED
-from mmaproof.refinement.ptx.program import SORTS
+from mmaproof.refinement.ptx.run.program import SORTS
 
 ROOT = Path(__file__).parents[2]
 THREADS = 96

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mmaproof.refinement.absent_writers import should_write
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.examine.absent_writers import should_write
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.verification import verify
 
 THREADS = 128

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.absolute_errors import AbsoluteErrors
-from mmaproof.refinement.absolute_parts import NONE
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.terms import CONSTANT, INPUT, NORMAL_FORM, TermStore
+from mmaproof.refinement.errors.absolute_errors import AbsoluteErrors
+from mmaproof.refinement.errors.absolute_parts import NONE
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import CONSTANT, INPUT, NORMAL_FORM, TermStore
 from mmaproof.spec.float_encoding import encode
 from mmaproof.spec.formats import F16, F32, F64, FloatFormat
 from mmaproof.spec.rounding import Rounding

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement.placements import Place, Places
-from mmaproof.refinement.result import Result, Verdict
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.findings.result import Result, Verdict
+from mmaproof.refinement.machine.placements import Place, Places
+from mmaproof.refinement.terms.store import TermStore
 
 from ..elementwise_kernels import result_of
 

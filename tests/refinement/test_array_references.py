@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from document_schemas import validate
 
-from mmaproof.refinement.array_functions import JOINS, MOVES
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.counterexamples import numbers_in
+from mmaproof.refinement.examine.counterexamples import numbers_in
+from mmaproof.refinement.expected.array_functions import JOINS, MOVES
+from mmaproof.refinement.expected.term_arithmetic import Value
+from mmaproof.refinement.expected.term_arrays import NotModelledError, TermArray, TermSpace
+from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.kernel_replay import replay
-from mmaproof.refinement.result import Result
-from mmaproof.refinement.term_arithmetic import Value
-from mmaproof.refinement.term_arrays import NotModelledError, TermArray, TermSpace
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.refinement.verification import Verification, verify
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.float_encoding import encode

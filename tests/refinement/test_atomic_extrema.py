@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.findings.result import Verdict
 from mmaproof.refinement.verification import verify
 
 THREADS = 96

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.kernel_replay import replay
 from mmaproof.refinement.verification import Verification, verify
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import bit_slices, operations
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.memory import ByteLanes
-from mmaproof.refinement.terms import CONCATENATION, TermStore
-from mmaproof.refinement.traversal import leaves_of
-from mmaproof.refinement.truth_tables import A, B
+from mmaproof.refinement.machine.memory import ByteLanes
+from mmaproof.refinement.terms import bit_slices, operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.store import CONCATENATION, TermStore
+from mmaproof.refinement.terms.traversal import leaves_of
+from mmaproof.refinement.terms.truth_tables import A, B
 from mmaproof.spec.formats import F16, S4, S8, U32
 
 WORD = 32

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.contract_terms import expected_terms
-from mmaproof.refinement.reference_result import formula_values
-from mmaproof.refinement.result import Verdict
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.expected.contract_terms import expected_terms
+from mmaproof.refinement.expected.reference_result import formula_values
+from mmaproof.refinement.findings.result import Verdict
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.errors import InputError
 
 from ..contract_texts import contract_of

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from operator_kernels import CORPUS, contract_of
 
-from mmaproof.refinement.diagnosis import Monomial
-from mmaproof.refinement.fault_location import FaultLocator
-from mmaproof.refinement.findings import KernelFinding, Kind
-from mmaproof.refinement.opaque_forms import atom_numbers
-from mmaproof.refinement.quantities import Quantifier
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.examine.diagnosis import Monomial
+from mmaproof.refinement.examine.fault_location import FaultLocator
+from mmaproof.refinement.findings.finding import KernelFinding, Kind
+from mmaproof.refinement.normal_forms.opaque_forms import atom_numbers
+from mmaproof.refinement.normal_forms.readings import Quantifier
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.formats import F32
 

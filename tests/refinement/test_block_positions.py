@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import z3
 
-from mmaproof.refinement.block_positions import BlockOrder, Form, positions
-from mmaproof.refinement.integer_forms import Group
-from mmaproof.refinement.size_domains import SizeDomain
+from mmaproof.refinement.contract.size_domains import SizeDomain
+from mmaproof.refinement.sizes.block_positions import BlockOrder, Form, positions
+from mmaproof.refinement.sizes.integer_forms import Group
 
 LARGEST = 26
 

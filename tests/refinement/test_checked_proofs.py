@@ -13,8 +13,8 @@ from document_schemas import validate
 from quantified_kernels import SIMT, prove_blocks, prove_size, stated
 
 from mmaproof.cli.verify import _rests_on
-from mmaproof.refinement import equivalence
 from mmaproof.refinement.checker.evaluated import Checked
+from mmaproof.refinement.equality import equivalence
 from mmaproof.refinement.verification import verify
 
 REASON = "bits of rounded numbers"

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from source_modules import REPOSITORY
 
-from mmaproof.refinement import operations
 from mmaproof.refinement.checker.evaluated import Checked, ObjectionError, Taken, checked
 from mmaproof.refinement.checker.numbers import Name
 from mmaproof.refinement.checker.residues import PRIME, inverse, plus, products, times, total
-from mmaproof.refinement.counterexamples import Difference, KernelCounterexample
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.terms import TermStore
-from mmaproof.refinement.trials import DisagreementError
+from mmaproof.refinement.examine.counterexamples import Difference, KernelCounterexample
+from mmaproof.refinement.examine.trials import DisagreementError
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F32, FloatFormat
 
 MODULES = sorted((REPOSITORY / "refinement" / "checker").glob("*.py"))

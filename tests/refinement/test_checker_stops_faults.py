@@ -9,8 +9,8 @@ import pytest
 from forced_equality import equality_forced
 from operator_kernels import CORPUS, KERNELS, contract_of
 
-from mmaproof.refinement.result import Verdict
-from mmaproof.refinement.trials import DisagreementError
+from mmaproof.refinement.examine.trials import DisagreementError
+from mmaproof.refinement.findings.result import Verdict
 from mmaproof.refinement.verification import verify
 
 SAMPLE = (

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.bit_slices import bitwise, zero_extend
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.result import Verdict
-from mmaproof.refinement.terms import TermStore
-from mmaproof.refinement.truth_tables import A, B
+from mmaproof.refinement.findings.result import Verdict
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.bit_slices import bitwise, zero_extend
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.store import TermStore
+from mmaproof.refinement.terms.truth_tables import A, B
 from mmaproof.spec.formats import F32, S8, S32
 
 from ..elementwise_kernels import Kernel

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.evaluation import evaluate
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.evaluation import evaluate
 from mmaproof.spec.formats import F32, S32
 
 from ..elementwise_kernels import result_of

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from mmaproof.refinement.contract import Contract
+from mmaproof.refinement.contract.contract import Contract
+from mmaproof.refinement.contract.parameters import ArrayParameter, PointerParameter
+from mmaproof.refinement.contract.reading import parse_contract
 from mmaproof.refinement.contract_draft import TritonMetadata, draft, read_triton_metadata
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.demangling import LONGEST, demangled, spellings
-from mmaproof.refinement.front_end import read_outline
-from mmaproof.refinement.parameters import ArrayParameter, PointerParameter
+from mmaproof.refinement.findings.demangling import LONGEST, demangled, spellings
+from mmaproof.refinement.machine.front_end import read_outline
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 

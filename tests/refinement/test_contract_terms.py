@@ -11,11 +11,11 @@ from contract_texts import contract_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.contract import Contract, Instance
-from mmaproof.refinement.contract_terms import covered, expected_terms
-from mmaproof.refinement.reference_result import reference
-from mmaproof.refinement.terms import INPUT, TermStore
+from mmaproof.refinement.contract.contract import Contract, Instance
+from mmaproof.refinement.expected.contract_terms import covered, expected_terms
+from mmaproof.refinement.expected.reference_result import reference
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import INPUT, TermStore
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.float_encoding import decode, encode
 from mmaproof.spec.formats import S32, FloatFormat, Format, IntegerFormat

@@ -10,15 +10,15 @@ from contract_texts import contract_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import contract_reading, parameter_reading
-from mmaproof.refinement.array_memory import inputs_of
-from mmaproof.refinement.contract import Accumulate
-from mmaproof.refinement.contract_reading import parse_contract, read_contract
-from mmaproof.refinement.contract_terms import covered, expected_terms
-from mmaproof.refinement.formula_parser import WORDS
-from mmaproof.refinement.parameters import Access
-from mmaproof.refinement.result import Equality
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.contract import parameter_reading, reading
+from mmaproof.refinement.contract.contract import Accumulate
+from mmaproof.refinement.contract.parameters import Access
+from mmaproof.refinement.contract.reading import parse_contract, read_contract
+from mmaproof.refinement.expected.contract_terms import covered, expected_terms
+from mmaproof.refinement.findings.result import Equality
+from mmaproof.refinement.formula.parser import WORDS
+from mmaproof.refinement.machine.array_memory import inputs_of
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.formats import FORMATS
 
@@ -40,9 +40,9 @@ def test_the_document_names_every_key_type_and_word() -> None:
     keys = {
         name
         for group in (
-            *(contract_reading.KERNEL, contract_reading.LAUNCHES, contract_reading.AGAINST),
+            *(reading.KERNEL, reading.LAUNCHES, reading.AGAINST),
             *(parameter_reading.SCALAR, parameter_reading.STRUCTURE, parameter_reading.ARRAY),
-            *(parameter_reading.POINTER_KEYS, contract_reading.ENSURES),
+            *(parameter_reading.POINTER_KEYS, reading.ENSURES),
         )
         for name in group
     }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.decision_diagrams import MOST_CONDITIONS, Diagrams
+from mmaproof.refinement.conditions.decision_diagrams import MOST_CONDITIONS, Diagrams
 from mmaproof.spec.errors import UnsupportedError
 
 COUNT = 4

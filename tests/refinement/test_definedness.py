@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import bit_slices, operations
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.choices import chosen
-from mmaproof.refinement.definedness import Definedness, reaching
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.result import Verdict
-from mmaproof.refinement.terms import TermStore, bits
+from mmaproof.refinement.analysis.definedness import Definedness, reaching
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Verdict
+from mmaproof.refinement.terms import bit_slices, operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.choices import chosen
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.store import TermStore, bits
 from mmaproof.spec.formats import F32
 
 from ..elementwise_kernels import result_of

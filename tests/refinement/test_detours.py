@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.result import Result
 
 from ..elementwise_kernels import result_of
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_expressions import Expressions, NoValueError
 
-from mmaproof.refinement.contract_terms import expected_terms
-from mmaproof.refinement.equivalence import Comparison, compare
-from mmaproof.refinement.literal_constants import fraction
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.analysis.literal_constants import fraction
+from mmaproof.refinement.equality.equivalence import Comparison, compare
+from mmaproof.refinement.expected.contract_terms import expected_terms
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import BF16, F16, F32, F64, FloatFormat
 
 SIZES = {"M": 2, "N": 5}

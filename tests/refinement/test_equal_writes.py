@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from document_schemas import validate
 
-from mmaproof.refinement.findings import MOST
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.finding import MOST
+from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.verification import verify
 
 from ..command_line import mmaproof

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.approximations import documented_error
-from mmaproof.refinement.counterexamples import telling
-from mmaproof.refinement.error_bounds import ErrorBounds
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.operations import Accumulation
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.analysis.approximations import documented_error
+from mmaproof.refinement.errors.error_bounds import ErrorBounds
+from mmaproof.refinement.examine.counterexamples import telling
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.operations import Accumulation
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import BF16, F16, F32, F64, FloatFormat
 
 FORMATS = [F16, BF16, F32, F64]

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Verdict
 from mmaproof.refinement.kernel_replay import document_of_kernel, replay
-from mmaproof.refinement.result import Verdict
 from mmaproof.refinement.verification import Verification, verify
 
 from ..contract_texts import contract_text

@@ -17,8 +17,8 @@ from quantified_kernels import RAGGED, SIMT, TRITON, of_triton, stated
 from quantified_kernels import prove_blocks as prove
 from sweep_parameters import few
 
-from mmaproof.refinement.ptx import block_proofs
-from mmaproof.refinement.result import Equality, Method
+from mmaproof.refinement.findings.result import Equality, Method
+from mmaproof.refinement.ptx.any_size import block_proofs
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import UnsupportedError
 

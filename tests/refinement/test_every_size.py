@@ -16,11 +16,11 @@ from document_schemas import validate
 from quantified_kernels import prove_size
 from sweep_parameters import few
 
-from mmaproof.refinement.ptx import residue_classes, size_induction
-from mmaproof.refinement.ptx.loop_states import Cells
-from mmaproof.refinement.ptx.size_proofs import SizeProof
-from mmaproof.refinement.result import Equality, Method
-from mmaproof.refinement.symbolic_states import HELD
+from mmaproof.refinement.findings.result import Equality, Method
+from mmaproof.refinement.ptx.any_size import residue_classes, size_induction
+from mmaproof.refinement.ptx.any_size.loop_states import Cells
+from mmaproof.refinement.ptx.any_size.size_proofs import SizeProof
+from mmaproof.refinement.sizes.invariant_inference import HELD
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import UnsupportedError
 

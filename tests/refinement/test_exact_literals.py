@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.findings.result import Verdict
 
 from ..elementwise_kernels import result_of
 from .test_verify_accuracy import elementwise

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.equivalence import compare
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.terms import TermStore, bits
+from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.store import TermStore, bits
 from mmaproof.spec.formats import F32, S8, S32, U8, Format, IntegerFormat
 from mmaproof.spec.rounding import Rounding
 

@@ -8,12 +8,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import factored_products, operations
-from mmaproof.refinement.factored_products import FactoredProducts
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.operations import Accumulation
-from mmaproof.refinement.product_chains import Chain, unrolled
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.normal_forms import aligned_dot_products
+from mmaproof.refinement.normal_forms.aligned_dot_products import FactoredProducts
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.normal_forms.product_chains import Chain, unrolled
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.operations import Accumulation
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F16, F32
 
 LENGTH = 4
@@ -111,7 +112,7 @@ def test_rows_of_a_matrix_product_have_keys() -> None:
 
 
 def test_too_many_rows_have_no_keys(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(factored_products, "MOST_FACTORS", 4)
+    monkeypatch.setattr(aligned_dot_products, "MOST_FACTORS", 4)
     forms = NormalForms(TermStore())
     x = forms.store.inputs("x", F16, np.arange(24)).reshape(3, 8)
     chain = chain_of(forms, x, x[::-1], scalar=False)

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from mmaproof.refinement import operations, polynomials
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.polynomials import Expander, ExpansionError
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.normal_forms import polynomials
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.normal_forms.polynomials import Expander, ExpansionError
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F32
 
 ADD, MULTIPLY = operations.fused(F32, addends=(F32, F32)), operations.fused(F32, ((F32, F32),))

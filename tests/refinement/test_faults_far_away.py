@@ -15,8 +15,8 @@ from cuda_contracts import CORPUS, contract_of, for_every_k
 from edited_kernels import edited
 from sweep_parameters import few
 
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.front_end import read_kernel
+from mmaproof.refinement.contract.reading import parse_contract
+from mmaproof.refinement.machine.front_end import read_kernel
 from mmaproof.refinement.ptx.front_end import PtxKernel
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import UnsupportedError

@@ -7,8 +7,8 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.finding_groups import of_all_cases, one_for_each_cause
-from mmaproof.refinement.findings import KernelFinding, Kind
+from mmaproof.refinement.findings.finding import KernelFinding, Kind
+from mmaproof.refinement.findings.groups import of_all_cases, one_for_each_cause
 
 
 def race(earlier: int, line: int, count: int = 1) -> KernelFinding:

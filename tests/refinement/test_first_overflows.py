@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from overflowing_kernels import CONTRACT, KERNEL
 
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.findings.result import Verdict
 from mmaproof.refinement.verification import verify
 
 LAST = 1 << 29

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement import float_classes as classes
-from mmaproof.refinement import operations
-from mmaproof.refinement.evaluation import evaluate
-from mmaproof.refinement.terms import Operation
+from mmaproof.refinement.analysis import float_classes as classes
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.evaluation import evaluate
+from mmaproof.refinement.terms.store import Operation
 from mmaproof.spec.formats import E2M1, E4M3, E5M2, F16, F32, FloatFormat
 from mmaproof.spec.rounding import Rounding
 

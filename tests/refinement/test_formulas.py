@@ -10,9 +10,11 @@ from contract_texts import contract_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement.contract_terms import expected_terms
-from mmaproof.refinement.equivalence import compare
-from mmaproof.refinement.formula import (
+from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.expected.contract_terms import expected_terms
+from mmaproof.refinement.formula.index_arithmetic import Expression, IndexArithmetic
+from mmaproof.refinement.formula.parser import parse_expression, parse_formula
+from mmaproof.refinement.formula.tree import (
     Binary,
     Cast,
     Element,
@@ -26,10 +28,8 @@ from mmaproof.refinement.formula import (
     Sum,
     walk,
 )
-from mmaproof.refinement.formula_parser import parse_expression, parse_formula
-from mmaproof.refinement.index_arithmetic import Expression, IndexArithmetic
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.formats import FORMATS, S8
 

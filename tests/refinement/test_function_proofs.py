@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mmaproof.refinement import software_functions
-from mmaproof.refinement.affine_numbers import Affine
-from mmaproof.refinement.function_enclosures import parabola
-from mmaproof.refinement.library_functions import FUNCTIONS, LibraryFunction, powers
-from mmaproof.refinement.library_functions import exponential as of_base
-from mmaproof.refinement.piece_evaluation import PieceEvaluation
+from mmaproof.refinement.enclosures.affine_numbers import Affine
+from mmaproof.refinement.enclosures.function_enclosures import parabola
+from mmaproof.refinement.enclosures.piece_evaluation import PieceEvaluation
+from mmaproof.refinement.normal_forms.functions import libm_idioms
+from mmaproof.refinement.normal_forms.functions.library_functions import FUNCTIONS, LibraryFunction, powers
+from mmaproof.refinement.normal_forms.functions.library_functions import exponential as of_base
 
 from ..elementwise_kernels import result_of
 from .test_software_functions import ARRAYS, EXP, LOG2, TANH
@@ -114,7 +114,7 @@ def written() -> list[Case]:
         found.append((store, argument, result, compute))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(software_functions, "proved", caught)
+        patch.setattr(libm_idioms, "proved", caught)
         for body, formula in ((TANH, "tanh(A[i])"), (LOG2, "log2(A[i])"), (EXP, "exp(A[i])")):
             zero = "setp.eq.f32 %p6, %A, 0f00000000; selp.f32 %C, 0f3F800000, %C, %p6;" if body is EXP else ""
             result_of(body + zero, f"C[i] = {formula}", ARRAYS)

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.findings.result import Verdict
 
 from ..elementwise_kernels import result_of
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quantified_kernels import prove_blocks, prove_size
 
-from mmaproof.refinement.given_elements import GivenElements
+from mmaproof.refinement.sizes.given_elements import GivenElements
 from mmaproof.spec.errors import UnsupportedError
 
 KERNEL = CORPUS / "mma_sparse_f16_sm80.ptx"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.growing_roundings import GrowingRoundings, growing
-from mmaproof.refinement.symbolic_states import HELD
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.sizes.growing_roundings import GrowingRoundings, growing
+from mmaproof.refinement.sizes.invariant_inference import HELD
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F32
 
 STEP = operations.fused(F32, ((F32, F32),), (F32,))

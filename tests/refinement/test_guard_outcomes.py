@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from document_schemas import validate
 
-from mmaproof.refinement.findings import MOST
-from mmaproof.refinement.guard_outcomes import GuardOutcome, notes_of, one_sided
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.finding import MOST
+from mmaproof.refinement.findings.guard_outcomes import GuardOutcome, notes_of, one_sided
+from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.verification import verify
 
 from ..command_line import mmaproof

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmaproof.refinement.array_memory import initial_bytes, inputs_of, memories
-from mmaproof.refinement.contract import Instance
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.contract_terms import expected_terms
-from mmaproof.refinement.counterexamples import input_formats
-from mmaproof.refinement.reference_result import reference
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.contract.contract import Instance
+from mmaproof.refinement.contract.reading import parse_contract
+from mmaproof.refinement.examine.counterexamples import input_formats
+from mmaproof.refinement.expected.contract_terms import expected_terms
+from mmaproof.refinement.expected.reference_result import reference
+from mmaproof.refinement.machine.array_memory import initial_bytes, inputs_of, memories
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.errors import MmaproofError
 from mmaproof.spec.formats import FORMATS, Format, IntegerFormat
 

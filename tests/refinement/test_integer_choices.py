@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.equivalence import compare
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import S8, S32, U32, IntegerFormat
 
 from ..elementwise_kernels import result_of

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.interning import RowTable
-from mmaproof.refinement.terms import Operation, TermStore, bits
+from mmaproof.refinement.terms.interning import RowTable
+from mmaproof.refinement.terms.store import Operation, TermStore, bits
 from mmaproof.spec.formats import F16
 
 ROWS = st.lists(st.tuples(*[st.integers(-2, 2)] * 3), max_size=60)

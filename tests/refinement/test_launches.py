@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.contract.reading import parse_contract
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.kernel_replay import document_of_kernel, replay
 from mmaproof.refinement.verification import Verification, verify
 from mmaproof.spec.errors import InputError

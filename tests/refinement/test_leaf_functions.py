@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mmaproof.refinement.leaf_functions import Affine, _affine
+from mmaproof.refinement.terms.value_tables import Affine, _affine
 from mmaproof.spec.float_encoding import decode, encode
 from mmaproof.spec.formats import BF16, F16, F32, F64, S16, S32, U8, FloatFormat, Format, IntegerFormat
 from mmaproof.spec.rounding import Rounding

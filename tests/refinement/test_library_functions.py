@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.library_functions import FUNCTIONS, approximate, exact, exponential, powers, values
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.normal_forms.functions.library_functions import (
+    FUNCTIONS,
+    approximate,
+    exact,
+    exponential,
+    powers,
+    values,
+)
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F32
 
 NUMBERS = np.array([-3.5, -0.75, -(2.0**-12), 2.0**-12, 0.5, 1.0, 2.0, 7.25])

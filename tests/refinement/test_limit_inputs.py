@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.limit_inputs import limit_inputs
-from mmaproof.refinement.result import Verdict
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.examine.limit_inputs import limit_inputs
+from mmaproof.refinement.findings.result import Verdict
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F16, F32, S8, UE8M0
 
 from ..elementwise_kernels import result_of

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from cuda_contracts import CORPUS, contract_of
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.matrix_rounding import MatrixRounding, matrix_rounding
-from mmaproof.refinement.operations import Accumulation
-from mmaproof.refinement.ptx.matrix import IN_ORDER
-from mmaproof.refinement.result import Result
-from mmaproof.refinement.terms import Operation
+from mmaproof.refinement.findings.result import Result
+from mmaproof.refinement.ptx.warp.matrix import IN_ORDER
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.matrix_rounding import MatrixRounding, matrix_rounding
+from mmaproof.refinement.terms.operations import Accumulation
+from mmaproof.refinement.terms.store import Operation
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.dot_add_bound import RoundingStep
 from mmaproof.spec.errors import InputError

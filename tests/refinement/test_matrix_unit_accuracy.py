@@ -11,11 +11,11 @@ from contract_texts import contract_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.exact_errors import ExactValues
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.result import Verdict
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.errors.exact_errors import ExactValues
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Verdict
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.float_encoding import decode
 from mmaproof.spec.formats import BF16, F16, F32, FloatFormat

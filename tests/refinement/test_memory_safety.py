@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from document_schemas import validate
 
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.contract.reading import parse_contract
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 

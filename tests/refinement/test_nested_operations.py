@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.nested_operations import NestedOperations
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.nested_operations import NestedOperations
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F32
 
 GREATER = operations.extremum(F32, "max")

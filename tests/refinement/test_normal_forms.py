@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import bit_slices, operations
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.equivalence import compare
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.operations import Accumulation
-from mmaproof.refinement.rounding_depth import roundings, worst
-from mmaproof.refinement.terms import TermStore, bits
-from mmaproof.refinement.truth_tables import A, B, C
+from mmaproof.refinement.analysis.rounding_depth import roundings, worst
+from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import bit_slices, operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.operations import Accumulation
+from mmaproof.refinement.terms.store import TermStore, bits
+from mmaproof.refinement.terms.truth_tables import A, B, C
 from mmaproof.spec.formats import BF16, F16, F32, F64, S4, S8, S32, TF32, U8
 from mmaproof.spec.rounding import Rounding
 

@@ -14,7 +14,7 @@ import pytest
 from planted_conditions import ALWAYS, Condition, Fault, condition, fault, planted
 from quantified_kernels import SIMT, TRITON, of_triton, prove_blocks, prove_size, stated
 
-from mmaproof.refinement.ptx import residue_classes
+from mmaproof.refinement.ptx.any_size import residue_classes
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import UnsupportedError
 

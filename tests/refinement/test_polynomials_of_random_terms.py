@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import operations, polynomials
-from mmaproof.refinement.equivalence import compare
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.operations import Accumulation
-from mmaproof.refinement.polynomials import Expander, ExpansionError
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.normal_forms import polynomials
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.normal_forms.polynomials import Expander, ExpansionError
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.operations import Accumulation
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F64
 
 MEMBERS, LEAVES = 3, 4

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement.contract import Instance
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.counterexamples import candidates, input_formats
-from mmaproof.refinement.input_bounds import from_above, from_below, numbers_of
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.requirements import Requirements
-from mmaproof.refinement.terms import TermStore
-from mmaproof.refinement.trial_inputs import trial_inputs
+from mmaproof.refinement.contract.contract import Instance
+from mmaproof.refinement.contract.reading import parse_contract
+from mmaproof.refinement.examine.counterexamples import candidates, input_formats
+from mmaproof.refinement.examine.trial_inputs import trial_inputs
+from mmaproof.refinement.expected.input_bounds import from_above, from_below, numbers_of
+from mmaproof.refinement.expected.requirements import Requirements
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.formats import FORMATS, FloatFormat
 

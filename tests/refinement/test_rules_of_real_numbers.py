@@ -40,19 +40,19 @@ from real_formula_families import (
     signs,
 )
 
-from mmaproof.refinement import (
+from mmaproof.refinement.analysis import literal_constants
+from mmaproof.refinement.checker.evaluated import ObjectionError
+from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.equality.sign_cases import SignCases
+from mmaproof.refinement.normal_forms import (
     common_denominators,
     elementary_forms,
     extrema,
     extremal_terms,
-    literal_constants,
     monomial_reduction,
 )
-from mmaproof.refinement.checker.evaluated import ObjectionError
-from mmaproof.refinement.elementary_forms import OutweighedMaskError
-from mmaproof.refinement.equivalence import compare
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.sign_cases import SignCases
+from mmaproof.refinement.normal_forms.elementary_forms import OutweighedMaskError
+from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.spec.formats import F32
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from faulty_kernels import Faulty, faulty_kernels, sample
 
-from mmaproof.refinement.contract_reading import read_contract
+from mmaproof.refinement.contract.reading import read_contract
 from mmaproof.refinement.instance_verification import examined_in_cases
-from mmaproof.refinement.launch_sequence import kernel_of
+from mmaproof.refinement.machine.launch_sequence import kernel_of
 from mmaproof.spec.errors import DefectError
 
 from ..forced_equality import equality_forced

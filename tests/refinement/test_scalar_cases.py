@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmaproof.refinement import operations
+from mmaproof.refinement.conditions.scalar_cases import EVERY
+from mmaproof.refinement.conditions.scalar_conditions import Condition, deciding
+from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.kernel_replay import document_of_kernel, replay
-from mmaproof.refinement.result import Result
-from mmaproof.refinement.scalar_cases import EVERY
-from mmaproof.refinement.scalar_conditions import Condition, deciding
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.refinement.verification import Verification, verify
 from mmaproof.spec.formats import F32, format_named
 

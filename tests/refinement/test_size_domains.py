@@ -10,9 +10,9 @@ from cuda_contracts import CORPUS, contract_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.result import Method
-from mmaproof.refinement.size_domains import LARGEST, read_domain, sweep
+from mmaproof.refinement.contract.reading import parse_contract
+from mmaproof.refinement.contract.size_domains import LARGEST, read_domain, sweep
+from mmaproof.refinement.findings.result import Method
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 

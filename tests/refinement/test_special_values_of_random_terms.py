@@ -7,16 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from mmaproof.refinement import float_classes as classes
-from mmaproof.refinement import operations
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.operations import extremum, function, fused, negate, select
-from mmaproof.refinement.special_sources import special_sources
-from mmaproof.refinement.special_values import SpecialValues
-from mmaproof.refinement.term_classes import TermClasses
-from mmaproof.refinement.terms import CONSTANT, Operation, TermStore
+from mmaproof.refinement.analysis import float_classes as classes
+from mmaproof.refinement.analysis.term_classes import TermClasses
+from mmaproof.refinement.equality.special_sources import special_sources
+from mmaproof.refinement.equality.special_values import SpecialValues
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.operations import extremum, function, fused, negate, select
+from mmaproof.refinement.terms.store import CONSTANT, Operation, TermStore
 from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.formats import F32, S8
 

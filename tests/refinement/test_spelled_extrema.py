@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.diagnosis import Namer
-from mmaproof.refinement.quantities import Quantifier
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.examine.diagnosis import Namer
+from mmaproof.refinement.normal_forms.readings import Quantifier
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F32
 
 

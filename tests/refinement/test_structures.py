@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from mmaproof.refinement.contract.parameters import ArrayParameter, Structure
+from mmaproof.refinement.contract.reading import parse_contract
 from mmaproof.refinement.contract_draft import draft
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.front_end import read_outline
-from mmaproof.refinement.parameters import ArrayParameter, Structure
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Result
+from mmaproof.refinement.machine.front_end import read_outline
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement import bit_slices, operations
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.integer_forms import Group, Symbols, divided
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.symbolic_terms import INTEGER, SymbolicTerms
-from mmaproof.refinement.terms import CONSTANT, TermStore
+from mmaproof.refinement.sizes.integer_forms import Group, Symbols, divided
+from mmaproof.refinement.sizes.symbolic_terms import INTEGER, SymbolicTerms
+from mmaproof.refinement.terms import bit_slices, operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.store import CONSTANT, TermStore
 
 LAST_N, LAST_U = 40, 25
 POINTS = [(n, u) for n in range(LAST_N + 1) for u in range(min(LAST_U, n) + 1)]

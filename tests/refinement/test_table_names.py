@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mmaproof.refinement.table_names import table_name
+from mmaproof.refinement.examine.table_names import table_name
 from mmaproof.spec.float_encoding import decode
 from mmaproof.spec.formats import F64, FORMATS, FloatFormat, Format, format_named
 

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.equivalence import compare
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.term_instances import TermInstances
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.instances import TermInstances
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F32
 
 LEAVES = 4

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement.block_positions import BlockOrder, BlockPosition
-from mmaproof.refinement.integer_forms import Group, Symbols
-from mmaproof.refinement.size_domains import SizeDomain
-from mmaproof.refinement.tile_places import Place, Translation, places
+from mmaproof.refinement.contract.size_domains import SizeDomain
+from mmaproof.refinement.sizes.block_positions import BlockOrder, BlockPosition
+from mmaproof.refinement.sizes.integer_forms import Group, Symbols
+from mmaproof.refinement.sizes.tile_places import Place, Translation, places
 
 MOST = {"M": 100, "N": 100}
 TURNS = Group(("n", "u"), ((0.0, 0.0), (9.0, 9.0)))

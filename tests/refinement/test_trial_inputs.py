@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.contract import Instance
-from mmaproof.refinement.requirements import Requirements
-from mmaproof.refinement.terms import TermStore
-from mmaproof.refinement.trial_inputs import more_trial_inputs, redrawn, trial_inputs
+from mmaproof.refinement.contract.contract import Instance
+from mmaproof.refinement.examine.trial_inputs import more_trial_inputs, redrawn, trial_inputs
+from mmaproof.refinement.expected.requirements import Requirements
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.float_encoding import decode
 from mmaproof.spec.formats import FORMATS, FloatFormat
 

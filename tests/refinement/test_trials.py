@@ -12,9 +12,9 @@ import pytest
 from command_line import mmaproof
 from triton_contracts import CORPUS, KERNELS, contract
 
-from mmaproof.refinement import output_comparison
-from mmaproof.refinement.equivalence import Comparison
-from mmaproof.refinement.trials import DisagreementError
+from mmaproof.refinement.equality.equivalence import Comparison
+from mmaproof.refinement.examine import output_comparison
+from mmaproof.refinement.examine.trials import DisagreementError
 
 from ..elementwise_kernels import result_of
 

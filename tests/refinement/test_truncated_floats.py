@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.bit_slices import bitwise, extract
-from mmaproof.refinement.equivalence import compare
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.slices import Field, Slice, filled, join
-from mmaproof.refinement.terms import TermStore
-from mmaproof.refinement.truncated_floats import TruncatedFloats
-from mmaproof.refinement.truth_tables import A
+from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.equality.truncated_floats import TruncatedFloats
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.bit_slices import bitwise, extract
+from mmaproof.refinement.terms.slices import Field, Slice, filled, join
+from mmaproof.refinement.terms.store import TermStore
+from mmaproof.refinement.terms.truth_tables import A
 from mmaproof.spec.float_encoding import is_nan
 from mmaproof.spec.formats import BF16, F16, F32, TF32, FloatFormat
 from mmaproof.spec.rounding import Rounding

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from document_schemas import validate
 
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.contract.reading import parse_contract
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.kernel_replay import replay
 from mmaproof.refinement.verification import Verification, verify
 from mmaproof.spec.errors import InputError

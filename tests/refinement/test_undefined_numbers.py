@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Verdict
 
 from ..elementwise_kernels import result_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from overflowing_kernels import CONTRACT, KERNEL
 
-from mmaproof.refinement.contract_reading import parse_contract
+from mmaproof.refinement.contract.reading import parse_contract
 from mmaproof.refinement.uneven_grids import uneven
 from mmaproof.refinement.verification import verify
 

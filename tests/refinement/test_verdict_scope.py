@@ -7,7 +7,7 @@ import json
 import pytest
 from document_schemas import validate
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.spec.errors import InputError
 
 from ..elementwise_kernels import result_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from operator_kernels import CORPUS
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.result import Result, Verdict
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Result, Verdict
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mmaproof.refinement.result import Equality, Result, Verdict
+from mmaproof.refinement.findings.result import Equality, Result, Verdict
 from mmaproof.spec.float_encoding import decode, encode
 from mmaproof.spec.formats import FORMATS, FloatFormat, IntegerFormat
 from mmaproof.spec.rounding import Rounding

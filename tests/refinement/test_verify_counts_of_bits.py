@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.bit_products import BitProducts
-from mmaproof.refinement.quantities import Quantifier
-from mmaproof.refinement.result import Verdict
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.findings.result import Verdict
+from mmaproof.refinement.normal_forms.bit_products import BitProducts
+from mmaproof.refinement.normal_forms.readings import Quantifier
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.formats import F32
 

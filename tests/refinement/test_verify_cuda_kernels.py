@@ -6,7 +6,7 @@ import pytest
 from cuda_contracts import CORPUS, KERNELS, contract_of
 from sweep_parameters import spread
 
-from mmaproof.refinement.result import Equality
+from mmaproof.refinement.findings.result import Equality
 from mmaproof.refinement.verification import verify
 
 INTEGER = {"mma_s4", "wmma_s4", "wmma_s8"}

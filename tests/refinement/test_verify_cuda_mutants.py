@@ -23,7 +23,7 @@ from cuda_faults import (
 )
 from sweep_parameters import spread
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 
 AT_THE_EDIT = {
     "registers of A swapped",

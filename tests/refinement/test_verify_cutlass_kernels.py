@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from cutlass_kernels import BUILDS, SOURCES, Build, array, contract, stored, structure
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.verification import verify
 
 WRONG_VALUE, RACE = Kind.WRONG_VALUE, Kind.RACE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.findings.result import Verdict
 
 from ..elementwise_kernels import result_of
 

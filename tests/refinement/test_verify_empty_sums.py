@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.findings.result import Verdict
 from mmaproof.refinement.verification import Verification, verify
 
 from ..cuda_contracts import CORPUS, contract_of

@@ -8,13 +8,13 @@ import resource
 import numpy as np
 import pytest
 
-from mmaproof.refinement import operations
-from mmaproof.refinement.equivalence import compare
-from mmaproof.refinement.evaluation import apply
-from mmaproof.refinement.interning import Ids
-from mmaproof.refinement.normal_forms import NormalForms
-from mmaproof.refinement.operations import Accumulation
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.operations import Accumulation
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F16, F32
 
 from ..elementwise_kernels import result_of

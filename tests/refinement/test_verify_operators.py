@@ -10,8 +10,8 @@ from edited_kernels import edited
 from operator_kernels import CORPUS, KERNELS, contract_of
 from sweep_parameters import few
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Verdict
 from mmaproof.refinement.verification import verify
 
 FAULTS = [file for file, facts in KERNELS.items() if facts["fault"]]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mmaproof.refinement.findings.result import Result, Verdict
 from mmaproof.refinement.kernel_replay import document_of_kernel, replay
-from mmaproof.refinement.result import Result, Verdict
 from mmaproof.refinement.verification import Verification, verify
 
 from ..contract_texts import contract_text

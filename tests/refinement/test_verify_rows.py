@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from row_contracts import CORPUS, KERNELS, contract
 
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.findings.result import Verdict
 from mmaproof.refinement.verification import verify
 
 SLOW = tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmaproof.refinement.result import Equality, Verdict
+from mmaproof.refinement.findings.result import Equality, Verdict
 
 from ..elementwise_kernels import Kernel
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scaled_triton_contracts import CORPUS, KERNELS, contract
 
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.verification import verify
 
 SMALL = [name for name in KERNELS if KERNELS[name]["tile"][0] == 32]

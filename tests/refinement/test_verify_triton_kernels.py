@@ -8,8 +8,8 @@ import pytest
 from sweep_parameters import spread
 from triton_contracts import CORPUS, KERNELS, contract
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.result import Equality, Verdict
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Equality, Verdict
 from mmaproof.refinement.verification import Verification, verify
 
 CORRECT = [name for name, facts in KERNELS.items() if facts["fault"] is None]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from quantified_kernels import SIMT, TRITON, of_triton, prove_blocks, stated
 
-from mmaproof.refinement.block_positions import BlockOrder, BlockPosition, Form, sum_of
-from mmaproof.refinement.ptx import block_launch, block_proofs
-from mmaproof.refinement.tile_shifts import Shifts
+from mmaproof.refinement.ptx.any_size import block_launch, block_proofs
+from mmaproof.refinement.sizes.block_positions import BlockOrder, BlockPosition, Form, sum_of
+from mmaproof.refinement.sizes.tile_shifts import Shifts
 from mmaproof.spec.errors import UnsupportedError
 
 DOMAIN = "any multiple of"

@@ -13,10 +13,10 @@ from cuda_contracts import CORPUS, for_every_k
 from quantified_kernels import RAGGED, TRITON, prove_size
 from sweep_parameters import few
 
-from mmaproof.refinement.ptx import residue_classes, size_induction
-from mmaproof.refinement.ptx.asynchronous import Copies
-from mmaproof.refinement.ptx.loop_states import Cells, LoopBatch, alike
-from mmaproof.refinement.terms import CONSTANT
+from mmaproof.refinement.ptx.any_size import residue_classes, size_induction
+from mmaproof.refinement.ptx.any_size.loop_states import Cells, LoopBatch, alike
+from mmaproof.refinement.ptx.synchronisation.asynchronous import Copies
+from mmaproof.refinement.terms.store import CONSTANT
 from mmaproof.spec.errors import UnsupportedError
 
 BOUND = " up to 65536"

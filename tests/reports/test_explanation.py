@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from mmaproof.proofs.instruction_theorems import about
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.reports import glossary
 from mmaproof.reports.explanation import explain
 from mmaproof.reports.foreign_spellings import own_spelling

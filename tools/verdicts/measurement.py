@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from mmaproof.refinement import equivalence, instance_verification
+from mmaproof.refinement import instance_verification
+from mmaproof.refinement.analysis.rounding_depth import Hypothesis, worst
 from mmaproof.refinement.checker.evaluated import Checked
-from mmaproof.refinement.findings import KernelFinding
-from mmaproof.refinement.output_comparison import Examination
-from mmaproof.refinement.result import verdict_of
-from mmaproof.refinement.rounding_depth import Hypothesis, worst
+from mmaproof.refinement.equality import equivalence
+from mmaproof.refinement.examine.output_comparison import Examination
+from mmaproof.refinement.findings.finding import KernelFinding
+from mmaproof.refinement.findings.result import verdict_of
 from mmaproof.refinement.verification import Verification, verify
 
 from .cases import REPOSITORY, Case

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from power_kernels import compiled, messages, run_under_qemu, verified
 
-from mmaproof.refinement.array_memory import elements_in, inputs_of, memories
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.contract_reading import read_contract
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.contract.reading import read_contract
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.machine.array_memory import elements_in, inputs_of, memories
 from mmaproof.refinement.power.front_end import read_kernel
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import TermStore
 
 FLAGS = ("-O1", "-O2", "-O2 -fno-if-conversion -fno-if-conversion2 -fno-ssa-phiopt")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from power_kernels import DGEMM, compiled, messages, source, verified
 
-from mmaproof.refinement.arguments import Array
-from mmaproof.refinement.contract_reading import parse_contract
-from mmaproof.refinement.languages import opcode_rows
-from mmaproof.refinement.power.instruction_forms import forms
+from mmaproof.refinement.contract.arguments import Array
+from mmaproof.refinement.contract.reading import parse_contract
+from mmaproof.refinement.machine.languages import opcode_rows
+from mmaproof.refinement.power.image.instruction_forms import forms
 from mmaproof.spec.errors import InputError
 
 TEXT = DGEMM.replace("{N}", "2")

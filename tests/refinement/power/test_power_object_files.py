@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from power_kernels import CONTRACTS, compiled, compiler, messages, source, verified
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.front_end import list_candidates, read_kernel, read_outline
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.machine.front_end import list_candidates, read_kernel, read_outline
 from mmaproof.refinement.power.front_end import read_image
 from mmaproof.spec.errors import InputError
 

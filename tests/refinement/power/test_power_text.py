@@ -12,8 +12,8 @@ from power_kernels import CONTRACTS, SOURCES, compiled, messages, source, verifi
 from required_tools import required_tool
 
 from mmaproof.refinement.power import machine
-from mmaproof.refinement.power.assembler_text import read_text_program
-from mmaproof.refinement.power.object_file import read_object
+from mmaproof.refinement.power.image.assembler_text import read_text_program
+from mmaproof.refinement.power.image.object_file import read_object
 from mmaproof.spec.errors import InputError
 
 BINUTILS = "binutils-powerpc64le-linux-gnu"

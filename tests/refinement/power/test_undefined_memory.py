@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from power_kernels import messages, verified
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 
 CONTRACT = """
 [kernel]

@@ -14,12 +14,12 @@ from power_kernels import SOURCES, messages
 from power_oracle import compile_for_power10
 from required_tools import required_tool
 
-from mmaproof.refinement.array_memory import elements_in, inputs_of, memories
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.contract_reading import read_contract
-from mmaproof.refinement.front_end import list_candidates
+from mmaproof.refinement.contract.reading import read_contract
+from mmaproof.refinement.machine.array_memory import elements_in, inputs_of, memories
+from mmaproof.refinement.machine.front_end import list_candidates
 from mmaproof.refinement.power.front_end import read_kernel
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.refinement.verification import Verification, verify
 
 LIBRARY = "MMAPROOF_OPENBLAS"

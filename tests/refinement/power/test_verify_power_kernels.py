@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from power_kernels import CONTRACTS, compiled, messages, run_under_qemu, source, verified
 
-from mmaproof.refinement.array_memory import elements_in, inputs_of, memories
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.contract_reading import read_contract
+from mmaproof.refinement.contract.reading import read_contract
+from mmaproof.refinement.machine.array_memory import elements_in, inputs_of, memories
 from mmaproof.refinement.power.front_end import read_kernel
-from mmaproof.refinement.terms import TermStore
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import FloatFormat
 
 SIZES = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from tests.pto_kernels import contract_of, line_of, text_of, verified
 
 _PARAMETERS = "%arg0: !pto.ptr<bf16>, %arg1: !pto.ptr<bf16>, %arg2: !pto.ptr<f32>, %arg3: !pto.ptr<bf16>"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from tests.pto_kernels import contract_of, text_of, verified
 from tests.refinement.pto.test_pto_statements import CONTRACT, ROW, TURNED, VEC, copying, op
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.pto import scalar_unit
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Result
+from mmaproof.refinement.pto.core import scalar_unit
 from tests.pto_kernels import contract_of, line_of, text_of, verified
 
 VEC = "!pto.tile_buf<vec, 16x32xf32>"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Result
 from tests.pto_kernels import verified
 
 _M, _N, _K = 64, 16, 32

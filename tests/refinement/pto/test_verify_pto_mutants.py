@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from tests.pto_kernels import contract_of, line_of, text_of, verified
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ptx_machine import Bench, kernel, kinds, written
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.spec.formats import BF16, F16, F32, U32, FloatFormat
 from mmaproof.spec.values import encodings_of_values
 

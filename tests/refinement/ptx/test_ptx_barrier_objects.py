@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.ptx import machine
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.ptx.run import machine
 from mmaproof.spec.formats import U32
 
 THREADS = 64

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.ptx.bit_moves import Field, Fill, Pieces, moved, moving
-from mmaproof.refinement.ptx.values import Value, known
-from mmaproof.refinement.terms import TermStore, bits
+from mmaproof.refinement.ptx.registers.bit_moves import Field, Fill, Pieces, moved, moving
+from mmaproof.refinement.ptx.registers.values import Value, known
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import TermStore, bits
 from mmaproof.spec.errors import UnsupportedError
 
 WIDTHS = (16, 64)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.ptx.control_flow import control_flow, immediate_post_dominators
-from mmaproof.refinement.ptx.parser import parse
+from mmaproof.refinement.ptx.text.control_flow import control_flow, immediate_post_dominators
+from mmaproof.refinement.ptx.text.parser import parse
 from mmaproof.spec.errors import UnsupportedError
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from cuda_contracts import CORPUS as CUDA
 
-from mmaproof.refinement.ptx.module import Module
-from mmaproof.refinement.ptx.operands import (
+from mmaproof.refinement.ptx.text.module import Module
+from mmaproof.refinement.ptx.text.operands import (
     SPECIAL_REGISTERS,
     Arguments,
     Displaced,
@@ -20,7 +20,7 @@ from mmaproof.refinement.ptx.operands import (
     Symbol,
     TensorAddress,
 )
-from mmaproof.refinement.ptx.parser import parse, read
+from mmaproof.refinement.ptx.text.parser import parse, read
 from mmaproof.spec.ptx.legality import violations
 from mmaproof.spec.ptx.operands import Address, Register, Vector
 from mmaproof.spec.ptx.targets import NEWEST, target_named

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mmaproof.refinement.result import Result
+from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.verification import verify
 
 HEAD = """.version 8.8

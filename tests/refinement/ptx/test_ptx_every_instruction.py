@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from ptx_forms import FORMS, OF_ADDRESSES, WITHOUT_RESULTS, Form
 from ptx_instructions import execute
 
-from mmaproof.refinement import bit_slices
-from mmaproof.refinement.evaluation import Words
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.interning import Ids
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.ptx.instruction_set import DECODERS
-from mmaproof.refinement.terms import TermStore, bits
+from mmaproof.refinement.terms import bit_slices
+from mmaproof.refinement.terms.evaluation import Words
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.store import TermStore, bits
 from mmaproof.spec.float_encoding import is_nan
 from mmaproof.spec.formats import BF16, F16, F32, F64
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mmaproof.refinement.ptx import batch
+from mmaproof.refinement.ptx.run import batch
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import MmaproofError
 

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
-from mmaproof.refinement.assignments import Assignment
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.memory import ByteLanes
-from mmaproof.refinement.ptx import if_conversion
-from mmaproof.refinement.ptx.address_spaces import Buffer
-from mmaproof.refinement.ptx.launching import Pointer, Scalar
-from mmaproof.refinement.ptx.machine import Run
-from mmaproof.refinement.ptx.parser import parse
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.machine.memory import ByteLanes
+from mmaproof.refinement.ptx.run import if_conversion
+from mmaproof.refinement.ptx.run.launching import Pointer, Scalar
+from mmaproof.refinement.ptx.run.machine import Run
+from mmaproof.refinement.ptx.state.address_spaces import Buffer
+from mmaproof.refinement.ptx.text.parser import parse
+from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.spec.formats import U32
 
 THREADS = 32

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.ptx import batch
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.ptx.run import batch
 from mmaproof.spec.formats import U32
 
 OUT = """

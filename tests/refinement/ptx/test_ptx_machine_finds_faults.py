@@ -9,8 +9,8 @@ import pytest
 from cuda_contracts import CORPUS
 from ptx_machine import Bench, kinds, written
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.ptx.parser import parse
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.ptx.text.parser import parse
 from mmaproof.spec.formats import F16
 
 SOURCE = CORPUS / "mma_f16_sm120a.ptx"

@@ -14,8 +14,8 @@ from ptx_machine import Bench, written
 from triton_contracts import CORPUS as TRITON
 from triton_contracts import KERNELS
 
-from mmaproof.refinement.ptx.launching import Argument, Scalar
-from mmaproof.refinement.ptx.parser import read
+from mmaproof.refinement.ptx.run.launching import Argument, Scalar
+from mmaproof.refinement.ptx.text.parser import read
 from mmaproof.spec.formats import F16, F32, F64, S32, UE8M0, IntegerFormat, format_named
 from mmaproof.spec.values import encodings_of_values, values_of_encodings
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement.ptx.parser import parse, read
+from mmaproof.refinement.ptx.text.parser import parse, read
 from mmaproof.spec.errors import InputError
 
 REPOSITORY = Path(__file__).parents[3]

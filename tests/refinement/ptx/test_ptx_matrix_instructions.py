@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.ptx.matrix import METADATA_AS_TWICE_K
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.ptx.warp.matrix import METADATA_AS_TWICE_K
 from mmaproof.spec.formats import U8, U32, U64, FloatFormat
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx import matrix_moves

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.ptx.launching import Number
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.ptx.run.launching import Number
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.formats import F16, F32, U8, U16, U32, format_named
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.ptx.instruction_set import DECODERS
 from mmaproof.refinement.ptx.opcodes import REFUSED, opcode_rows
-from mmaproof.refinement.ptx.program import SORTS
+from mmaproof.refinement.ptx.run.program import SORTS
 from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.formats import U32
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.ptx.ordering import Ordering
-from mmaproof.refinement.ptx.races import AccessHistory
-from mmaproof.refinement.ptx.threads import WARP, Launch, Threads
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.ptx.order.ordering import Ordering
+from mmaproof.refinement.ptx.order.races import AccessHistory
+from mmaproof.refinement.ptx.registers.threads import WARP, Launch, Threads
 from mmaproof.spec.formats import U32
 
 SETUP = """

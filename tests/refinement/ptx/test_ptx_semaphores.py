@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.ptx import machine
-from mmaproof.refinement.ptx.address_spaces import Buffer
-from mmaproof.refinement.ptx.launching import Pointer
-from mmaproof.refinement.ptx.semaphores import FENCED_BEFORE
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.ptx.run import machine
+from mmaproof.refinement.ptx.run.launching import Pointer
+from mmaproof.refinement.ptx.state.address_spaces import Buffer
+from mmaproof.refinement.ptx.state.semaphores import FENCED_BEFORE
 from mmaproof.spec.formats import U32
 
 SETUP = """

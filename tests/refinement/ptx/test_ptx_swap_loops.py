@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from ptx_machine import Bench, kernel, kinds
 
-from mmaproof.refinement.findings import Kind
-from mmaproof.refinement.output_comparison import OutputComparison
-from mmaproof.refinement.ptx import machine
+from mmaproof.refinement.examine.output_comparison import OutputComparison
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.ptx.run import machine
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.formats import BF16, F32, U32
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mmaproof.refinement.ptx.module import Function, InstructionStatement, Module, SourceLine
-from mmaproof.refinement.ptx.operands import (
+from mmaproof.refinement.ptx.text.module import Function, InstructionStatement, Module, SourceLine
+from mmaproof.refinement.ptx.text.operands import (
     Arguments,
     Displaced,
     GenericAddress,
@@ -14,18 +14,9 @@ from mmaproof.refinement.ptx.operands import (
     Symbol,
     TensorAddress,
 )
-from mmaproof.refinement.ptx.parser import parse, read
+from mmaproof.refinement.ptx.text.parser import parse, read
 from mmaproof.spec.errors import InputError
-from mmaproof.spec.ptx.operands import (
-    Address,
-    Decimal,
-    HexFloat,
-    Integer,
-    Predicate,
-    Register,
-    Sink,
-    Vector,
-)
+from mmaproof.spec.ptx.operands import Address, Decimal, HexFloat, Integer, Predicate, Register, Sink, Vector
 
 HEAD = ".version 8.5\n.target sm_90a\n.address_size 64\n"
 REGISTERS = """\

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from ptx_machine import Bench, kernel, kinds, written
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.spec.formats import U8, U16, U32, IntegerFormat, format_named
 
 TABLE = f".const .align 4 .u32 table[16] = {{{', '.join(str(i * i + 7) for i in range(16))}}};"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ptx_machine import Bench, kernel, kinds, written
 
-from mmaproof.refinement.findings import Kind
+from mmaproof.refinement.findings.finding import Kind
 from mmaproof.spec.formats import F32, FloatFormat, format_named
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.choices import Choices

@@ -1,0 +1,1 @@
+"""What is known of terms: intervals, float classes, definedness, origins, roundings."""

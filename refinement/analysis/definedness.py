@@ -1,0 +1,179 @@
+"""Which bits of terms depend on leaves of which nothing is known: definedness, bit by bit.
+
+An undefined bit flows: through what moves bits it stays one bit, a sum carries it upwards, a mask of zeros
+ends it, and a float computed from it is undefined as a whole. Where it ends up is for others to judge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import IntegerFormat
+from ..terms import operations
+from ..terms.interning import Ids
+from ..terms.slices import Field, fields
+from ..terms.store import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
+from ..terms.traversal import fill, leaves_of, operands
+
+Masks = NDArray[np.uint64]
+"""One bit for each of a term's up to 64; a wider term has all or none."""
+
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_NONE = np.uint64(0)
+_WIDEST = 64
+
+
+class Definedness:
+    """Which bits of terms depend on some leaves.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    leaves : array
+        Those of which nothing is known: undefined terms, or inputs.
+    """
+
+    def __init__(self, store: TermStore, leaves: Ids) -> None:
+        self._store = store
+        self._leaves = np.unique(leaves)
+        self._known = np.zeros(len(store), dtype=bool)
+        self._masks = np.zeros(len(store), dtype=np.uint64)
+
+    def undefined_bits(self, terms: Ids) -> Masks:
+        """Return the bits (n,) of terms that may depend on the leaves.
+
+        A bit that is 0 here is the same whatever the leaves are.
+        """
+        missing = len(self._store) - len(self._known)
+        if missing > 0:
+            self._known = np.concatenate([self._known, np.zeros(missing, dtype=bool)])
+            self._masks = np.concatenate([self._masks, np.zeros(missing, dtype=np.uint64)])
+        fill(self._store, terms, self._known, False, self._operands, self._compute)
+        found: Masks = self._masks[terms]
+        return found
+
+    def _operands(self, operation: Operation, terms: Ids) -> list[Ids]:
+        return operands(self._store, operation, terms)
+
+    def _compute(self, operation: Operation, terms: Ids, _: NDArray[Any]) -> bool:
+        self._masks[terms] = self._of(operation, terms) & _ones(operation.result.bits or _WIDEST)
+        return True
+
+    def _of(self, operation: Operation, terms: Ids) -> Masks:
+        if operation.name in (*LEAVES, NORMAL_FORM):
+            return np.where(np.isin(terms, self._leaves), _ALL, _NONE)
+        if operation.name == VECTOR:
+            return _whole((self._masks[self._store.elements(terms)] != 0).any(axis=-1))
+        if operation.name == CONCATENATION:
+            return self._joined(operation, terms)
+        given = operands(self._store, operation, terms)
+        masks = [self._masks[each] for each in given]
+        if operation.result.bits <= _WIDEST:
+            match operation.name:
+                case operations.BITWISE:
+                    return self._combined(operation, given, masks)
+                case operations.RING:
+                    return _carried(masks)
+                case operations.NEGATE if isinstance(operation.result, IntegerFormat):
+                    return _carried(masks)
+                case operations.EXTEND:
+                    return _extended(masks[0], operation.operands[0].bits)
+                case operations.SELECT:
+                    differ = given[1] != given[2]
+                    return np.where((masks[0] != 0) & differ, _ALL, masks[1] | masks[2])
+        return _whole(np.logical_or.reduce([mask != 0 for mask in masks]))
+
+    def _joined(self, operation: Operation, terms: Ids) -> Masks:
+        parts = self._store.elements(self._store.arguments(terms)[:, 0])
+        if operation.result.bits > _WIDEST:
+            return _whole((self._masks[parts] != 0).any(axis=-1))
+        found, at = np.zeros(len(terms), dtype=np.uint64), 0
+        for index, field in enumerate(fields(operation)):
+            found |= self._cut(parts[:, index], field) << np.uint64(at)
+            at += field.width
+        return found
+
+    def _cut(self, parts: Ids, field: Field) -> Masks:
+        masks = self._masks[parts]
+        if (self._store.widths(parts) > _WIDEST).any():
+            return _whole(masks != 0) & _ones(field.width)
+        own = masks >> np.uint64(field.low)
+        if field.repeats:
+            return _whole(own & np.uint64(1) != 0) & _ones(field.width)
+        return own & _ones(field.width)
+
+    def _combined(self, operation: Operation, given: list[Ids], masks: list[Masks]) -> Masks:
+        """Return the bits of a truth table's results that some undefined bit alone may change."""
+        table = operation.attribute
+        assert isinstance(table, int)
+        possible = []
+        for each in given:
+            constant = self._store.are(CONSTANT, each)
+            values = self._store.constant_values(each)
+            possible.append((np.where(constant, ~values, _ALL), np.where(constant, values, _ALL)))
+        found = np.zeros(len(given[0]), dtype=np.uint64)
+        for position in range(3):
+            for one in range(8):
+                other = one ^ 4 >> position
+                if one < other and (table >> one & 1) != (table >> other & 1):
+                    reached = masks[position].copy()
+                    for place in range(3):
+                        if place != position:
+                            reached &= possible[place][one >> 2 - place & 1]
+                    found |= reached
+        return found
+
+
+def _ones(width: int) -> np.uint64:
+    return _ALL if width >= _WIDEST else np.uint64((1 << width) - 1)
+
+
+def _whole(which: NDArray[np.bool_]) -> Masks:
+    return np.where(which, _ALL, _NONE)
+
+
+def _carried(masks: list[Masks]) -> Masks:
+    """Return the bits of sums and products: from the lowest undefined one of any operand upwards."""
+    either = np.bitwise_or.reduce(masks)
+    lowest = either & (~either + np.uint64(1))
+    return np.where(either != 0, ~(lowest - np.uint64(1)), _NONE)
+
+
+def _extended(mask: Masks, width: int) -> Masks:
+    sign = mask >> np.uint64(width - 1) & np.uint64(1)
+    return mask | (_whole(sign != 0) & ~_ones(width))
+
+
+def bytes_at(lows: NDArray[Any]) -> Masks:
+    """Return the bits of bytes (n,) by the lowest one of each; of wider terms all."""
+    low = lows.astype(np.uint64)
+    return np.where(low < _WIDEST, np.uint64(0xFF) << np.minimum(low, np.uint64(_WIDEST - 1)), _ALL)
+
+
+def reaching(store: TermStore, leaves: Ids, terms: Ids, wanted: Masks | None = None) -> Ids:
+    """Return the leaves on which wanted bits of some terms may depend.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    leaves : array
+        Undefined terms, or inputs, of which nothing is known.
+    terms : array (n,)
+        What is looked at.
+    wanted : uint64 array (n,), optional
+        Which bits of it count; all by default.
+    """
+    if not len(leaves) or not len(terms):
+        return np.zeros(0, dtype=np.int32)
+    met = np.intersect1d(leaves_of(store, np.unique(terms)), leaves)
+    if not len(met):
+        return met
+    masks = Definedness(store, met).undefined_bits(terms)
+    used = terms[masks & (_ALL if wanted is None else wanted) != 0]
+    found: Ids = np.intersect1d(leaves_of(store, np.unique(used)), met)
+    return found

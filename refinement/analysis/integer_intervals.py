@@ -1,0 +1,198 @@
+"""Ranges of integer terms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import Format, IntegerFormat
+from ..terms import operations
+from ..terms.evaluation import integers
+from ..terms.interning import Ids
+from ..terms.operations import Accumulation, Sum
+from ..terms.slices import fields
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation, TermStore
+
+_NARROW = 8
+"""Bits of integers of which any product is far below the ends of what they are summed in."""
+
+Intervals = NDArray[np.float64]
+"""Least and greatest value (n, 2), exact where it matters: below 2**53."""
+
+
+def times(left: Intervals, right: Intervals) -> Intervals:
+    """Return the ranges of products."""
+    corners = left[..., :, None] * right[..., None, :]
+    flat = corners.reshape(*corners.shape[:-2], 4)
+    return np.stack([flat.min(-1), flat.max(-1)], axis=-1)
+
+
+def full_range(fmt: Format) -> Intervals:
+    """Return the range (2,) of an integer format."""
+    assert isinstance(fmt, IntegerFormat)
+    return np.array([fmt.minimum, fmt.maximum], dtype=np.float64)
+
+
+def _within(intervals: Intervals, fmt: Format) -> NDArray[np.bool_]:
+    low, high = full_range(fmt)
+    inside: NDArray[np.bool_] = (intervals[..., 0] >= low) & (intervals[..., 1] <= high)
+    return inside & (np.abs(intervals) < 2.0**53).all(-1)
+
+
+class Magnitudes:
+    """Ranges of the integer terms of a store, computed when asked for."""
+
+    def __init__(self, store: TermStore) -> None:
+        self.store = store
+        self._known: dict[Format, Intervals] = {}
+
+    def fit(self, terms: Any, fmt: Format, read: Format | None = None) -> bool:
+        """Tell whether the exact value of each integer term lies in the range of a format.
+
+        For an operation modulo a power of two the exact value is the one without the modulus, its
+        operands read in ``read`` (by default in `fmt`).
+        """
+        exact = self._exact(np.unique(np.asarray(terms)), read or fmt)
+        return bool(_within(exact, fmt).all())
+
+    def intervals(self, terms: Any, fmt: Format) -> Intervals:
+        """Return the ranges (n, 2) of terms (n,) read in an integer format."""
+        wanted = np.unique(np.asarray(terms, dtype=np.int32))
+        pending = [(wanted, fmt)]
+        while pending:
+            some, read = pending[-1]
+            operands = [(self._unknown(each, other), other) for each, other in self._operands(some, read)]
+            if missing := [(each, other) for each, other in operands if len(each)]:
+                pending += missing
+                continue
+            pending.pop()
+            exact = self._exact_known(some, read)
+            self._table(read)[some] = np.where(_within(exact, read)[:, None], exact, full_range(read))
+        return self._table(fmt)[np.asarray(terms, dtype=np.int32)]
+
+    def _exact(self, terms: Ids, fmt: Format) -> Intervals:
+        for operands, read in self._operands(terms, fmt):
+            self.intervals(operands, read)
+        return self._exact_known(terms, fmt)
+
+    def _table(self, fmt: Format) -> Intervals:
+        known = self._known.get(fmt)
+        if known is None or len(known) < len(self.store):
+            grown = np.full((2 * len(self.store), 2), np.nan)
+            if known is not None:
+                grown[: len(known)] = known
+            known = self._known[fmt] = grown
+        return known
+
+    def _unknown(self, terms: Ids, fmt: Format) -> Ids:
+        found: Ids = terms[np.isnan(self._table(fmt)[terms, 0])]
+        return found
+
+    def _groups(self, terms: Ids) -> list[tuple[Operation, NDArray[np.intp]]]:
+        numbers = self.store.operation_numbers(terms)
+        return [(self.store.operations[n], np.flatnonzero(numbers == n)) for n in np.unique(numbers)]
+
+    def _operands(self, terms: Ids, fmt: Format) -> list[tuple[Ids, Format]]:
+        """Return the terms, and how they are read, whose ranges those of `terms` depend on."""
+        found: list[tuple[Ids, Format]] = []
+        for operation, members in self._groups(terms):
+            arguments = self.store.arguments(terms[members])
+            for index, read in self._reads(operation, fmt):
+                found.append((np.unique(arguments[:, index]), read))
+            for index, read in _wide_factors(operation):
+                found.append((np.unique(self.store.elements(arguments[:, index])), read))
+        return found
+
+    def _reads(self, operation: Operation, fmt: Format) -> list[tuple[int, Format]]:
+        """Return which arguments count, and in which formats."""
+        match operation.name:
+            case operations.RING:
+                return [(index, fmt) for index in range(len(operation.operands))]
+            case operations.NEGATE if isinstance(operation.result, IntegerFormat):
+                return [(0, fmt)]
+            case operations.DOT if isinstance(operation.result, IntegerFormat):
+                return [(2, operation.operands[2])]
+            case operations.EXTEND if fmt == operation.result:
+                return [(0, operation.operands[0])]
+            case operations.CONVERT if isinstance(operation.operands[0], IntegerFormat):
+                return [(0, operation.operands[0])]
+            case operations.SELECT:
+                return [(1, fmt), (2, fmt)]
+            case operations.EXTREMUM if fmt == operation.result:
+                return [(0, fmt), (1, fmt)]
+        return []
+
+    def _exact_known(self, terms: Ids, fmt: Format) -> Intervals:
+        result = np.empty((len(terms), 2))
+        for operation, members in self._groups(terms):
+            result[members] = self._of_operation(operation, fmt, terms[members])
+        return result
+
+    def _of_operation(self, operation: Operation, fmt: Format, terms: Ids) -> Intervals:
+        arguments = self.store.arguments(terms)
+        read = [self._table(each)[arguments[:, index]] for index, each in self._reads(operation, fmt)]
+        match operation.name:
+            case name if name == CONSTANT:
+                values = integers(self.store.constant_values(terms), fmt).astype(np.float64)
+                return np.stack([values, values], axis=-1)
+            case name if name == INPUT and operation.result == fmt:
+                return self._of_inputs(str(operation.attribute), fmt, terms)
+            case name if name == CONCATENATION and isinstance(fmt, IntegerFormat):
+                return self._of_fields(operation, fmt, arguments[:, 0])
+            case operations.RING:
+                assert isinstance(operation.attribute, Sum)
+                pairs = 2 * operation.attribute.products
+                products = [times(read[i], read[i + 1]) for i in range(0, pairs, 2)]
+                return np.asarray(np.sum([*products, *read[pairs:]], axis=0))
+            case operations.NEGATE if read:
+                return -read[0][:, ::-1]
+            case operations.DOT if read:
+                wide = dict(_wide_factors(operation))
+                x, y = (
+                    self._table(each)[self.store.elements(arguments[:, index])]
+                    if index in wide
+                    else full_range(each)
+                    for index, each in enumerate(operation.operands[:2])
+                )
+                assert isinstance(operation.attribute, Accumulation)
+                shape = (len(terms), operation.attribute.length, 2)
+                return np.asarray(np.broadcast_to(times(x, y), shape).sum(axis=1) + read[0])
+            case operations.EXTEND | operations.CONVERT if read:
+                return read[0]
+            case operations.SELECT | operations.EXTREMUM if read:
+                low, high = np.minimum(*read), np.maximum(*read)
+                return np.stack([low[:, 0], high[:, 1]], axis=-1)
+        return np.broadcast_to(full_range(fmt), (len(terms), 2))
+
+    def _of_inputs(self, name: str, fmt: Format, terms: Ids) -> Intervals:
+        found = np.tile(full_range(fmt), (len(terms), 1))
+        if (ends := self.store.ends.get(name)) is not None:
+            places = self.store.arguments(terms)[:, 0]
+            found = np.stack([ends.low[places], ends.high[places]], axis=-1)
+        bounded = self.store.bounded
+        for place in np.flatnonzero(np.isin(terms, list(bounded))) if bounded else ():
+            found[place] = bounded[int(terms[place])]
+        return found
+
+    def _of_fields(self, operation: Operation, fmt: IntegerFormat, vectors: Ids) -> Intervals:
+        """Return the range of words from their constant upper field down."""
+        top = fields(operation)[-1]
+        below = operation.result.bits - top.width
+        if not top.constant or fmt.bits < operation.result.bits:
+            return np.broadcast_to(full_range(fmt), (len(vectors), 2))
+        upper = integers(self.store.constant_values(self.store.elements(vectors)[:, -1]), _top(fmt, below))
+        least = upper.astype(np.float64) * 2.0**below
+        return np.stack([least, least + (2.0**below - 1)], axis=-1)
+
+
+def _wide_factors(operation: Operation) -> list[tuple[int, Format]]:
+    """Return which vectors of a dot product have elements that may be far below the ends of their format."""
+    if operation.name != operations.DOT or not isinstance(operation.result, IntegerFormat):
+        return []
+    return [(index, each) for index, each in enumerate(operation.operands[:2]) if each.bits > _NARROW]
+
+
+def _top(fmt: IntegerFormat, below: int) -> IntegerFormat:
+    return IntegerFormat(fmt.name, fmt.bits - below, fmt.signed)

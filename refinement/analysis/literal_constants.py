@@ -1,0 +1,108 @@
+"""Literals that stand for irrational numbers, log2(e) and ln(2), times a power of two, or for fractions.
+
+By the irrational ones ``exp`` is written with powers of two, and ``log`` with logarithms to base two, in
+kernels and in contracts. Their product is 1, which is not so of the numbers that they are rounded to. A mean
+is a product with the float next to 1/24, of which 24 are not quite 1.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from math import log, log2
+from typing import NamedTuple
+
+import numpy as np
+
+from ...spec.formats import BF16, F16, F32, F64, FloatFormat, Format
+
+LOG2_OF_E, LN_OF_2 = "log2(e)", "ln(2)"
+
+_VALUES = {LOG2_OF_E: log2(np.e), LN_OF_2: log(2)}
+_ROUNDED = {
+    F32: {name: Fraction(float(np.float32(value))) for name, value in _VALUES.items()},
+    F64: {name: Fraction(value) for name, value in _VALUES.items()},
+}
+
+
+_TOGETHER = Fraction(1, 1 << 48)
+"""How far the sum of two floats of f32 may be off, as a part of the number that they stand for."""
+
+
+class Multiple(NamedTuple):
+    """A power of two, perhaps negated, times an irrational number."""
+
+    factor: int | Fraction
+    name: str
+
+
+@cache
+def multiple(word: int, fmt: Format) -> Multiple | None:
+    """Return what a literal stands for, if it is one of these."""
+    if not isinstance(fmt, FloatFormat) or fmt not in _ROUNDED:
+        return None
+    number = fmt.exact(word)
+    if not number:
+        return None
+    for name, rounded in _ROUNDED[fmt].items():
+        ratio = number / rounded
+        above, below = abs(ratio.numerator), ratio.denominator
+        if not above & (above - 1) and not below & (below - 1):
+            return Multiple(ratio.numerator if below == 1 else ratio, name)
+    return None
+
+
+def is_log2_of_e(number: Fraction) -> bool:
+    """Tell whether a number is log2(e), but for less than two floats of f32 can tell together."""
+    value = Fraction(_VALUES[LOG2_OF_E])
+    return abs(number - value) <= value * _TOGETHER
+
+
+_MOST_IN_FRACTION, _MOST_COUNT = 1 << 6, 1 << 15
+"""The greatest denominator of any fraction, apart from powers of two, and of one with the numerator 1."""
+
+_MOST_OF_16_BITS = 5
+"""As that of any fraction which a float of 16 bits is next to: so 0.1 is one, which is 8/5 of 1/16."""
+
+
+@cache
+def fraction(number: Fraction, fmt: FloatFormat) -> Fraction:
+    """Return the simple fraction that a float of f16, bf16, f32 or f64 is next to; itself if there is none.
+
+    What it is next to differs from it by half a unit in its last place at most.
+    """
+    coarse = fmt in (F16, BF16)
+    if not (coarse or fmt in _ROUNDED) or not number or number.denominator & (number.denominator - 1):
+        return number
+    scale = Fraction(1)
+    while abs(number) * scale < 1:
+        scale *= 2
+    while abs(number) * scale >= 2:
+        scale /= 2
+    scaled = number * scale
+    near = Fraction(1, 1 << fmt.precision)
+    simple = scaled.limit_denominator(_MOST_OF_16_BITS if coarse else _MOST_IN_FRACTION)
+    if abs(simple - scaled) <= near:
+        return simple / scale
+    power = 1 if coarse else _MOST_COUNT
+    while power > 1:
+        count = round(power / abs(scaled))
+        simple = Fraction(power, count) * (1 if scaled > 0 else -1)
+        if abs(simple - scaled) <= near:
+            return simple / scale
+        power //= 2
+    return number
+
+
+def literal(name: str, fmt: FloatFormat) -> int:
+    """Return the encoding of an irrational number, rounded."""
+    value = _VALUES[name]
+    return int(np.float32(value).view(np.uint32)) if fmt == F32 else int(np.float64(value).view(np.uint64))
+
+
+def deviation(exact: Fraction, number: float) -> float:
+    """Return by what part a number is off, as a logarithm of the factor, rounded up."""
+    if not exact or not np.isfinite(number):
+        return 0.0 if exact == number else np.inf
+    off = abs(Fraction(number) / exact - 1)
+    return float(off) * (1 + 2.0**-10) if off else 0.0

@@ -1,0 +1,130 @@
+"""Which roundings may overflow, or make 0 of all numbers, by the ranges that are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import FloatFormat
+from ..terms import operations
+from ..terms.interning import Ids
+from ..terms.store import VECTOR, Operation, TermStore
+from ..terms.traversal import fill, operands
+from .integer_intervals import Magnitudes
+from .quantisation import quantises, widens
+from .real_ranges import RealRanges, is_bounded, overflow_from
+
+_ROUNDING = (operations.FUSED, operations.CONVERT, operations.DOT, operations.SCALED_DOT)
+
+NONE = -1
+"""No term."""
+
+_UNKNOWN = -2
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """Roundings of some terms that are not shown never to overflow.
+
+    Attributes
+    ----------
+    unknown : frozenset of FloatFormat
+        Formats rounded to where nothing is known of what is rounded.
+    possible : array
+        Terms whose range is known, and goes beyond their format.
+    lost : array
+        Terms whose range is known, and so small that their format makes 0 of all of it.
+    """
+
+    unknown: frozenset[FloatFormat]
+    possible: Ids
+    lost: Ids
+
+    @property
+    def failing(self) -> Ids:
+        """The terms that are `possible`, or `lost`."""
+        found: Ids = np.union1d(self.possible, self.lost).astype(np.int32)
+        return found
+
+
+class Overflows:
+    """Finds the roundings of a store's terms that may overflow.
+
+    Attributes
+    ----------
+    ranges : RealRanges
+        Of the terms.
+    """
+
+    def __init__(self, store: TermStore, magnitudes: Magnitudes) -> None:
+        self.store = store
+        self.ranges = RealRanges(store, magnitudes)
+
+    def has_ranges(self) -> bool:
+        """Tell whether there is anything in the store whose range is known."""
+        return bool(self.store.ends) or any(is_bounded(operation) for operation in self.store.operations)
+
+    def of(self, terms: Ids) -> Overflow:
+        """Return the roundings of terms, and of what they are made of, that may overflow."""
+        self.ranges.fill(terms)
+        unknown: set[FloatFormat] = set()
+        possible, lost = ([np.empty(0, dtype=np.int32)] for _ in range(2))
+
+        def look(operation: Operation, members: Ids, _: NDArray[Any]) -> int:
+            if not _rounds(operation):
+                return 1
+            fmt = operation.result
+            assert isinstance(fmt, FloatFormat)
+            ends = np.abs(self.ranges.exact[members])
+            lost.append(members[(ends.max(-1) > 0) & (ends.max(-1) < _underflow_below(fmt))])
+            beyond = (np.isfinite(ends) & (ends >= overflow_from(fmt))).any(-1)
+            if (~np.isfinite(ends).all(-1) & ~beyond).any():
+                unknown.add(fmt)
+            possible.append(members[beyond])
+            return 1
+
+        seen = np.zeros(len(self.store), dtype=np.int8)
+        fill(self.store, terms, seen, 0, self._depends, look)
+        return Overflow(frozenset(unknown), *(np.sort(np.concatenate(each)) for each in (possible, lost)))
+
+    def _depends(self, operation: Operation, members: Ids) -> list[Ids]:
+        return operands(self.store, operation, members)
+
+    def described(self, rounding: int) -> str:
+        """Say how far a rounding goes that was found possible to overflow, or to make 0 of all numbers."""
+        fmt = self.store.operation(rounding).result
+        assert isinstance(fmt, FloatFormat)
+        least, greatest = self.ranges.exact[rounding]
+        numbers = f"a number from {least:.6g} to {greatest:.6g} is rounded to {fmt}"
+        if max(abs(least), abs(greatest)) < _underflow_below(fmt):
+            return f"{numbers}, in which it is 0"
+        return f"{numbers}, which overflows from {overflow_from(fmt):.6g} on"
+
+    def within(self, terms: Ids, roundings: Ids) -> Ids:
+        """Return one of some roundings that each term (n,) is made of, `NONE` where there is none."""
+        reached = np.full(len(self.store), _UNKNOWN, dtype=np.int32)
+        reached[roundings] = roundings
+
+        def compute(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
+            if operation.name == VECTOR:
+                return known[self.store.elements(members)].max(-1)
+            given = operands(self.store, operation, members)
+            return np.max([known[each] for each in given], axis=0) if given else NONE
+
+        fill(self.store, terms, reached, _UNKNOWN, self._depends, compute)
+        found: Ids = reached[np.asarray(terms)]
+        return found
+
+
+def _underflow_below(fmt: FloatFormat) -> float:
+    """Return the magnitude below which rounding to nearest makes 0."""
+    return float(2.0 ** (fmt.minimum_exponent - fmt.fraction_bits - 1))
+
+
+def _rounds(operation: Operation) -> bool:
+    if operation.name not in _ROUNDING or not isinstance(operation.result, FloatFormat):
+        return False
+    return not widens(operation) and not quantises(operation)

@@ -1,0 +1,1 @@
+"""Conditions: decision diagrams, conditions on scalars, and what they choose."""

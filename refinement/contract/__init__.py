@@ -1,0 +1,1 @@
+"""Contracts: their TOML schema, parameters, sizes, conditions and accuracy clauses."""

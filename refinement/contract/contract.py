@@ -1,0 +1,366 @@
+"""Contracts: what a kernel is launched with, and what it is to compute (`docs/contracts.md`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ...spec.errors import InputError
+from ...spec.power.choices import ALIASING
+from ..conditions.scalar_cases import EVERY, Case
+from ..findings.result import Equality
+from ..formula.index_arithmetic import Expression
+from ..formula.tree import Formula, Requirement, Source
+from .arguments import (
+    HELD_ELEMENTS,
+    Array,
+    Pointers,
+    Scalar,
+    SharedBuffer,
+    argument_of,
+    buffer_of,
+    pointers_of,
+)
+from .parameters import BufferParameter, Parameter, Passed, PointerParameter, Structure
+
+if TYPE_CHECKING:
+    from ..terms.matrix_rounding import MatrixRounding
+    from .accuracy_clauses import AccuracyClause
+    from .size_domains import QuantifiedSizes
+
+
+class Accumulate(StrEnum):
+    """How floating-point sums are added up."""
+
+    UNSPECIFIED = "unspecified"
+    SEQUENTIAL = "sequential"
+
+
+class Synchronisation(StrEnum):
+    """Who puts the pipes of a core in order: whoever assembles the kernel, or the kernel's own text."""
+
+    INSERTED = "inserted"
+    EXPLICIT = "explicit"
+
+
+@dataclass(frozen=True)
+class Launching:
+    """One of several launches, at one set of sizes.
+
+    Attributes
+    ----------
+    entry : str, optional
+        The kernel's name in its module.
+    grid, block, dynamic_shared, passed
+        As in `Instance`.
+    """
+
+    entry: str | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared: int | None
+    passed: tuple[Structure | str, ...]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A contract at one set of sizes.
+
+    Attributes
+    ----------
+    contract : Contract
+        The contract.
+    sizes : mapping of str to int
+        Values of the sizes.
+    grid, block : tuple of int
+        Three extents each.
+    dynamic_shared : int, optional
+        Bytes; None where the contract does not say.
+    arguments : tuple of Scalar and Array
+        In the order of the kernel's parameters, those in structures one by one.
+    pointers : tuple of Pointers
+        Addresses in arrays and buffers.
+    buffers : tuple of SharedBuffer
+        Memory in which several arrays lie.
+    passed : tuple of Structure or str
+        What the kernel takes, in its order; see `Contract.passing`.
+    case : Case
+        What is supposed of scalars that may be anything; nothing by default.
+    launches : tuple of Launching
+        Where there are several, one after the other; grid, block and the like are then those of the first.
+    """
+
+    contract: Contract
+    sizes: Mapping[str, int]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared: int | None
+    arguments: tuple[Scalar | Array, ...]
+    pointers: tuple[Pointers, ...]
+    buffers: tuple[SharedBuffer, ...]
+    passed: tuple[Structure | str, ...]
+    case: Case = EVERY
+    launches: tuple[Launching, ...] = ()
+
+    def in_launch(self, launch: Launching) -> Instance:
+        """Return one of several launches as the only one."""
+        return replace(
+            self,
+            grid=launch.grid,
+            block=launch.block,
+            dynamic_shared=launch.dynamic_shared,
+            passed=launch.passed,
+            launches=(),
+        )
+
+    def in_case(self, case: Case) -> Instance:
+        """Return the same, of scalars of which something is supposed."""
+        arguments = tuple(
+            replace(each, value=case.values[each.name])
+            if isinstance(each, Scalar) and each.name in case.values
+            else each
+            for each in self.arguments
+        )
+        return replace(self, arguments=arguments, case=case)
+
+    @cached_property
+    def arrays(self) -> Mapping[str, Array]:
+        """The arrays by name."""
+        return {each.name: each for each in self.arguments if isinstance(each, Array)}
+
+    @cached_property
+    def scalars(self) -> Mapping[str, Scalar]:
+        """The scalars by name."""
+        return {each.name: each for each in self.arguments if isinstance(each, Scalar)}
+
+    @property
+    def outputs(self) -> tuple[Array, ...]:
+        """The arrays that are compared: those that formulas describe, or all that may be written."""
+        if self.contract.formulas:
+            return tuple(self.arrays[formula.output] for formula in self.contract.formulas)
+        return tuple(array for array in self.arrays.values() if array.access.is_output)
+
+    def __str__(self) -> str:
+        sizes = (f"{name} = {value}" for name, value in self.sizes.items())
+        return ", ".join((*sizes, *self.case.statements))
+
+
+@dataclass(frozen=True)
+class LaunchExtents:
+    """With what a kernel is launched.
+
+    Attributes
+    ----------
+    grid, block : tuple of Expression
+        Up to three extents.
+    dynamic_shared : Expression, optional
+        Bytes; None where it does not say.
+    """
+
+    grid: tuple[Expression, ...]
+    block: tuple[Expression, ...]
+    dynamic_shared: Expression | None
+
+
+@dataclass(frozen=True)
+class LaunchStep:
+    """One of several launches.
+
+    Attributes
+    ----------
+    entry : str, optional
+        The kernel's name in its module.
+    extents : LaunchExtents
+        With what it is launched.
+    passing : tuple of Structure or str
+        What it takes, in its order.
+    """
+
+    entry: str | None
+    extents: LaunchExtents
+    passing: tuple[Structure | str, ...]
+
+
+@dataclass(frozen=True)
+class FormerKernel:
+    """The kernel that another one is compared with.
+
+    Attributes
+    ----------
+    entry : str, optional
+        Its name in its module.
+    launch : LaunchExtents
+        Its own.
+    equality : Equality
+        The weakest that is enough.
+    launches : tuple of LaunchStep
+        Where it is several, one after the other.
+    """
+
+    entry: str | None
+    launch: LaunchExtents
+    equality: Equality = Equality.VALUE
+    launches: tuple[LaunchStep, ...] = ()
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a kernel is launched with, and what it is to compute.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    isa : str
+        ``ptx``, ``power`` or ``pto``.
+    entry, target : str, optional
+        The kernel's name in its module, and the processor it is for.
+    launch : LaunchExtents
+        Its launch.
+    former : FormerKernel
+        The kernel that it is compared with, where it is compared with one.
+    sizes : tuple of mapping
+        The sets of sizes at which it is to hold.
+    parameters : tuple of Parameter
+        In the kernel's order, those in structures one by one.
+    pointers : tuple of PointerParameter
+        Parameters that are addresses in arrays, or that point to such.
+    buffers : tuple of BufferParameter
+        Memory in which several arrays lie.
+    passing : tuple of Structure or str
+        What the kernel takes, in its order: structures, and names of parameters that stand alone.
+    formulas : tuple of Formula
+        One for each output; none where only accesses to memory are to be looked at.
+    accumulate : Accumulate
+        The order of floating-point sums.
+    equality : Equality
+        The weakest that is enough.
+    reference : Stated, optional
+        The function, as ``file.py:name``, that says what all outputs are, instead of formulas.
+    launches : tuple of LaunchStep
+        Where there are several, one after the other; `entry`, `launch` and `passing` are the first's.
+    matrix_rounding : MatrixRounding, optional
+        By which choice the roundings of matrix instructions are counted; the command line says it.
+    accuracy : AccuracyClause, optional
+        How far floats may be from what the formulas say.
+    quantified : QuantifiedSizes, optional
+        Where sizes may be any number of a domain; `sizes` then stand in for all.
+    synchronisation : Synchronisation, optional
+        Of a PTO kernel; None where its text is to say.
+    aliasing : str
+        Of a Power kernel: the reading of `mmaproof.spec.power.choices.ALIASING`.
+    requirements : tuple of Requirement
+        What the kernel may rely on of its inputs; nothing is said of others.
+    """
+
+    path: str
+    isa: str
+    entry: str | None
+    target: str | None
+    launch: LaunchExtents
+    former: FormerKernel
+    sizes: tuple[Mapping[str, int], ...]
+    parameters: tuple[Parameter, ...]
+    pointers: tuple[PointerParameter, ...]
+    buffers: tuple[BufferParameter, ...]
+    passing: tuple[Structure | str, ...]
+    formulas: tuple[Formula, ...]
+    accumulate: Accumulate = Accumulate.UNSPECIFIED
+    equality: Equality = Equality.VALUE
+    reference: Source | None = None
+    launches: tuple[LaunchStep, ...] = ()
+    matrix_rounding: MatrixRounding | None = None
+    quantified: QuantifiedSizes | None = None
+    accuracy: AccuracyClause | None = None
+    synchronisation: Synchronisation | None = None
+    aliasing: str = ALIASING.default
+    requirements: tuple[Requirement, ...] = ()
+
+    @property
+    def says_values(self) -> bool:
+        """Whether it says what is computed, and not only what is in memory."""
+        return bool(self.formulas) or self.reference is not None
+
+    def passed(self, *, former: bool = False) -> tuple[Structure | str, ...]:
+        """Return what the kernel takes, or the former one, in its order."""
+        other = Passed.NEW if former else Passed.OLD
+        return passed_to(other, self.passing, (*self.parameters, *self.pointers))
+
+    @property
+    def of_former(self) -> Contract:
+        """The contract with the launches of the former kernel in place of the other's."""
+        return replace(self, entry=self.former.entry or self.entry, launches=self.former.launches)
+
+    def formula(self, output: str) -> Formula:
+        """Return the formula of an output."""
+        return next(formula for formula in self.formulas if formula.output == output)
+
+    def instances(self) -> Iterator[Instance]:
+        """Yield the contract at every set of its sizes; raises as `instance`."""
+        for sizes in self.sizes:
+            yield self.instance(sizes)
+
+    def instance(self, sizes: Mapping[str, int], *, former: bool = False) -> Instance:
+        """Return the contract at one set of sizes, for the kernel or for the former one.
+
+        Raises
+        ------
+        InputError
+            If an extent, a stride or a value is not possible at these sizes.
+        """
+        launch = self.former.launch if former else self.launch
+        shared = None if launch.dynamic_shared is None else launch.dynamic_shared.value(sizes, 0)
+        # Of all sizes of a domain one may have no grid, which is a finding about the kernel that is verified.
+        blocks = None if self.quantified is not None and not former else 1
+        grid, block = _three(launch.grid, sizes, blocks), _three(launch.block, sizes)
+        other = Passed.NEW if former else Passed.OLD
+        arguments = tuple(argument_of(each, sizes) for each in self.parameters if each.passed is not other)
+        elements = sum(each.elements for each in arguments if isinstance(each, Array))
+        if elements > HELD_ELEMENTS:
+            raise InputError(f"the arrays have {elements} elements; at most {HELD_ELEMENTS}", self.path)
+        pointers = tuple(pointers_of(each, sizes) for each in self.pointers if each.passed is not other)
+        wheres = {each.name: each.where for each in self.parameters}
+        arrays = [(each, wheres[each.name]) for each in arguments if isinstance(each, Array)]
+        buffers = tuple(buffer_of(each, sizes, arrays) for each in self.buffers)
+        steps = self.former.launches if former else self.launches
+        launches = tuple(_launching(each, sizes, blocks) for each in steps)
+        return Instance(
+            self,
+            sizes,
+            grid,
+            block,
+            shared,
+            arguments,
+            pointers,
+            buffers,
+            self.passed(former=former),
+            launches=launches,
+        )
+
+
+def passed_to(
+    other: Passed, passing: Iterable[Structure | str], described: Iterable[Parameter | PointerParameter]
+) -> tuple[Structure | str, ...]:
+    """Return what is passed to one of two kernels, of all that is: not what only the other one takes."""
+    gone = {each.name for each in described if each.passed is other}
+    return tuple(
+        each for each in passing if (each not in gone if isinstance(each, str) else each.passed is not other)
+    )
+
+
+def _three(
+    extents: tuple[Expression, ...], sizes: Mapping[str, int], least: int | None = 1
+) -> tuple[int, int, int]:
+    found = [extent.value(sizes, least) for extent in extents]
+    x, y, z = [*found, 1, 1, 1][:3]
+    return x, y, z
+
+
+def _launching(step: LaunchStep, sizes: Mapping[str, int], blocks: int | None) -> Launching:
+    extents = step.extents
+    shared = None if extents.dynamic_shared is None else extents.dynamic_shared.value(sizes, 0)
+    grid, block = _three(extents.grid, sizes, blocks), _three(extents.block, sizes)
+    return Launching(step.entry, grid, block, shared, step.passing)

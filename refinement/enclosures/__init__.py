@@ -1,0 +1,1 @@
+"""Affine arithmetic over pieces of an argument: enclosures of what terms of one number can be."""

@@ -1,0 +1,1 @@
+"""Equality of terms: normal forms, case splits on signs, and where terms are NaN or infinite."""

@@ -1,0 +1,328 @@
+"""Whether two arrays of terms are equal: as bits, else over the ring or the reals."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.float_encoding import is_nan
+from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ..analysis.discharged_hypotheses import discharged
+from ..analysis.overflow import NONE
+from ..analysis.rounding_depth import Roundings, roundings
+from ..checker.evaluated import Checked, ObjectionError, Taken, checked
+from ..normal_forms.elementary_forms import OutweighedMaskError
+from ..normal_forms.forms import NormalForms
+from ..normal_forms.polynomials import ExpansionError
+from ..terms.instances import TermInstances
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, TermStore, bits
+from ..terms.traversal import by_operation
+from .sign_cases import SignCases
+from .special_values import SpecialValues
+from .truncated_floats import TruncatedFloats
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How terms (n,) compare with what is expected.
+
+    Attributes
+    ----------
+    identical : array (n,)
+        Which are the same bits.
+    equal : array (n,)
+        Which are equal, as bits or over the reals.
+    roundings : Roundings, optional
+        What those that are equal, but not as bits, have undergone.
+    reason : str, optional
+        Why some of those that are not shown equal may yet be.
+    overflowing : array (n,), optional
+        Of those whose polynomials are equal, but not they: a rounding that only one side does of what is
+        known to go beyond its format, or to be 0 in it; else `overflow.NONE`.
+    checked : Checked
+        What of those that are equal, but not the identical terms, was evaluated again by the checker.
+    special : SpecialValues, optional
+        Where the terms are NaN or infinite.
+    read : pair of arrays (n,), optional
+        The terms that are equal to those that were compared, but for NaNs, if these are not shown equal as
+        they are (`truncated_floats`).
+    """
+
+    identical: NDArray[np.bool_]
+    equal: NDArray[np.bool_]
+    roundings: Roundings | None = None
+    reason: str | None = None
+    overflowing: Ids | None = None
+    checked: Checked = field(default_factory=Checked)
+    special: SpecialValues | None = None
+    read: tuple[Ids, Ids] | None = None
+
+
+_POLE = "what divides, or has a logarithm, is 0 for all inputs"
+_CONSTANT = "for all inputs it may be NaN, or another infinity"
+_CHOSEN = "where a select yields an infinity or a 0, it may be NaN"
+
+
+def compared_as(fmt: Format) -> Format:
+    """Return the format in which outputs of a format are compared: integers modulo a power of two."""
+    return bits(fmt.bits) if isinstance(fmt, IntegerFormat) else fmt
+
+
+def compare(
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, patient: bool = True
+) -> Comparison:
+    """Compare terms (n,) with the terms expected, both read in a format.
+
+    Integers are equal as bits where their polynomials are equal modulo ``2**fmt.bits`` and no float is
+    rounded on the way; what is not the identical term can otherwise only be equal over the reals, where no
+    operation rounds or overflows. What is found equal is evaluated again by the checker, which knows nothing
+    of how it was shown.
+
+    Raises
+    ------
+    ObjectionError
+        If the checker finds numbers on which terms that are shown to be equal are not: a defect.
+    ExpansionError
+        If not patient, as soon as there is a sum of too many products, though another way may do.
+    """
+    identical: NDArray[np.bool_] = actual == expected
+    forms.quantifier.is_patient = patient
+    try:
+        found = _compared(forms, actual, expected, fmt, identical)
+        if not found.equal.all():
+            terms = _truncated(forms.store, actual, expected, fmt)
+            of_terms = None if terms is None else _compared(forms, *terms, fmt, identical)
+            if terms and of_terms and of_terms.equal.sum() > found.equal.sum():
+                (actual, expected), found = terms, replace(of_terms, read=terms)
+    finally:
+        forms.quantifier.is_patient = True
+    both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
+    members = np.flatnonzero(found.equal & ~both)
+    read = compared_as(fmt)
+    try:
+        again = checked(forms.store, actual[members], expected[members], read, _taken(forms))
+    except ObjectionError as objection:
+        objection.member = int(members[objection.member])
+        raise
+    return replace(found, equal=found.equal | both, checked=again)
+
+
+def _truncated(store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> tuple[Ids, Ids] | None:
+    """Return terms with conversions for floats whose low bits are dropped; None if there are none."""
+    floats = TruncatedFloats(store)
+    found = floats.converted(actual, fmt), floats.converted(expected, fmt)
+    changed = any((new != old).any() for new, old in zip(found, (actual, expected), strict=True))
+    return found if changed else None
+
+
+_WRITTEN_OUT = 2.0**-18
+"""How far a polynomial that is taken for a function may be from it where the checker evaluates both."""
+
+
+def _taken(forms: NormalForms) -> Taken:
+    return Taken(_WRITTEN_OUT if forms.software.recognised else 0.0, forms.needs_masks, forms.store.admitted)
+
+
+def _are_nans(store: TermStore, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+    """Tell which terms (n,) are known to be NaNs of a format, whichever these are."""
+    found = np.zeros(len(terms), dtype=bool)
+    if isinstance(fmt, FloatFormat):
+        found |= store.are(CONSTANT, terms) & is_nan(store.constant_values(terms).astype(fmt.storage), fmt)
+        found |= store.are_computed_nans(terms, fmt)
+    return found
+
+
+def _compared(
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, identical: NDArray[np.bool_]
+) -> Comparison:
+    """Compare terms (n,), of which some are known to be the identical bits."""
+    others = np.flatnonzero(actual != expected)
+    read = compared_as(fmt)
+    differing, reason = _differing(forms, actual, expected, others, read)
+    if len(differing) and forms.quantifier.near_fractions:
+        before = len(differing)
+        differing, reason = _differing(forms.of_fractions, actual, expected, differing, read)
+        forms.needs_fractions |= len(differing) < before
+    equal = np.ones(len(actual), dtype=bool)
+    equal[differing] = False
+    if isinstance(fmt, FloatFormat):  # of what is no number, only the bits can be equal
+        classes = forms.quantifier.classes
+        infinite = classes.never_finite(actual, fmt) | classes.never_finite(expected, fmt)
+        equal &= identical | ~infinite
+        if _have_poles(forms, np.concatenate([each[equal & ~identical] for each in (actual, expected)])):
+            equal, reason = identical.copy(), _POLE
+    special, some = SpecialValues(forms), np.flatnonzero(equal & ~identical)
+    unlike = special.unlike(actual[some], expected[some], fmt)
+    if unlike.somewhere.any():
+        equal[some[unlike.somewhere]] = False
+        reason = _CONSTANT if unlike.everywhere.any() else _CHOSEN
+    rounded = equal & ~identical
+    both = np.concatenate([actual[rounded], expected[rounded]])
+    if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:
+        return Comparison(equal, equal, None, reason, special=special)
+    if not rounded.any():
+        return Comparison(identical, equal, None, reason, special=special)
+    undergone = roundings(forms.store, actual[rounded], expected[rounded])
+    undergone = replace(undergone, approximations=(*undergone.approximations, *forms.uncounted))
+    overflowing = np.full(len(actual), NONE, dtype=np.int32)
+    if forms.overflows.has_ranges():
+        unknown, alone = _overflows(forms, actual[rounded], expected[rounded])
+        undergone = replace(undergone, unbounded=tuple(sorted(map(str, unknown))))
+        sides = [forms.overflows.within(terms[rounded], alone) for terms in (actual, expected)]
+        overflowing[rounded] = np.where(sides[0] == NONE, sides[1], sides[0])
+        equal &= overflowing == NONE
+        undergone = discharged(forms.overflows.ranges, both, undergone)
+    return Comparison(identical, equal, undergone, reason, overflowing, special=special)
+
+
+def _have_poles(forms: NormalForms, terms: Ids) -> bool:
+    """Tell whether there is, for all inputs, no number that some of the terms (n,) are."""
+    if not (forms.poles and len(terms)):
+        return False
+    poles = np.array(sorted(forms.poles), dtype=np.int32)
+    return bool((forms.overflows.within(terms, poles) != NONE).any())
+
+
+def _overflows(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[set[FloatFormat], Ids]:
+    """Return the formats to which roundings may overflow, and the roundings that one side alone does.
+
+    The two sides are equal over the reals. What both round to the same format fails in both.
+    """
+    kernel, contract = (forms.overflows.of(terms) for terms in (actual, expected))
+    unknown = set(kernel.unknown | contract.unknown)
+    alone = [kernel.failing, contract.failing]
+    if all(map(len, alone)):
+        both = np.isin(actual, kernel.failing) & np.isin(expected, contract.failing)
+        both &= forms.store.widths(actual) == forms.store.widths(expected)
+        alone = [np.setdiff1d(alone[0], actual[both]), np.setdiff1d(alone[1], expected[both])]
+        keys = [_rounded_quantities(forms, terms) for terms in (*alone, kernel.failing, contract.failing)]
+        alone = [alone[0][~np.isin(keys[0], keys[3])], alone[1][~np.isin(keys[1], keys[2])]]
+        shared = np.setdiff1d(np.concatenate([kernel.possible, contract.possible]), np.concatenate(alone))
+        formats = (operation.result for operation, _ in by_operation(forms.store, shared))
+        unknown |= {fmt for fmt in formats if isinstance(fmt, FloatFormat)}
+    return unknown, np.union1d(*alone).astype(np.int32)
+
+
+def _rounded_quantities(forms: NormalForms, terms: Ids) -> NDArray[np.int64]:
+    """Return numbers (n,) that are equal for roundings of equal quantities to formats of one range."""
+    found = np.empty(len(terms), dtype=np.int64)
+    for operation, members in by_operation(forms.store, terms):
+        fmt = operation.result
+        assert isinstance(fmt, FloatFormat)
+        numbers = forms.identifiers(members, fmt).astype(np.int64)
+        found[np.isin(terms, members)] = (numbers << np.int64(16)) | fmt.bits << 8 | fmt.exponent_bits
+    return found
+
+
+_FIRST, _AT_A_TIME = 8, 512
+"""Members that are compared thoroughly at first, and at a time."""
+
+_SAMPLE = 8
+"""Members of which one at least must be an instance of another, for all to be compared with that."""
+
+
+def _differing(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return which terms are not shown equal, and if it is so, that too many products would decide it.
+
+    Where only a thorough comparison can tell, it ends with the first members that differ: all that are
+    left then count as not shown.
+    """
+    plain = ~(forms.are_slow(actual[members]) | forms.are_slow(expected[members]))
+    slow, members = members[~plain], members[plain]
+    found = forms.difference(actual[members], expected[members], fmt)
+    doubtful = members[np.unique(found.owners)]
+    if len(forms.certain(found)):
+        return np.union1d(doubtful, slow), None
+    differing, reason = _thoroughly(forms, actual, expected, doubtful, fmt)
+    if len(differing):
+        return np.union1d(differing, slow), reason
+    return _by_shape(forms, actual, expected, slow, fmt)
+
+
+def _by_shape(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return which terms are not shown equal, as `_differing`, of each shape looking at one.
+
+    What is not an instance of that is looked at again, all together if hardly anything is one.
+    """
+    instances = TermInstances(forms.store)
+    pairs = np.stack([actual, expected], axis=1)
+    shapes = instances.shapes(pairs[members].reshape(-1)).reshape(-1, 2)
+    classes = np.unique(shapes, axis=0, return_inverse=True)[1].reshape(-1)
+    while len(members):
+        _, first = np.unique(classes, return_index=True)
+        first = np.sort(first)[:_AT_A_TIME]
+        differing, reason = _thoroughly(forms, actual, expected, members[first], fmt)
+        left, alike = np.ones(len(members), dtype=bool), False
+        left[first] = np.isin(members[first], differing)
+        for one in first[~left[first]]:
+            others = np.flatnonzero(left & (classes == classes[one]))
+            some = others[:: len(others) // _SAMPLE + 1]
+            for tried in (some, others):
+                same = instances.of(pairs[members[one]], pairs[members[tried]])
+                left[tried[same]] = False
+                if not same.any():
+                    break
+                alike = True
+        members, classes = members[left], classes[left]
+        if len(differing):
+            return members, reason
+        if not alike:
+            return _thoroughly(forms, actual, expected, members, fmt)
+    return members, None
+
+
+def _thoroughly(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return which terms are not shown equal, with as many sums expanded as needed."""
+    differing, reason = _at_once(forms, actual, expected, members, fmt)
+    if not len(differing):
+        return differing, reason
+    cases = SignCases(forms, partial(_unequal_at_once, forms))
+    found = differing[cases.unequal(actual[differing], expected[differing], fmt)]
+    return found, reason if len(found) else None
+
+
+def _unequal_at_once(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Indices:
+    """Return which terms (n,) are not shown equal, or not to be numbers for any inputs."""
+    differing = _at_once(forms, actual, expected, np.arange(len(actual)), fmt)[0]
+    return np.arange(len(actual)) if _have_poles(forms, np.concatenate([actual, expected])) else differing
+
+
+def _at_once(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return what `_thoroughly` does where nothing is supposed of what terms choose by."""
+    left = members
+    for unequal in (forms.unequal, forms.outer.unequal, forms.unequal_unmasked):
+        with suppress(OutweighedMaskError):
+            try:
+                left = left[unequal(actual[left], expected[left], fmt)]
+            except ExpansionError:
+                if not forms.quantifier.is_patient:
+                    raise
+                break  # the others expand more sums
+    start = 0
+    while start < len(left):
+        some = left[start : start + (_AT_A_TIME if start else _FIRST)]
+        try:
+            wrong = some[forms.thorough.unequal(actual[some], expected[some], fmt)]
+        except ExpansionError as error:
+            if not forms.quantifier.is_patient:
+                raise
+            return left[start:], str(error)
+        start += len(some)
+        if len(wrong):
+            return np.concatenate([wrong, left[start:]]), None
+    return left[:0], None

@@ -1,0 +1,193 @@
+"""Bits of floats that are read as floats: the conversion toward zero, magnitudes and negations.
+
+The high 16 bits of an f32 are a bf16, and an f32 whose 13 lowest bits are 0 is a tf32: the formats share the
+sign and the exponent, so dropping low bits of the fraction is the conversion toward zero, for zeros,
+subnormal numbers and infinities too. A NaN alone may turn into an infinity, if all bits that are left of its
+fraction are 0: over the reals there is none.
+
+Whatever float a word is, with a highest bit of 0 it is its magnitude, with 1 minus that, and with the highest
+bit flipped its negation.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import BF16, F32, TF32, FloatFormat, Format
+from ...spec.rounding import Rounding
+from ..terms import operations
+from ..terms.bit_slices import bitwise, extract
+from ..terms.interning import Ids
+from ..terms.slices import Field, Slice, fields, join, values
+from ..terms.store import CONCATENATION, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
+from ..terms.traversal import by_operation, fill, operands
+from ..terms.truth_tables import A
+
+_UNKNOWN = -1
+
+_NARROW: MappingProxyType[int, FloatFormat] = MappingProxyType({16: BF16, 13: TF32})
+"""What is left of an f32 without so many low bits."""
+
+_READ = (BF16, TF32, F32)
+
+_LEAST_BITS = 16
+"""Of formats whose signs are looked for; those of narrower ones are read from tables of values."""
+
+_DEEPEST = 4
+"""Choices within choices that are looked through; what lies deeper keeps its bits."""
+
+
+class TruncatedFloats:
+    """Writes conversions toward zero for the high bits of floats, where they are read as floats.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    """
+
+    def __init__(self, store: TermStore) -> None:
+        self._store = store
+
+    def converted(self, terms: Ids, fmt: Format) -> Ids:
+        """Return terms (n,), read in a format, with conversions for bits that floats are cut to.
+
+        They are the same numbers for all inputs that make no NaN.
+        """
+        if not any(_cut(each) or _has_sign(each) for each in self._store.operations):
+            return terms
+        table = np.full(len(self._store), _UNKNOWN, dtype=np.int32)
+
+        def depends(operation: Operation, members: Ids) -> list[Ids]:
+            return operands(self._store, operation, members)
+
+        fill(self._store, terms, table, _UNKNOWN, depends, self._rewritten)
+        return self._read(table[terms], fmt)
+
+    def _rewritten(self, operation: Operation, members: Ids, known: Ids) -> Ids:
+        """Return terms of one operation whose arguments are read as it reads them."""
+        if operation.name in LEAVES or operation.name == NORMAL_FORM:
+            return members
+        if operation.name == VECTOR:
+            return self._store.vectors(known[self._store.elements(members)])
+        arguments = self._store.arguments(members).copy()
+        for column, terms in enumerate(operands(self._store, operation, members)):
+            read = known[terms]
+            if column < len(operation.operands):
+                read = self._argument(read, operation.operands[column])
+            arguments[:, column] = read
+        return self._store.apply(operation, *(each for each in arguments.T if (each >= 0).all()))
+
+    def _argument(self, terms: Ids, fmt: Format) -> Ids:
+        """Return arguments (n,), terms or vectors of them, as they are read in a format."""
+        found = terms.copy()
+        vectors = np.flatnonzero(self._store.are(VECTOR, terms))
+        for length in np.unique(self._store.operation_numbers(terms[vectors])):
+            alike = vectors[self._store.operation_numbers(terms[vectors]) == length]
+            elements = self._store.elements(terms[alike])
+            read = self._read(elements.reshape(-1), fmt).reshape(elements.shape)
+            found[alike] = self._store.vectors(read)
+        others = np.flatnonzero(~self._store.are(VECTOR, terms))
+        found[others] = self._read(terms[others], fmt)
+        return found
+
+    def _read(self, terms: Ids, fmt: Format, depth: int = _DEEPEST) -> Ids:
+        """Return terms (n,) with conversions for those that are high bits of floats."""
+        if not isinstance(fmt, FloatFormat) or fmt.bits < _LEAST_BITS or not len(terms):
+            return terms
+        found = terms.copy()
+        for operation, members in by_operation(self._store, np.unique(terms)):
+            made = members
+            if _has_sign(operation) and operation.result.bits == fmt.bits and depth:
+                made = self._with_signs(operation, members, fmt, depth)
+            if made is members and operation.name == CONCATENATION and fmt in _READ:
+                made = self._conversions(operation, members, fmt)
+            elif operation.name == operations.SELECT and operation.result.bits == fmt.bits and depth:
+                condition, *sides = self._store.arguments(members)[:, :3].T
+                chosen = (self._read(side, fmt, depth - 1) for side in sides)
+                made = self._store.apply(operation, condition, *chosen)
+            if made is not members:
+                found = np.where(np.isin(terms, members), made[self._places(members, terms)], found)
+        return found.astype(np.int32)
+
+    @staticmethod
+    def _places(members: Ids, terms: Ids) -> NDArray[np.intp]:
+        """Return where terms are among members, which are sorted; anywhere for others."""
+        return np.minimum(np.searchsorted(members, terms), len(members) - 1)
+
+    def _with_signs(self, operation: Operation, words: Ids, fmt: FloatFormat, depth: int) -> Ids:
+        """Return words (n,) of one concatenation as magnitudes or negations of floats, if they are."""
+        store, own = self._store, fields(operation)
+        *low, top = (
+            Slice(part, field)
+            for part, field in zip(store.elements(store.arguments(words)[:, 0]).T, own, strict=True)
+        )
+        place = low[-1].field.top + 1
+        if (store.widths(low[-1].terms) != place + 1).any():
+            return words
+        number = self._read(join(store, [*low, Slice(low[-1].terms, Field(place, 1))]), fmt, depth - 1)
+        opposite = store.apply(operations.negate(fmt), number)
+        if top.constant:
+            size = store.apply(operations.extremum(fmt, "max", nan=True), number, opposite)
+            return np.where(values(store, top) != 0, store.apply(operations.negate(fmt), size), size)
+        sign = extract(store, low[-1].terms, place, 1)
+        flipped = bitwise(store, 0xFF ^ A, sign, sign, sign)
+        return np.where(flipped == top.terms, opposite, words)
+
+    def _conversions(self, operation: Operation, words: Ids, fmt: FloatFormat) -> Ids:
+        """Return words (n,) of one concatenation as conversions of what they are cut from, if they are."""
+        low = _cut(operation)
+        narrow = _NARROW.get(low)
+        if narrow is None or (operation.result.bits, narrow) == (16, TF32):
+            return words
+        if (fmt == BF16) != (operation.result.bits == BF16.bits):
+            return words
+        parts = self._store.elements(self._store.arguments(words)[:, 0])
+        found = [Slice(parts[:, at], field) for at, field in enumerate(fields(operation))]
+        if operation.result.bits == F32.bits:
+            zeros, *found = found
+            if (self._store.constant_values(zeros.terms) != 0).any():
+                return words
+        floats = found[0].terms
+        if not self._are_floats(floats):
+            return words
+        whole = join(self._store, [Slice(floats, Field(0, low)), *found])
+        made = self._store.apply(operations.fused(narrow, (), (F32,), Rounding.TOWARD_ZERO), whole)
+        if fmt == narrow:
+            return made
+        return self._store.apply(operations.fused(F32, (), (narrow,)), made)
+
+    def _are_floats(self, terms: Ids) -> bool:
+        """Tell whether terms (n,) are f32 by what computes them, or choices of 32 bits."""
+        kinds = [self._store.operations[number] for number in np.unique(self._store.operation_numbers(terms))]
+        return all(
+            each.result == F32 or (each.name == operations.SELECT and each.result.bits == F32.bits)
+            for each in kinds
+        )
+
+
+def _has_sign(operation: Operation) -> bool:
+    """Tell whether the highest bit of a word is from elsewhere than those next to it."""
+    if operation.name != CONCATENATION or len(fields(operation)) < 2:
+        return False
+    *_, below, top = fields(operation)
+    return top.width == 1 and not (below.constant or below.repeats)
+
+
+def _cut(operation: Operation) -> int:
+    """Return how many low bits of what its lowest field is cut from a concatenation lacks; 0 if none.
+
+    A word of 32 bits must have a constant in their place.
+    """
+    if operation.name != CONCATENATION:
+        return 0
+    first, *rest = fields(operation)
+    if operation.result.bits == F32.bits and first.constant and rest:
+        lowest = rest[0]
+        return 0 if lowest.constant or lowest.repeats or lowest.low != first.width else lowest.low
+    if operation.result.bits == BF16.bits and not first.constant and not first.repeats and first.low == 16:
+        return first.low
+    return 0

@@ -1,0 +1,1 @@
+"""Rounding errors: bounds on given inputs, bounds for all inputs, and exact errors."""

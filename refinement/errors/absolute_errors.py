@@ -1,0 +1,498 @@
+"""Bounds of rounding errors for all data: how far floating-point terms may be from their exact values.
+
+Of a term there are a *magnitude* M, itself a term made of absolute values of inputs, and a *growth* g, a
+number: for all data |exact| ≤ M and |computed - exact| ≤ (e^g - 1)·M, where no rounding over- or underflows.
+Magnitudes of products multiply, and their growths add up; those of sums add up, and the greatest growth
+counts; each rounding to a format of unit roundoff u adds ln(1 + u), unless the numbers are multiples of a
+power of two of which the format has all that can be.
+
+Functions that are no sums of products carry an error on where it is known to be a part of a number that is
+not cancelled (divisors, roots), or where they don't make it larger (tanh, erf, sin). Of others nothing
+is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.float_encoding import encode
+from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
+from ...spec.rounding import Rounding
+from ..analysis.approximations import REACH, relative_error
+from ..analysis.quantisation import quantises
+from ..analysis.rounding_depth import Path, paths, unit_of_rounding
+from ..analysis.rounding_errors import unit_of
+from ..normal_forms.element_functions import ElementFunctions
+from ..normal_forms.forms import NormalForms
+from ..normal_forms.reciprocals import quotient_roundings
+from ..normal_forms.sparse_polynomials import sparse
+from ..terms import operations
+from ..terms.interning import Ids
+from ..terms.matrix_rounding import MatrixRounding
+from ..terms.operations import Sum
+from ..terms.store import CONSTANT, INPUT, Operation
+from ..terms.traversal import by_operation
+from .absolute_parts import NO_UNIT, NONE, Part, accumulated, product, total
+from .absolute_polynomials import AbsolutePolynomials
+
+Reading = tuple[Ids, Format]
+"""Terms, and the format that they are read in."""
+
+_LIPSCHITZ = MappingProxyType({"tanh": 1.0, "erf": 1.25, "sin": 1.0})
+"""Functions f of which |f(x)| and |f(x) - f(y)| are at most so many times |x| and |x - y|."""
+
+_OF_MAGNITUDE = ("rcp", "sqrt", "rsqrt", "div")
+"""Functions that take a relative error for one."""
+
+_MANY = 1 << 22
+"""Terms of vectors that are looked at one by one."""
+
+
+class AbsoluteErrors:
+    """Bounds of the errors of terms.
+
+    Parameters
+    ----------
+    forms : NormalForms
+        Of the store.
+    unit : MatrixRounding, optional
+        What matrix instructions round; without it, any order of additions.
+    relaxed : bool
+        Take the magnitudes of the products in a sum of integers for that of the sum.
+
+    Attributes
+    ----------
+    granted : set of str
+        What is taken for granted of the numbers that functions are done to.
+    """
+
+    def __init__(
+        self, forms: NormalForms, unit: MatrixRounding | None = None, *, relaxed: bool = False
+    ) -> None:
+        self._forms, self._unit = forms, unit
+        self._store = forms.store
+        self._quantifier = forms.quantifier
+        self._functions = ElementFunctions(forms.quantifier)
+        self._absolute = AbsolutePolynomials(forms, relaxed=relaxed)
+        self._known: dict[Format, Part] = {}
+        self._size = len(forms.store)
+        self.granted: set[str] = set()
+
+    def of(self, terms: Ids, fmt: Format) -> Part:
+        """Return what is known of terms (n,), made before this object was, read in a format."""
+        pending: list[Reading] = [(np.unique(terms).astype(np.int32), fmt)]
+        while pending:
+            some, read = pending[-1]
+            groups = self._groups(self._missing(some, read), read)
+            needed = [
+                (missing, other)
+                for operation, members, made in groups
+                if made
+                for each, other in self._needed(operation, members, read)
+                if len(missing := self._missing(np.unique(each), other))
+            ]
+            if needed:
+                pending += needed
+                continue
+            pending.pop()
+            for operation, members, made in groups:
+                rule = _RULES[operation.name] if made else AbsoluteErrors._leaf
+                self._table(read).put(members, rule(self, operation, members, read))
+        return self._table(fmt).at(terms)
+
+    def _groups(self, terms: Ids, fmt: Format) -> list[tuple[Operation, Ids, bool]]:
+        """Return terms by their operations, and whether its rule says what is known of them."""
+        found = []
+        for operation, members in by_operation(self._store, terms):
+            whole = self._whole(operation, members, fmt) | (not self._is_read(operation, fmt))
+            for some, made in ((members[whole], False), (members[~whole], True)):
+                if len(some):
+                    found.append((operation, some, made))
+        return found
+
+    def _table(self, fmt: Format) -> Part:
+        if fmt not in self._known:
+            self._known[fmt] = Part.unknown(self._size)
+        return self._known[fmt]
+
+    def _missing(self, terms: Ids, fmt: Format) -> Ids:
+        found: Ids = terms[self._table(fmt).magnitudes[terms] == NONE]
+        return found
+
+    # -- what terms depend on
+    def _whole(self, operation: Operation, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which terms of one operation are exact as they are: functions of inputs, and integers."""
+        every = np.ones(len(terms), dtype=bool)
+        if operation.name in (CONSTANT, INPUT) or isinstance(fmt, IntegerFormat) or quantises(operation):
+            return every
+        if operation.name == operations.FUNCTION:
+            return every & (str(operation.attribute) in operations.INTEGRAL)
+        if operation.name == operations.FUSED:
+            return self._functions.of_integers(self._quantifier.read(terms, fmt))
+        if operation.name in _RULES:
+            return ~every
+        return self._functions.leaves(terms) >= 0
+
+    def _needed(self, operation: Operation, terms: Ids, fmt: Format) -> Iterator[Reading]:
+        arguments = self._store.arguments(terms)
+        if operation.name == operations.DOT:
+            for column in (0, 1):
+                yield (
+                    self._store.elements(np.unique(arguments[:, column])).reshape(-1),
+                    operation.operands[column],
+                )
+            yield arguments[:, 2], operation.operands[2]
+            return
+        if operation.name == operations.SELECT:
+            yield arguments[:, 1], fmt
+            yield arguments[:, 2], fmt
+            return
+        for column, read in enumerate(operation.operands):
+            yield arguments[:, column], read
+
+    def _is_read(self, operation: Operation, fmt: Format) -> bool:
+        if operation.name == operations.SELECT:
+            return fmt.bits == operation.result.bits
+        alike = fmt == operation.result or {fmt, operation.result} == {
+            F32,
+            TF32,
+        }  # which counts where it is read
+        return alike and operation.name in _RULES
+
+    # -- what follows
+    def _leaf(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
+        """Return what is known of terms that are not taken apart: exact ones, or nothing."""
+        found = Part.without(terms)
+        whole = np.flatnonzero(self._whole(operation, terms, fmt))
+        if len(whole):
+            found.put(whole, self._exact(operation, terms[whole], fmt))
+        return found
+
+    def _exact(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
+        """Return terms that nothing has rounded since the inputs, or of which that makes no difference."""
+        magnitudes, known = self._absolute.of(terms, fmt)
+        found = Part.of_magnitudes(magnitudes)
+        found.definite[:] = True
+        found.reasons[~known] = terms[~known]
+        if isinstance(fmt, IntegerFormat):
+            found.low, found.high = self._quantifier.magnitudes.intervals(terms, fmt).T
+            found.units[:] = 0
+        elif operation.name == CONSTANT:
+            words = self._store.constant_values(terms)
+            numbers = [fmt.exact(int(word)) if isinstance(fmt, FloatFormat) else None for word in words]
+            values = np.array([np.nan if each is None else float(each) for each in numbers])
+            found.reasons[np.isnan(values)] = terms[np.isnan(values)]
+            found.low = found.high = np.nan_to_num(values)
+            found.units = unit_of(found.low)
+        elif isinstance(fmt, FloatFormat):
+            self._bound(found, operation, terms, fmt)
+        found.positive = found.low >= 0
+        if operation.name == operations.EXTREMUM:
+            self._of_opposites(found, operation, terms)
+        return found
+
+    def _of_opposites(self, found: Part, operation: Operation, terms: Ids) -> None:
+        """Take the greater of an integer and its opposite for its absolute value."""
+        fmt, arguments = operation.result, self._store.arguments(terms)
+        assert isinstance(operation.attribute, tuple)
+        if operation.attribute[0] != "max" or not isinstance(fmt, IntegerFormat):
+            return
+        sides = [self._forms.polynomials(arguments[:, column], fmt) for column in (0, 1)]
+        one, other = (sparse(each, len(terms)) for each in sides)
+        opposite = [x == {key: -factor for key, factor in y.items()} for x, y in zip(one, other, strict=True)]
+        chosen = np.flatnonzero(opposite)
+        if len(chosen):
+            magnitudes, known = self._absolute.of(arguments[chosen, 0], fmt)
+            found.magnitudes[chosen], found.positive[chosen] = magnitudes, True
+            found.reasons[chosen[~known]] = terms[chosen[~known]]
+
+    def _bound(self, found: Part, operation: Operation, terms: Ids, fmt: FloatFormat) -> None:
+        """Note the least and the greatest of floats that are exact, and the unit of their lowest bits."""
+        found.units[:] = fmt.quantum
+        if operation.name == INPUT:
+            if fmt.bits <= 8:
+                found.low, found.high = _ends(fmt, len(terms))
+            elif not fmt.signed:
+                found.low = np.zeros(len(terms))
+            return
+        members = np.flatnonzero(self._functions.leaves(terms) >= 0)
+        if len(members):
+            bounds = self._functions.bounds(terms[members], fmt)
+            found.low[members], found.high[members], found.units[members] = bounds
+
+    def argument(self, operation: Operation, terms: Ids, index: int, fmt: Format | None = None) -> Part:
+        """Return what is known of an argument of terms of one operation."""
+        return self._table(fmt or operation.operands[index]).at(self._store.arguments(terms)[:, index])
+
+    def rounded(self, found: Part, operation: Operation, path: Path, *, certain: bool = True) -> Part:
+        """Return results rounded as an operation does on a path; not where all that can be are numbers."""
+        fmt = operation.result
+        assert isinstance(fmt, FloatFormat)
+        found.round(fmt, growth_of(path), exact_if_fits=certain)
+        return found
+
+    # -- rules
+    def _fused(self, operation: Operation, terms: Ids, _: Format) -> Part:
+        assert isinstance(operation.attribute, Sum)
+        if TF32 in operation.operands:  # reading them rounds
+            return Part.without(terms)
+        given = [self.argument(operation, terms, index) for index in range(len(operation.operands))]
+        pairs = 2 * operation.attribute.products
+        arguments = self._store.arguments(terms)
+        parts = [
+            product(self._store, given[i], given[i + 1], arguments[:, i] == arguments[:, i + 1])
+            for i in range(0, pairs, 2)
+        ]
+        found = self.rounded(total(self._store, [*parts, *given[pairs:]]), operation, paths(operation)[0])
+        self._tighten(found, operation, terms)
+        return found
+
+    def _tighten(self, found: Part, operation: Operation, terms: Ids) -> None:
+        """Take sums of two that nothing rounds for what they are: a weight less its zero point."""
+        if len(operation.operands) < 2:
+            return
+        arguments = self._store.arguments(terms)[:, : len(operation.operands)]
+        sums = [
+            each.name in (operations.FUSED, operations.DOT) and len(each.operands) > 1
+            for each in self._store.operations
+        ]
+        summed = np.array(sums, dtype=bool)[self._store.operation_numbers(arguments)]
+        summed &= self._functions.leaves(arguments.reshape(-1)).reshape(arguments.shape) < 0
+        simple = ~summed.any(axis=1)
+        exact = (found.growth == 0) & (found.reasons == NONE) & ~found.definite
+        chosen = np.flatnonzero(simple & exact)
+        if len(chosen):
+            magnitudes, known = self._absolute.of(terms[chosen], operation.result)
+            found.magnitudes[chosen[known]] = magnitudes[known]
+            found.definite[chosen[known]] = True
+
+    def _dot(self, operation: Operation, terms: Ids, _: Format) -> Part:
+        arguments = self._store.arguments(terms)
+        left, right = (self._store.elements(arguments[:, column]) for column in (0, 1))
+        if left.size > _MANY:
+            return Part.without(terms)
+        x, y = (
+            self._table(operation.operands[column]).at(each.reshape(-1)).reshaped(each.shape)
+            for column, each in ((0, left), (1, right))
+        )
+        of_products, of_addend = paths(operation, self._unit)
+        addend = self.argument(operation, terms, 2)
+        growths = growth_of(of_products), growth_of(of_addend)
+        if self._unit is None:
+            self.granted.add("each rounding of a matrix instruction is to nearest")
+        elif self._unit.of(operation) is not None:
+            self.granted.add(f"matrix instructions round {self._unit}")
+        else:  # of no model, and so perhaps toward zero
+            growths = 2 * growths[0], 2 * growths[1]
+        return accumulated(self._store, x, y, addend, growths, operation, left == right)
+
+    def _negated(self, operation: Operation, terms: Ids, _: Format) -> Part:
+        found = self.argument(operation, terms, 0)
+        found.low, found.high = -found.high, -found.low
+        found.positive = found.low >= 0
+        return found
+
+    def _converted(self, operation: Operation, terms: Ids, _: Format) -> Part:
+        return self.rounded(self.argument(operation, terms, 0), operation, paths(operation)[0])
+
+    def _chosen(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
+        return _either(self, terms, [self.argument(operation, terms, index, fmt) for index in (1, 2)])
+
+    def _extremum(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
+        given = [self.argument(operation, terms, index) for index in (0, 1)]
+        found = _either(self, terms, given)
+        opposite = self._opposites(self._store.arguments(terms), operation, fmt)
+        found.definite |= opposite & given[0].definite  # max(x, -x) is |x|
+        found.positive |= opposite
+        for column in (0, 1):  # -∞ is never the greatest
+            places = np.flatnonzero(self._is_neutral(operation, self._store.arguments(terms)[:, column]))
+            found.put(places, given[1 - column].at(places))
+        sums = np.flatnonzero(opposite & ~given[0].definite)
+        if len(sums):
+            inner = self._store.arguments(terms[sums])[:, 0]
+            magnitudes, known = self._absolute.of(inner, operation.operands[0])
+            chosen = given[0].growth[sums] == 0
+            found.magnitudes[sums[known & chosen]] = magnitudes[known & chosen]
+            found.definite[sums] |= known & chosen
+        return found
+
+    def _is_neutral(self, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which terms (n,) are the infinity beside which another number is the extremum."""
+        fmt = operation.result
+        if not isinstance(fmt, FloatFormat) or not isinstance(operation.attribute, tuple):
+            return np.zeros(len(terms), dtype=bool)
+        infinity = np.array(-np.inf if operation.attribute[0] == "max" else np.inf)
+        word = int(encode(infinity, fmt, Rounding.NEAREST_EVEN))
+        return np.asarray(terms == int(self._store.constants(word, fmt.bits)))
+
+    def _opposites(self, arguments: Ids, operation: Operation, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which extrema are of a number and its opposite, the greater of which is positive."""
+        assert isinstance(operation.attribute, tuple)
+        if operation.attribute[0] != "max" or not isinstance(fmt, FloatFormat):
+            return np.zeros(len(arguments), dtype=bool)
+        found = np.zeros(len(arguments), dtype=bool)
+        for one, other in ((0, 1), (1, 0)):
+            negated = self._store.are(operations.NEGATE, arguments[:, one])
+            inside = self._store.arguments(np.where(negated, arguments[:, one], arguments[:, other]))[:, 0]
+            found |= negated & (inside == arguments[:, other])
+        return found
+
+    def _function(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
+        stem = str(operation.attribute).partition(".")[0]
+        assert isinstance(fmt, FloatFormat)
+        own = relative_error(str(operation.attribute), fmt)
+        given = [self.argument(operation, terms, index) for index in range(len(operation.operands))]
+        if stem == "div" and ".approx" in str(operation.attribute):
+            self.granted.add(f"no divisor is beyond {REACH:.3g}, where {operation.attribute} is 0")
+        if own is None or stem not in (*_OF_MAGNITUDE, *_LIPSCHITZ, "ex2", "lg2", "cos"):
+            return Part.without(terms)
+        if stem in _LIPSCHITZ:
+            found = given[0]
+            if _LIPSCHITZ[stem] != 1:
+                found.magnitudes = self._absolute.scaled(found.magnitudes, _LIPSCHITZ[stem])
+            found.definite[:] = False
+            found.unbounded()
+            found.growth += np.log1p(own)
+            return found
+        inner = given[-1]
+        if stem in _OF_MAGNITUDE:
+            usable, carried = inner.definite & (inner.growth < 0.5), _carried(stem, inner.growth)
+        else:
+            usable, carried = inner.growth == 0, np.zeros(len(terms))
+        if stem == "div":
+            reciprocals = self._store.apply(operations.function("rcp", fmt, fmt), self._divisors(terms))
+            magnitudes, known = self._absolute.of(reciprocals, fmt)
+            inverse = Part.of_magnitudes(magnitudes)
+            inverse.definite[:], inverse.positive, inverse.growth = True, inner.positive, carried
+            inverse.reasons = inner.reasons
+            found = product(self._store, given[0], inverse, np.zeros(len(terms), dtype=bool))
+        else:
+            magnitudes, known = self._absolute.of(terms, fmt)
+            found = Part.of_magnitudes(magnitudes)
+            found.definite[:], found.growth, found.reasons = True, carried, inner.reasons
+            found.positive = inner.positive | (stem in ("ex2", "sqrt", "rsqrt"))
+        found.units[:] = NO_UNIT
+        found.growth = found.growth + np.log1p(own)
+        lost = ~(usable & known) & (found.reasons == NONE)
+        found.reasons[lost] = terms[lost]
+        return found
+
+    def _divisors(self, terms: Ids) -> Ids:
+        found: Ids = self._store.arguments(terms)[:, 1]
+        return found
+
+    def _quotient(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
+        found = self.argument(operation, terms, 0)
+        assert isinstance(fmt, FloatFormat)
+        divisors = self._store.constant_values(self._divisors(terms))
+        numbers = [fmt.exact(int(word)) for word in divisors]
+        inverse = np.array([0.0 if not each else abs(1 / float(each)) for each in numbers])
+        lost = (inverse == 0) & (found.reasons == NONE)
+        found.magnitudes = self._absolute.multiplied(found.magnitudes, self._reciprocals(operation, terms))
+        found.reasons[lost] = terms[lost]
+        found.unbounded()
+        found.growth = found.growth + self._growth_of_quotients(operation, numbers)
+        return found
+
+    def _growth_of_quotients(
+        self, operation: Operation, divisors: Sequence[Fraction | None]
+    ) -> NDArray[np.float64]:
+        """Return the growths (n,) of quotients; of one rounding where the exact reciprocal is meant."""
+        once = operation.attribute in operations.CORRECTLY_ROUNDED_QUOTIENTS
+        if not (once and self._quantifier.exact_quotients):
+            return np.full(len(divisors), growth_of(paths(operation)[0]))
+        assert isinstance(operation.result, FloatFormat)
+        return np.log1p(quotient_roundings(divisors) * float(unit_of_rounding(operation.result)))
+
+    def _reciprocals(self, operation: Operation, terms: Ids) -> Ids:
+        """Return the magnitudes of the reciprocals of constants, exact or rounded as quantities take them."""
+        fmt = operation.result
+        ones = self._store.constants(np.full(len(terms), _one(fmt), dtype=np.uint64), fmt.bits)
+        quotients = self._store.apply(operation, ones, self._divisors(terms))
+        return self._absolute.of(quotients, fmt)[0]
+
+    # -- what dominates
+    def candidates(self, term: int, fmt: Format) -> Sequence[Sequence[tuple[int, Format]]]:
+        """Return the products of terms, read in formats, that a term is a sum of."""
+        operation = self._store.operation(term)
+        some = np.array([term], dtype=np.int32)
+        if self._whole(operation, some, fmt).all() or not self._is_read(operation, fmt):
+            return []
+        arguments = self._store.arguments(some)[0].tolist()
+        match operation.name:
+            case operations.FUSED:
+                assert isinstance(operation.attribute, Sum)
+                read = list(zip(arguments, operation.operands, strict=False))
+                pairs = 2 * operation.attribute.products
+                return [*(read[i : i + 2] for i in range(0, pairs, 2)), *([each] for each in read[pairs:])]
+            case operations.DOT:
+                sides = [self._store.elements(np.array([each]))[0].tolist() for each in arguments[:2]]
+                left, right, addend = operation.operands
+                products = [[(x, left), (y, right)] for x, y in zip(*sides, strict=True)]
+                return [*products, [(arguments[2], addend)]]
+            case operations.SELECT:
+                return [[(arguments[1], fmt)], [(arguments[2], fmt)]]
+            case operations.EXTREMUM:
+                return [[(each, fmt)] for each in arguments[:2]]
+        return [list(zip(arguments, operation.operands, strict=False))]
+
+    def growth(self, term: int, fmt: Format) -> float:
+        """Return the growth of a term that was asked for, or that such a term is made of."""
+        return float(self._table(fmt).growth[term])
+
+
+def growth_of(path: Path) -> float:
+    """Return ln(1 + u) for all the roundings on a path."""
+    return float(sum(count * np.log1p(float(unit_of_rounding(kind))) for kind, count in path.roundings))
+
+
+def _either(errors: AbsoluteErrors, terms: Ids, given: Sequence[Part]) -> Part:
+    """Return what is one of two numbers."""
+    one, other = given
+    found = total(errors._store, given)
+    same = one.magnitudes == other.magnitudes
+    found.magnitudes[same] = one.magnitudes[same]
+    found.definite = one.definite & other.definite & same
+    found.positive = one.positive & other.positive
+    found.low, found.high = np.minimum(one.low, other.low), np.maximum(one.high, other.high)
+    return found
+
+
+def _carried(stem: str, growth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the growth that a function of a number with a relative error has from it."""
+    with np.errstate(all="ignore"):
+        lost = -np.log1p(-np.expm1(growth))  # 1 / (1 - e), which is more than 1 + e
+    return np.where(growth == 0, 0.0, lost if stem in ("rcp", "div") else lost / 2)
+
+
+def _ends(fmt: FloatFormat, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
+    return np.full(count, -largest if fmt.signed else 0.0), np.full(count, largest)
+
+
+def _one(fmt: Format) -> int:
+    assert isinstance(fmt, FloatFormat)
+    if fmt == F64:
+        return int(np.float64(1).view(np.uint64))
+    return (fmt.bias << fmt.fraction_bits) << fmt.padding_bits
+
+
+_Rule = Callable[[AbsoluteErrors, Operation, Ids, Format], Part]
+
+_RULES: Mapping[str, _Rule] = MappingProxyType(
+    {
+        operations.FUSED: AbsoluteErrors._fused,
+        operations.DOT: AbsoluteErrors._dot,
+        operations.NEGATE: AbsoluteErrors._negated,
+        operations.CONVERT: AbsoluteErrors._converted,
+        operations.SELECT: AbsoluteErrors._chosen,
+        operations.EXTREMUM: AbsoluteErrors._extremum,
+        operations.FUNCTION: AbsoluteErrors._function,
+        operations.QUOTIENT: AbsoluteErrors._quotient,
+    }
+)

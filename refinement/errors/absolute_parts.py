@@ -1,0 +1,207 @@
+"""What is known of the errors of many terms at once, and how it adds up and multiplies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import F64, FloatFormat
+from ..analysis.rounding_errors import least
+from ..terms import operations
+from ..terms.interning import Ids
+from ..terms.operations import Accumulation
+from ..terms.store import Operation, TermStore
+
+NONE = -1
+"""No term."""
+
+ZERO_UNIT, NO_UNIT = 1 << 12, -(1 << 20)
+"""The exponents of the unit of 0, and of numbers of which nothing is known."""
+
+
+@dataclass
+class Part:
+    """What is known of terms (n,).
+
+    Attributes
+    ----------
+    magnitudes : array
+        Terms that are at least the absolute values of the exact ones, for all data; `NONE` where
+        not known yet.
+    growth : array
+        The computed terms are off by at most ``e**growth - 1`` times their magnitudes.
+    definite : array
+        Where the magnitude is the absolute value of the exact term.
+    positive : array
+        Where the exact term is never negative.
+    low, high : array
+        The least and the greatest that the computed terms can be.
+    units : array
+        Exponents of a power of two that the computed terms are multiples of.
+    reasons : array
+        Terms that they are made of, and of which no bound is known; `NONE` where there is a bound.
+    """
+
+    magnitudes: Ids
+    growth: NDArray[np.float64]
+    definite: NDArray[np.bool_]
+    positive: NDArray[np.bool_]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    units: NDArray[np.int64]
+    reasons: Ids
+
+    @staticmethod
+    def unknown(count: int) -> Part:
+        """Return terms of which nothing is known yet."""
+        return Part.of_magnitudes(np.full(count, NONE, dtype=np.int32))
+
+    @staticmethod
+    def of_magnitudes(magnitudes: Ids) -> Part:
+        """Return terms that have no error, but of which no more is known."""
+        count = len(magnitudes)
+        return Part(
+            magnitudes,
+            np.zeros(count),
+            np.zeros(count, dtype=bool),
+            np.zeros(count, dtype=bool),
+            np.full(count, -np.inf),
+            np.full(count, np.inf),
+            np.full(count, NO_UNIT, dtype=np.int64),
+            np.full(count, NONE, dtype=np.int32),
+        )
+
+    @staticmethod
+    def without(terms: Ids) -> Part:
+        """Return terms of which no bound is known, for a reason of their own."""
+        found = Part.of_magnitudes(terms.copy())
+        found.reasons = terms.copy()
+        return found
+
+    def put(self, terms: NDArray[Any], part: Part) -> None:
+        """Note what is known of some terms, in a table of all."""
+        for each in fields(self):
+            getattr(self, each.name)[terms] = getattr(part, each.name)
+
+    def at(self, terms: NDArray[Any]) -> Part:
+        """Return what a table has of terms."""
+        return Part(*(getattr(self, each.name)[terms] for each in fields(self)))
+
+    def reshaped(self, shape: tuple[int, ...]) -> Part:
+        """Return the same in another shape."""
+        return Part(*(getattr(self, each.name).reshape(shape) for each in fields(self)))
+
+    def unbounded(self) -> None:
+        """Forget where the terms lie, but for their signs."""
+        self.low = np.where(self.positive, 0.0, -np.inf)
+        self.high = np.full(len(self.low), np.inf)
+        self.units = np.full(len(self.low), NO_UNIT, dtype=np.int64)
+
+    def round(self, fmt: FloatFormat, growth: float, *, exact_if_fits: bool = True) -> None:
+        """Round to a format, which changes nothing where it has every multiple of the unit in the range."""
+        most = np.maximum(np.abs(self.low), np.abs(self.high))
+        with np.errstate(over="ignore"):
+            fits = most <= np.ldexp(1.0, np.clip(self.units + fmt.precision, -2000, 2000).astype(np.int32))
+        fits &= (self.units >= fmt.quantum) & exact_if_fits
+        self.growth = np.where(fits, self.growth, self.growth + growth)
+        margin = np.where(fits | np.isinf(most), 0.0, least(fmt))
+        margin = margin + 2 * np.expm1(growth) * np.where(fits | np.isinf(most), 0.0, most)
+        self.low, self.high = self.low - margin, self.high + margin
+        self.low = np.where(self.positive, np.maximum(self.low, 0.0), self.low)
+        self.units = np.where(fits, self.units, np.maximum(self.units, fmt.quantum))
+
+
+def _first(*reasons: Ids) -> Ids:
+    found = reasons[0]
+    for each in reasons[1:]:
+        found = np.where(found == NONE, each, found)
+    return found
+
+
+def product(store: TermStore, one: Part, other: Part, same: NDArray[np.bool_]) -> Part:
+    """Return products; `same` tells which are squares."""
+    multiply = operations.fused(F64, ((F64, F64),))
+    found = Part.of_magnitudes(store.apply(multiply, one.magnitudes, other.magnitudes).reshape(-1))
+    return _multiplied(found, one, other, same)
+
+
+def _multiplied(found: Part, one: Part, other: Part, same: NDArray[np.bool_]) -> Part:
+    found.growth = one.growth + other.growth
+    found.definite = one.definite & other.definite
+    found.positive = (one.positive & other.positive) | same
+    with np.errstate(invalid="ignore"):
+        corners = np.stack([x * y for x in (one.low, one.high) for y in (other.low, other.high)])
+    corners = np.where(np.isnan(corners), 0.0, corners)  # 0 times what is unbounded
+    found.low, found.high = corners.min(axis=0), corners.max(axis=0)
+    found.low = np.where(found.positive, np.maximum(found.low, 0.0), found.low)
+    found.units = np.clip(one.units + other.units, NO_UNIT, ZERO_UNIT)
+    found.reasons = _first(one.reasons, other.reasons)
+    return found
+
+
+def total(store: TermStore, parts: Sequence[Part]) -> Part:
+    """Return sums."""
+    add = operations.fused(F64, (), (F64,) * len(parts))
+    if len(parts) == 1:
+        return parts[0]
+    found = Part.of_magnitudes(store.apply(add, *(each.magnitudes for each in parts)).reshape(-1))
+    nothing = [(each.low == 0) & (each.high == 0) for each in parts]
+    alone = np.sum(~np.array(nothing), axis=0) <= 1
+    found.growth = np.max(
+        [np.where(no, 0.0, each.growth) for each, no in zip(parts, nothing, strict=True)], axis=0
+    )
+    found.positive = np.logical_and.reduce(
+        [each.positive | no for each, no in zip(parts, nothing, strict=True)]
+    )
+    definite = np.logical_and.reduce([each.definite | no for each, no in zip(parts, nothing, strict=True)])
+    found.definite = definite & (found.positive | alone)
+    found.low, found.high = (
+        np.sum([getattr(each, end) for each in parts], axis=0) for end in ("low", "high")
+    )
+    found.units = np.min([each.units for each in parts], axis=0)
+    found.reasons = _first(*(each.reasons for each in parts))
+    return found
+
+
+def accumulated(
+    store: TermStore,
+    left: Part,
+    right: Part,
+    addend: Part,
+    growths: tuple[float, float],
+    operation: Operation,
+    same: NDArray[np.bool_],
+) -> Part:
+    """Return sums of products of vectors (n, K), and addends, that a matrix unit adds up in some order.
+
+    Parameters
+    ----------
+    growths : tuple of float
+        What products, and addends, undergo.
+    operation : Operation
+        Of the sums.
+    same : array (n, K)
+        Which products are squares.
+    """
+    assert isinstance(operation.attribute, Accumulation)
+    shape = operations.dot(F64, F64, F64, F64, Accumulation("magnitudes", operation.attribute.length))
+    vectors = [store.vectors(each.magnitudes) for each in (left, right)]
+    found = Part.of_magnitudes(store.apply(shape, *vectors, addend.magnitudes).reshape(-1))
+    x, y = (each.reshaped((-1,)) for each in (left, right))
+    products = _multiplied(Part.of_magnitudes(x.magnitudes), x, y, same.reshape(-1)).reshaped(same.shape)
+    nothing = (addend.low == 0) & (addend.high == 0)
+    found.growth = np.maximum(
+        products.growth.max(axis=1) + growths[0], np.where(nothing, 0.0, addend.growth + growths[1])
+    )
+    found.positive = products.positive.all(axis=1) & (addend.positive | nothing)
+    found.definite = products.definite.all(axis=1) & (addend.definite | nothing) & found.positive
+    found.reasons = np.where(addend.reasons == NONE, products.reasons.max(axis=1), addend.reasons)
+    fmt = operation.result
+    assert isinstance(fmt, FloatFormat)
+    found.low = np.where(found.positive, 0.0, found.low)
+    found.units[:] = fmt.quantum
+    return found

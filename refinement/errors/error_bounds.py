@@ -1,0 +1,211 @@
+"""How far terms are from their exact values on given inputs, whatever the hardware leaves open.
+
+The exact value of a term is what it would be if nothing that rounds a floating-point number did. A sum of
+products is off by what its arguments are, plus its own rounding; that is nothing where all that is added
+up are multiples of a power of two that the format still has, so that sums of small integers are exact in
+any order. Else the rounding is u·S, S the sum of the magnitudes, as in `rounding_bound`; a matrix unit
+rounds K + 1 times, each as coarsely as toward zero. Conversions to 8 bits or fewer and to integers are
+functions with steps, not roundings: what is inexact before one may be a step off behind it. So are sums
+with a constant that is taken away again after most of the number has been rounded away (`magic_constants`).
+
+Bits that are moved about are exact where what they are taken from is; else nothing is known of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.float_encoding import decode
+from ...spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
+from ..analysis.magic_constants import CoarseSums
+from ..analysis.rounding_errors import Reals
+from ..terms import operations
+from ..terms.assignments import FILLINGS, Assignment
+from ..terms.evaluation import integers
+from ..terms.interning import Ids
+from ..terms.store import CONCATENATION, CONSTANT, LEAVES, VECTOR, Operation, TermStore
+from ..terms.traversal import fill, operands
+from .error_rules import RULES, absorbed, of_bits
+
+_DIVIDING = ("rcp", "div")
+"""Functions whose last argument divides; that it is not 0 is a hypothesis, unless it always is."""
+
+_UNKNOWN = -1.0
+
+
+class ErrorBounds:
+    """Values and errors of terms on inputs.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    inputs : mapping of str to array
+        The encodings of each input's elements by linear index.
+    overflows : bool
+        Whether a result that is no finite number, of arguments that are, is known to be none. If not,
+        nothing is known of it: an overflow is excluded by hypothesis.
+
+    Attributes
+    ----------
+    known_errors, known_sizes : array (terms of the store,)
+        Of terms that were asked for, and what they are made of.
+    known_kinds : array (terms of the store,)
+        As which of the formats an error is measured: bits that are a chosen float are that float.
+    formats : list of Format
+        By their numbers in `known_kinds`.
+    steady : array (terms of the store,)
+        Of sums that are rounded coarsely: whether what is rounded is exact, so that no step is missed.
+    coarse : CoarseSums
+        Which sums those are.
+    """
+
+    def __init__(
+        self,
+        store: TermStore,
+        inputs: Mapping[str, NDArray[Any]],
+        *,
+        overflows: bool = True,
+        undefined: int = FILLINGS[0],
+    ) -> None:
+        self.store = store
+        self._assignment = Assignment(store, inputs, undefined)
+        self._overflows = overflows
+        self.known_errors = np.zeros(0)
+        self.known_sizes = np.zeros(0)
+        self.known_kinds = np.zeros(0, dtype=np.int16)
+        self.steady = np.zeros(0, dtype=bool)
+        self.coarse = CoarseSums(store)
+        self.formats: list[Format] = []
+
+    def values(self, terms: Ids) -> NDArray[np.uint64]:
+        """Return the encodings of terms; raises UnsupportedError as `Assignment.values`."""
+        return self._assignment.values(terms)
+
+    def errors(self, terms: Ids) -> Reals:
+        """Return how far each term (n,) can be from its exact value; inf where that is not known.
+
+        Raises
+        ------
+        UnsupportedError
+            If a term has no value that can be computed.
+        """
+        self._fill(terms)
+        found: Reals = self.known_errors[np.asarray(terms)]
+        return found
+
+    def sizes(self, terms: Ids) -> Reals:
+        """Return the sum of the magnitudes of what is added up in each term; raises as `errors`."""
+        self._fill(terms)
+        found: Reals = self.known_sizes[np.asarray(terms)]
+        return found
+
+    def _fill(self, terms: Ids) -> None:
+        self._assignment.values(terms)
+        missing = len(self.store) - len(self.known_errors)
+        self.known_errors = np.concatenate([self.known_errors, np.full(missing, _UNKNOWN)])
+        self.known_sizes = np.concatenate([self.known_sizes, np.zeros(missing)])
+        self.known_kinds = np.concatenate([self.known_kinds, np.zeros(missing, dtype=np.int16)])
+        self.steady = np.concatenate([self.steady, np.zeros(missing, dtype=bool)])
+        with np.errstate(all="ignore"):
+            fill(self.store, terms, self.known_errors, _UNKNOWN, self._depends, self._compute)
+
+    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
+        return operands(self.store, operation, terms)
+
+    def _compute(self, operation: Operation, terms: Ids, _: NDArray[Any]) -> Any:
+        self.known_kinds[terms] = self.kind(operation.result)
+        if operation.name in LEAVES or operation.name == VECTOR:
+            self.known_sizes[terms] = self._magnitudes(operation, terms)
+            return 0.0
+        rule = RULES.get(operation.name, of_bits)
+        errors, sizes = rule(self, operation, terms)
+        lost = ~np.isfinite(self.reals(terms, operation.result))
+        self.known_sizes[terms] = np.where(lost, np.inf, sizes)
+        if lost.any():
+            certain = (of_bits(self, operation, terms)[0] == 0) & self._is_certain(operation, terms)
+            certain |= absorbed(self, operation, terms)
+            errors = np.where(lost, np.where(certain, 0.0, np.inf), errors)
+        if len(zeros := self._zeros(terms)):
+            errors[zeros] = np.where(self.reals(terms[zeros], operation.result) == 0, 0.0, errors[zeros])
+        return np.where(np.isnan(errors), np.inf, errors)
+
+    def _is_certain(self, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which results that are no finite numbers are no hypothesis's violation."""
+        if operation.name in (operations.DOT, operations.SCALED_DOT):
+            return np.zeros(len(terms), dtype=bool)
+        known = np.full(len(terms), self._overflows)
+        for index, fmt in enumerate(operation.operands):
+            if isinstance(fmt, FloatFormat) and operation.name != CONCATENATION:
+                known |= ~np.isfinite(self.argument(terms, index, fmt)[0])
+        if operation.name == operations.FUNCTION and str(operation.attribute).partition(".")[0] in _DIVIDING:
+            divisors = self.store.arguments(terms)[:, len(operation.operands) - 1]
+            zero = self.reals(divisors, operation.operands[-1]) == 0
+            always = self.store.are(CONSTANT, divisors)
+            always[self._zeros(divisors)] = True
+            known &= ~zero | always
+        return known
+
+    def _zeros(self, terms: Ids) -> NDArray[np.intp]:
+        """Return the places of terms (n,) that are shown to be 0 for all inputs, roundings aside."""
+        zeros = self.store.zeros
+        return np.flatnonzero([each in zeros for each in terms.tolist()] if zeros else [])
+
+    def _magnitudes(self, operation: Operation, terms: Ids) -> Any:
+        if operation.name == VECTOR or not isinstance(operation.result, FloatFormat):
+            return 0.0
+        return np.abs(self.reals(terms, operation.result))
+
+    # -- what rules read
+    def reals(self, terms: Ids, fmt: Format) -> Reals:
+        """Return the numbers that terms are, read in a format."""
+        words = self._assignment.values(terms)
+        if isinstance(fmt, FloatFormat):
+            return np.asarray(decode(words.astype(fmt.storage), fmt), dtype=np.float64)
+        return integers(words, fmt).astype(np.float64)
+
+    def read(self, terms: Ids, fmt: Format) -> tuple[Reals, Reals, Reals]:
+        """Return values, errors and sizes of terms read in a format.
+
+        What is inexact as one kind of number is unknown as another.
+        """
+        values, errors, sizes = self.reals(terms, fmt), self.known_errors[terms], self.known_sizes[terms]
+        alike = np.array([self._alike(each, fmt) for each in self.formats], dtype=bool)
+        known = alike[self.known_kinds[terms]]
+        errors = np.where(known | (errors == 0), errors, np.inf)
+        known &= isinstance(fmt, FloatFormat)
+        sizes = np.where(known, np.maximum(sizes, np.abs(values)), np.abs(values))
+        if fmt == TF32:  # reading an f32 rounds, toward zero or to nearest
+            lost = values != self.reals(terms, F32)
+            errors = errors + np.where(lost, 2.0**-TF32.fraction_bits * np.abs(values), 0.0)
+        return values, errors, sizes
+
+    @staticmethod
+    def _alike(kind: Format, fmt: Format) -> bool:
+        if isinstance(fmt, FloatFormat):
+            return kind == fmt or {kind, fmt} == {F32, TF32}
+        return isinstance(kind, IntegerFormat)
+
+    def kind(self, fmt: Format) -> int:
+        """Return the number of a format in `known_kinds`."""
+        if fmt not in self.formats:
+            self.formats.append(fmt)
+        return self.formats.index(fmt)
+
+    def is_float(self, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which terms are known to be floating-point numbers, not mere bits."""
+        floats = np.array([isinstance(fmt, FloatFormat) for fmt in self.formats], dtype=bool)
+        found: NDArray[np.bool_] = floats[self.known_kinds[terms]]
+        return found
+
+    def argument(self, terms: Ids, index: int, fmt: Format) -> tuple[Reals, Reals, Reals]:
+        """Return values, errors and sizes of an argument of terms (n,)."""
+        return self.read(self.store.arguments(terms)[:, index], fmt)
+
+    def vector(self, vectors: Ids, fmt: Format) -> tuple[Reals, Reals, Reals]:
+        """Return values, errors and sizes of the elements (n, K) of vectors (n,)."""
+        return self.read(self.store.elements(vectors), fmt)

@@ -1,0 +1,1 @@
+"""A run examined: outputs compared, trials on numbers, counterexamples, diagnosis."""

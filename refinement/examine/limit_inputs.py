@@ -1,0 +1,86 @@
+"""Inputs at the constants that numbers are compared with, and beside them: where branches turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.float_encoding import encode
+from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ...spec.rounding import Rounding
+from ..terms import operations
+from ..terms.store import CONSTANT, TermStore
+
+_MOST = 64
+"""Constants that are looked at."""
+
+_ATTEMPTS = 2
+"""Random choices of them."""
+
+
+def limit_inputs(
+    formats: Mapping[str, tuple[Format, tuple[int, ...]]], store: TermStore
+) -> Iterator[dict[str, NDArray[np.uint64]]]:
+    """Yield inputs that are such constants, their opposites, and the numbers next to them.
+
+    Parameters
+    ----------
+    formats : mapping of str to (Format, shape)
+        Of the inputs.
+    store : TermStore
+        What is compared.
+    """
+    limits = _compared(store)
+    if not len(limits):
+        return
+    for seed in range(_ATTEMPTS):
+        random = np.random.default_rng(seed)
+        yield {
+            name: random.choice(_beside(limits, fmt), int(np.prod(shape)))
+            for name, (fmt, shape) in formats.items()
+        }
+
+
+def _compared(store: TermStore) -> NDArray[np.float64]:
+    """Return the finite constants that terms are compared with, or cut off at."""
+    found = set[float]()
+    terms = np.arange(len(store), dtype=np.int32)
+    for name in (operations.COMPARE, operations.EXTREMUM):
+        members = terms[store.are(name, terms)]
+        for number in np.unique(store.operation_numbers(members)):
+            fmt = store.operations[number].operands[0]
+            some = store.arguments(members[store.operation_numbers(members) == number])[:, :2]
+            words = np.unique(store.constant_values(some[store.are(CONSTANT, some)]))
+            found.update(_value(int(word), fmt) for word in words[:_MOST])
+    limits = np.array(sorted(found, key=abs)[:_MOST])
+    finite: NDArray[np.float64] = limits[np.isfinite(limits)]
+    return finite
+
+
+def _value(word: int, fmt: Format) -> float:
+    if isinstance(fmt, FloatFormat):
+        exact = fmt.exact(word)
+        return np.inf if exact is None else float(exact)
+    assert isinstance(fmt, IntegerFormat)
+    return float(word - (1 << fmt.bits if word > fmt.maximum else 0))
+
+
+def _beside(limits: NDArray[np.float64], fmt: Format) -> NDArray[np.uint64]:
+    """Return the encodings of limits, and of what is next to them, as far as a format has them."""
+    both = np.concatenate([limits, -limits])
+    if isinstance(fmt, IntegerFormat):
+        around = np.concatenate([both - 1, both, both + 1, [0.0]])
+        kept = around[(around >= fmt.minimum) & (around <= fmt.maximum) & (around == np.rint(around))]
+        integers: NDArray[np.uint64] = kept.astype(np.int64).astype(np.uint64) & np.uint64(
+            (1 << fmt.bits) - 1
+        )
+        return integers
+    assert isinstance(fmt, FloatFormat)
+    words = encode(both, fmt, Rounding.NEAREST_EVEN).astype(np.uint64)
+    sign = np.uint64(fmt.sign_mask if fmt.signed else 0)
+    magnitudes = ((words & ~sign) >> np.uint64(fmt.padding_bits)).astype(np.int64)
+    near = np.concatenate([magnitudes - 1, magnitudes, magnitudes + 1])
+    found: NDArray[np.uint64] = np.clip(near, 0, fmt.largest).astype(np.uint64) << np.uint64(fmt.padding_bits)
+    return found | np.tile(words & sign, 3)

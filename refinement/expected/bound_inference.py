@@ -1,0 +1,343 @@
+"""Ends of inputs from the conditions of ``[requires]``: intervals, propagated up a condition and down again.
+
+Every step is outward, so that no input that meets the conditions is left out. What a condition says beyond
+ends of single inputs, such as ``X[i] < Y[i]``, only narrows them as far as the other side's ends do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contract.arguments import Array, Scalar
+from ..contract.contract import Instance
+from ..contract.required_conditions import as_output, contradiction
+from ..formula.tree import (
+    Binary,
+    Element,
+    Extremum,
+    Inverse,
+    Name,
+    Negative,
+    Node,
+    Number,
+    ReducedExtremum,
+    Requirement,
+)
+from ..terms.input_ends import Ends, Reals
+from .formula_space import FormulaSpace, Scope
+from .input_bounds import InputBounds, from_above, from_below, numbers_of
+
+ROUNDS = 3
+"""Times that all conditions are gone through; ends that follow along longer chains stay wider."""
+
+
+class Interval(NamedTuple):
+    """Least and greatest values over a formula's space."""
+
+    low: Reals
+    high: Reals
+
+
+_ANY = Interval(np.asarray(-np.inf), np.asarray(np.inf))
+
+
+def inferred_bounds(instance: Instance) -> InputBounds:
+    """Return the ends of a contract's inputs at one set of sizes.
+
+    Raises
+    ------
+    InputError
+        If no input meets one of its conditions.
+    """
+    bounds = InputBounds()
+    for _ in range(ROUNDS):
+        for requirement in instance.contract.requirements:
+            own = as_output(instance, requirement)
+            space = FormulaSpace(own, own.contract.formulas[0])
+            _Narrowing(own, requirement, space, bounds).require(requirement.condition, space.scope)
+    return bounds
+
+
+class _Narrowing:
+    """Narrows ends by one condition."""
+
+    def __init__(
+        self, instance: Instance, requirement: Requirement, space: FormulaSpace, bounds: InputBounds
+    ) -> None:
+        self._instance, self._requirement, self._space = instance, requirement, space
+        self._bounds = bounds
+
+    def require(self, node: Node, scope: Scope) -> None:
+        """Narrow ends by a condition that holds in a scope."""
+        kinds = self._space.kinds
+        if kinds.is_concrete(node) or isinstance(node, Inverse):
+            return
+        assert isinstance(node, Binary)
+        if node.operator == "and":
+            self.require(node.left, scope)
+            self.require(node.right, scope)
+        elif node.operator == "or":
+            self._either(node, scope)
+        else:
+            self._compared(node, scope)
+
+    def _either(self, node: Binary, scope: Scope) -> None:
+        """Narrow by the side of a disjunction that the other one leaves to hold; not 0 is one of data."""
+        sides = node.left, node.right
+        for known, other in (sides, sides[::-1]):
+            if self._space.kinds.is_concrete(known):
+                self.require(other, scope.restricted(~self._space.truths(known, scope)))
+                return
+        left, right = sides
+        apart = (
+            isinstance(left, Binary)
+            and isinstance(right, Binary)
+            and {left.operator, right.operator} == {"<", ">"}
+        )
+        if apart and left.operands == right.operands:
+            for one, other in (left.operands, left.operands[::-1]):
+                if isinstance(one, Element | Name) and not self._space.kinds.is_concrete(one):
+                    zero = self._interval(other, scope)
+                    if (zero.low == 0).all() and (zero.high == 0).all():
+                        self._not_zero(one, scope)
+
+    def _compared(self, node: Binary, scope: Scope) -> None:
+        left, right = node.operands
+        if node.operator in (">", ">="):
+            left, right = right, left
+        strict = node.operator in ("<", ">")
+        low, high = self._interval(left, scope), self._interval(right, scope)
+        impossible = low.low >= high.high if strict else low.low > high.high
+        if node.operator == "==":
+            impossible |= high.low > low.high
+        self._possible(node, impossible, scope)
+        self._narrow(left, Interval(_ANY.low, high.high), scope, strict=strict)
+        self._narrow(right, Interval(low.low, _ANY.high), scope, strict=strict)
+        if node.operator == "==":
+            self._narrow(left, Interval(high.low, _ANY.high), scope, strict=False)
+            self._narrow(right, Interval(_ANY.low, low.high), scope, strict=False)
+
+    def _possible(self, node: Node, impossible: NDArray[np.bool_], scope: Scope) -> None:
+        if scope.needed is not None:
+            impossible = impossible & scope.needed
+        if impossible.any():
+            raise contradiction(self._requirement, "no inputs meet it, with the other conditions")
+
+    # -- up
+    def _interval(self, node: Node, scope: Scope) -> Interval:
+        """Return an interval that holds a number at every index of a scope."""
+        if isinstance(node, Number):
+            value = np.asarray(float(node.value))
+            return Interval(value, value)
+        if self._space.kinds.is_concrete(node):
+            numbers = self._space.numbers(node, scope).astype(np.float64)
+            return _widened(numbers, numbers, exact=np.abs(numbers) < 2.0**53)
+        match node:
+            case Element() | Name():
+                ends, places = self._ends(node, scope)
+                return Interval(ends.low[places], ends.high[places])
+            case Negative():
+                low, high = self._interval(node.operand, scope)
+                return Interval(-high, -low)
+            case Extremum():
+                choose = np.maximum if node.which == "max" else np.minimum
+                one, other = (self._interval(each, scope) for each in node.operands)
+                return Interval(choose(one.low, other.low), choose(one.high, other.high))
+            case ReducedExtremum():
+                return self._reduced(node, scope)
+            case Binary():
+                return self._arithmetic(node, scope)
+        return _ANY
+
+    def _reduced(self, node: ReducedExtremum, scope: Scope) -> Interval:
+        inside, axes = self._space.summed(node, scope)
+        body = self._interval(node.body, inside)
+        reduce = np.max if node.which == "max" else np.min
+        ends = (
+            np.broadcast_to(each, np.broadcast_shapes(each.shape, (1,) * self._space.rank)) for each in body
+        )
+        return Interval(*(reduce(each, axis=tuple(axes), keepdims=True) for each in ends))
+
+    def _arithmetic(self, node: Binary, scope: Scope) -> Interval:
+        one, other = (self._interval(each, scope) for each in node.operands)
+        with np.errstate(all="ignore"):
+            match node.operator:
+                case "+":
+                    return _widened(one.low + other.low, one.high + other.high)
+                case "-":
+                    return _widened(one.low - other.high, one.high - other.low)
+                case "*":
+                    low, high = _corners(_times, one, other)
+                    low = np.maximum(low, 0) if node.left == node.right else low
+                    return _widened(low, high)
+                case "/" if ((other.low > 0) | (other.high < 0)).all():
+                    return _widened(*_corners(_over, one, other))
+        return _ANY
+
+    # -- down
+    def _narrow(self, node: Node, to: Interval, scope: Scope, *, strict: bool) -> None:
+        """Narrow what a number is made of, which lies in an interval; `strict` excludes both ends."""
+        if isinstance(node, Number) or self._space.kinds.is_concrete(node):
+            return
+        match node:
+            case Element() | Name():
+                self._put(node, to, scope, strict=strict)
+            case Negative():
+                self._narrow(node.operand, Interval(-to.high, -to.low), scope, strict=strict)
+            case Extremum():
+                self._narrow_extremum(node, to, scope, strict=strict)
+            case ReducedExtremum():
+                inside, _ = self._space.summed(node, scope)
+                kept = Interval(_ANY.low, to.high) if node.which == "max" else Interval(to.low, _ANY.high)
+                self._narrow(node.body, kept, inside, strict=strict)
+            case Binary():
+                self._narrow_arithmetic(node, to, scope, strict=strict)
+
+    def _narrow_extremum(self, node: Extremum, to: Interval, scope: Scope, *, strict: bool) -> None:
+        greatest = node.which == "max"
+        sides = node.operands
+        for side, other in (sides, sides[::-1]):
+            opposite = isinstance(other, Negative) and other.operand == side
+            positive = bool((to.low >= 0 if strict else to.low > 0).all())
+            if greatest and opposite and positive and isinstance(side, Element | Name):
+                self._not_zero(side, scope)  # its magnitude is at least a positive number
+            beside = self._interval(other, scope)
+            if greatest:
+                alone = beside.high <= to.low if strict else beside.high < to.low
+                kept = Interval(np.where(alone, to.low, -np.inf), to.high)
+            else:
+                alone = beside.low >= to.high if strict else beside.low > to.high
+                kept = Interval(to.low, np.where(alone, to.high, np.inf))
+            self._narrow(side, kept, scope, strict=strict)
+
+    def _narrow_arithmetic(self, node: Binary, to: Interval, scope: Scope, *, strict: bool) -> None:
+        one, other = (self._interval(each, scope) for each in node.operands)
+        with np.errstate(all="ignore"):
+            match node.operator:
+                case "+":
+                    left = _widened(to.low - other.high, to.high - other.low)
+                    right = _widened(to.low - one.high, to.high - one.low)
+                case "-":
+                    left = _widened(to.low + other.low, to.high + other.high)
+                    right = _widened(one.low - to.high, one.high - to.low)
+                case "*" if node.left == node.right:
+                    root = np.nextafter(np.sqrt(np.maximum(to.high, 0)), np.inf)
+                    left = right = Interval(-root, root)
+                case "*":
+                    left, right = _quotient(to, other), _quotient(to, one)
+                case "/":
+                    left, right = _product(to, other), _ANY
+                case _:
+                    return
+        self._narrow(node.left, left, scope, strict=strict)
+        self._narrow(node.right, right, scope, strict=strict)
+
+    # -- inputs
+    def _ends(self, node: Element | Name, scope: Scope) -> tuple[Ends, NDArray[np.int64]]:
+        """Return the ends of an array or scalar, and the linear indices (over the space) of elements."""
+        own: Array | Scalar
+        if isinstance(node, Name):
+            own = self._instance.scalars[node.name]
+            places, count = np.zeros((1,) * self._space.rank, dtype=np.int64), 1
+            given = None if own.value is None else np.array([own.value], dtype=np.uint64)
+        else:
+            own = self._instance.arrays[node.array]
+            places, count, given = self._space.linear(node, scope), own.elements, own.contents
+        new = own.name not in self._bounds.ends
+        ends = self._bounds.of(own.name, own.format, max(count, 1))
+        if new and given is not None:
+            values = numbers_of(given, own.format)
+            ends.low[: len(values)], ends.high[: len(values)] = values, values
+        return ends, places
+
+    def _put(self, node: Element | Name, to: Interval, scope: Scope, *, strict: bool) -> None:
+        ends, places = self._ends(node, scope)
+        own = places if scope.needed is None else np.where(scope.needed, places, -1)
+        shape = np.broadcast_shapes(own.shape, to.low.shape, to.high.shape)
+        linear = np.broadcast_to(own, shape).reshape(-1)
+        kept = linear >= 0
+        linear = linear[kept]
+        low, high = (np.broadcast_to(each, shape).reshape(-1)[kept] for each in to)
+        with np.errstate(invalid="ignore"):
+            np.maximum.at(ends.low, linear, _snapped(low, from_below, ends, strict=strict))
+            np.minimum.at(ends.high, linear, _snapped(high, from_above, ends, strict=strict))
+        ends.number[linear] = True
+        wrong = np.flatnonzero(ends.low > ends.high)
+        if len(wrong):
+            name = node.name if isinstance(node, Name) else f"element {wrong[0]} of {node.array}"
+            raise contradiction(
+                self._requirement,
+                f"{name} would be at least {ends.low[wrong[0]]:.6g} and at most {ends.high[wrong[0]]:.6g}",
+            )
+
+    def _not_zero(self, node: Element | Name, scope: Scope) -> None:
+        ends, places = self._ends(node, scope)
+        if scope.needed is None:
+            own = places
+        else:
+            places, needed = np.broadcast_arrays(places, scope.needed)
+            own = places[needed]
+        ends.number[own.reshape(-1)] = True
+        ends.nonzero[own.reshape(-1)] = True
+        if ((ends.low == 0) & (ends.high == 0) & ends.nonzero).any():
+            raise contradiction(self._requirement, "it is 0 by the other conditions")
+
+
+def _snapped(values: Reals, snap: Callable[..., Reals], ends: Ends, *, strict: bool) -> Reals:
+    """Return ends on the grid of a format; an infinite one says nothing."""
+    distinct, places = np.unique(values, return_inverse=True)
+    end = -np.inf if snap is from_below else np.inf
+    nothing = np.isnan(distinct) | (distinct == end)
+    found = np.where(nothing, end, snap(np.where(nothing, 0.0, distinct), ends.format, strict=strict))
+    return found[places.reshape(-1)]
+
+
+def _widened(low: Reals, high: Reals, exact: NDArray[np.bool_] | bool = False) -> Interval:
+    """Return an interval of rounded ends, each moved outward; what is no number is no end."""
+    low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+    return Interval(
+        np.where(exact | (low == 0), low, np.nextafter(low, -np.inf)),
+        np.where(exact | (high == 0), high, np.nextafter(high, np.inf)),
+    )
+
+
+def _corners(combine: Callable[[Reals, Reals], Reals], one: Interval, other: Interval) -> Interval:
+    """Return the least and greatest combination of ends; a NaN where one is."""
+    found = np.broadcast_arrays(*(combine(x, y) for x in one for y in other))
+    return Interval(np.min(found, axis=0), np.max(found, axis=0))
+
+
+def _quotient(to: Interval, by: Interval) -> Interval:
+    """Return where a factor lies whose product with another one, of one sign, lies in an interval."""
+    found = _corners(_over, to, by)
+    signed = (by.low > 0) | (by.high < 0)
+    return _unless(~signed | np.isnan(found.low), _widened(*found))
+
+
+def _product(to: Interval, by: Interval) -> Interval:
+    """Return where a dividend lies whose quotient by a number lies in an interval."""
+    found = _corners(_times, to, by)
+    return _unless(np.isnan(found.low), _widened(*found))
+
+
+def _unless(unknown: NDArray[np.bool_], found: Interval) -> Interval:
+    return Interval(np.where(unknown, -np.inf, found.low), np.where(unknown, np.inf, found.high))
+
+
+def _times(x: Reals, y: Reals) -> Reals:
+    """Return products; one that underflows is no 0."""
+    return _not_underflowed(x * y, (x != 0) & (y != 0), x, y)
+
+
+def _over(x: Reals, y: Reals) -> Reals:
+    """Return quotients; one that underflows is no 0, but by an infinity it is."""
+    return _not_underflowed(x / y, (x != 0) & np.isfinite(y), x, y)
+
+
+def _not_underflowed(found: Reals, nonzero: NDArray[np.bool_], x: Reals, y: Reals) -> Reals:
+    least = np.copysign(np.finfo(np.float64).smallest_subnormal, np.sign(x) * np.sign(y))
+    return np.where((found == 0) & nonzero, least, found)

@@ -1,0 +1,1 @@
+"""The language of formulas: its grammar, its trees, and names for parts."""

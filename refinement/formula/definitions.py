@@ -1,0 +1,129 @@
+"""Names for parts of formulas: a formula that uses them is read as if the parts stood there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from itertools import count
+from typing import Any
+
+from .tree import Bound, Element, Name, Node, Reduction, Source, walk
+
+MOST_NODES = 20_000
+"""Parts of a formula whose definitions are put in."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a name stands for.
+
+    Attributes
+    ----------
+    name : str
+        The name.
+    indices : tuple of str
+        What its indices are called in the body; none for a plain name.
+    body : Node
+        The part, without other names for parts.
+    """
+
+    name: str
+    indices: tuple[str, ...]
+    body: Node
+
+
+def expanded(
+    source: Source, node: Node, definitions: Mapping[str, Definition], indices: Iterable[Name] = ()
+) -> Node:
+    """Return a formula's part with what names stand for in their place.
+
+    Parameters
+    ----------
+    source, node : Source, Node
+        The formula and its part.
+    definitions : mapping of str to Definition
+        By name.
+    indices : iterable of Name
+        Indices of the formula's target, which must be called otherwise.
+
+    Raises
+    ------
+    InputError
+        If a name has other indices than its definition, an index is called like one, or the formula gets
+        too long.
+    """
+    expansion = _Expansion(source, definitions)
+    expansion.check_indices(indices)
+    return expansion.of(node) if definitions else node
+
+
+class _Expansion:
+    def __init__(self, source: Source, definitions: Mapping[str, Definition]) -> None:
+        self._source = source
+        self._definitions = definitions
+        self._fresh = count(1)
+        self._nodes = 0
+
+    def of(self, node: Node) -> Node:
+        """Return a part with all names in it put in."""
+        self._nodes += 1
+        if self._nodes > MOST_NODES:
+            raise self._source.error(
+                node.at, f"with its definitions put in, the formula has more than {MOST_NODES} parts"
+            )
+        match node:
+            case Reduction():
+                self.check_indices(node.indices)
+            case Name(name=name) if name in self._definitions:
+                return self._put_in(node, name, ())
+            case Element(array=name) if name in self._definitions:
+                return self._put_in(node, name, tuple(self.of(each) for each in node.indices))
+        return _rebuilt(node, self.of)
+
+    def check_indices(self, indices: Iterable[Bound | Name]) -> None:
+        """Refuse indices that are called like a part."""
+        for each in indices:
+            if each.name in self._definitions:
+                raise self._source.error(each.at, f"{each.name} stands for a part here; name the index anew")
+
+    def _put_in(self, node: Node, name: str, indices: tuple[Node, ...]) -> Node:
+        definition = self._definitions[name]
+        if len(indices) != len(definition.indices):
+            raise self._source.error(
+                node.at, f"{name} is defined with {len(definition.indices)} indices, not {len(indices)}"
+            )
+        self._nodes += sum(1 for _ in walk(definition.body))
+        return self._replaced(definition.body, node.at, dict(zip(definition.indices, indices, strict=True)))
+
+    def _replaced(self, node: Node, at: int, names: Mapping[str, Node]) -> Node:
+        """Return a part with names replaced, its own indices named anew, and its place that of the use."""
+        match node:
+            case Name(name=name) if name in names:
+                return names[name]
+            case Reduction():
+                own = {bound.name: Name(at, f"{bound.name}'{next(self._fresh)}") for bound in node.indices}
+                names = {**names, **own}
+        found = _rebuilt(node, lambda each: self._replaced(each, at, names), at)
+        if isinstance(node, Reduction) and isinstance(found, Reduction):
+            renamed = zip(found.indices, node.indices, strict=True)
+            return replace(
+                found, indices=tuple(replace(new, name=own[old.name].name) for new, old in renamed)
+            )
+        return found
+
+
+def _rebuilt(node: Node, change: Any, at: int | None = None) -> Node:
+    """Return a node with each of its parts changed."""
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, Bound):
+            extent = None if value.extent is None else change(value.extent)
+            return replace(value, at=value.at if at is None else at, extent=extent)
+        if isinstance(value, Node):
+            return change(value)
+        return tuple(changed(each) for each in value) if isinstance(value, tuple) else value
+
+    parts: dict[str, Any] = {each.name: changed(getattr(node, each.name)) for each in fields(node)}
+    if at is not None:
+        parts["at"] = at
+    return replace(node, **parts)

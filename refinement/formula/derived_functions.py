@@ -1,0 +1,64 @@
+"""Functions of formulas that are written in others, by their definitions.
+
+``exp`` and ``log`` are those of base 2 with log2(e) and ln(2) as literals, as compilers write them too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import e, log, log2
+from types import MappingProxyType
+
+from .tree import Binary, Extremum, Function, Negative, Node, Number
+
+
+def _real(at: int, value: float) -> Number:
+    return Number(at, Fraction(value), whole=False)
+
+
+def _exponential(at: int, x: Node) -> Node:
+    return Function(at, "exp2", (Binary(at, "*", x, _real(at, log2(e))),))
+
+
+def _logarithm(at: int, x: Node) -> Node:
+    return Binary(at, "*", Function(at, "log2", (x,)), _real(at, log(2)))
+
+
+def _sigmoid(at: int, x: Node) -> Node:
+    return _silu(at, _real(at, 1.0), x)
+
+
+def _silu(at: int, dividend: Node, x: Node) -> Node:
+    return Binary(at, "/", dividend, Binary(at, "+", _real(at, 1.0), _exponential(at, Negative(at, x))))
+
+
+def _gelu(at: int, x: Node) -> Node:
+    argument = Binary(at, "*", x, _real(at, 0.5**0.5))
+    grown = Binary(at, "+", _real(at, 1.0), Function(at, "erf", (argument,)))
+    return Binary(at, "*", Binary(at, "*", _real(at, 0.5), x), grown)
+
+
+def _absolute(at: int, x: Node) -> Node:
+    """Return the greater of a number and its opposite, of a product the product of those of its factors."""
+    match x:
+        case Negative():
+            return _absolute(at, x.operand)
+        case Binary(operator="*"):
+            return Binary(at, "*", _absolute(at, x.left), _absolute(at, x.right))
+        case Number():
+            return Number(at, abs(x.value), x.whole)
+    return Extremum(at, "max", x, Negative(at, x))
+
+
+DERIVED: Mapping[str, Callable[[int, Node], Node]] = MappingProxyType(
+    {
+        "abs": _absolute,
+        "exp": _exponential,
+        "log": _logarithm,
+        "sigmoid": _sigmoid,
+        "silu": lambda at, x: _silu(at, x, x),
+        "gelu": _gelu,
+    }
+)
+"""By name: the place in the text and the argument, to what it stands for."""

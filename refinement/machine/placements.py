@@ -1,0 +1,114 @@
+"""Addresses as values: of where an array or a variable lies only its alignment is known.
+
+Machines place memory at addresses of their own. Where a kernel makes anything else of an address than an
+address in the same array, it gets a word in place of it of which only the bits below the alignment are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.open_results import PLACEMENT
+from ..terms import bit_slices
+from ..terms.evaluation import Words
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, TermStore
+from ..terms.traversal import leaves_of
+
+Owners = NDArray[np.intp]
+"""The places (n,) that numbers are addresses in, or near; -1 of other numbers."""
+
+
+class Place(NamedTuple):
+    """Memory whose address is not known.
+
+    Attributes
+    ----------
+    start, end : int
+        Its bytes, where the machine has placed it.
+    alignment : int
+        What its address is a multiple of.
+    before, behind : int
+        How many bytes before and behind it addresses are still reckoned from it.
+    """
+
+    start: int
+    end: int
+    alignment: int
+    before: int
+    behind: int
+
+
+class Places:
+    """The memory that addresses may lead to.
+
+    Parameters
+    ----------
+    store : TermStore
+        Of the words.
+    places : iterable of Place
+        The memory.
+    """
+
+    def __init__(self, store: TermStore, places: Iterable[Place]) -> None:
+        self._store = store
+        self._places = sorted(places)
+        ends = [0, *(each.end for each in self._places)]
+        firsts = [max(end, each.start - each.before) for each, end in zip(self._places, ends, strict=False)]
+        self._first = np.array(firsts, dtype=np.uint64)
+        self._starts = np.array([each.start for each in self._places], dtype=np.uint64)
+        self._lasts = np.array([each.end + each.behind for each in self._places], dtype=np.uint64)
+        self._ends = np.array([each.end for each in self._places], dtype=np.uint64)
+        self._low_bits = np.array([each.alignment - 1 for each in self._places], dtype=np.uint64)
+        self._words: dict[tuple[int, int], int] = {}
+
+    def owners(self, numbers: Words) -> Owners:
+        """Return which place each number is an address of."""
+        found = np.searchsorted(self._first, numbers, side="right") - 1
+        if not len(self._places) or (found < 0).all():
+            return np.full(len(numbers), -1)
+        within = numbers <= self._lasts[found]
+        return np.where((found >= 0) & within, found, -1)
+
+    def inside(self, numbers: Words, owners: Owners) -> NDArray[np.bool_]:
+        """Tell which addresses are those of bytes of their places."""
+        return np.asarray((owners >= 0) & (numbers >= self._starts[owners]) & (numbers < self._ends[owners]))
+
+    def low_bits(self, owners: Owners) -> Words:
+        """Return the bits that are known of the addresses of places."""
+        return np.asarray(self._low_bits[owners], dtype=np.uint64)
+
+    def words(self, numbers: Words, owners: Owners, width: int) -> Ids:
+        """Return addresses (n,) as words of which the low bits are known; equal ones are equal words."""
+        found = np.zeros(len(numbers), dtype=np.int32)
+        for index, (number, owner) in enumerate(zip(numbers.tolist(), owners.tolist(), strict=True)):
+            key = number, width
+            if key not in self._words:
+                known = min(width, int(self._low_bits[owner]).bit_count())
+                self._words[key] = self._word(number, known, width)
+            found[index] = self._words[key]
+        return found
+
+    def among(self, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which terms (n,) are made of addresses, as a choice of two is."""
+        found = np.zeros(len(terms), dtype=bool)
+        for term in np.unique(terms):
+            leaves = leaves_of(self._store, np.array([term], dtype=np.int32))
+            constants = leaves[self._store.are(CONSTANT, leaves)]
+            values: Any = self._store.constant_values(constants)
+            if len(constants) and (self.owners(np.asarray(values, dtype=np.uint64)) >= 0).any():
+                found |= terms == term
+        return found
+
+    def _word(self, number: int, known: int, width: int) -> int:
+        parts = []
+        if known:
+            low = self._store.constants(number & ((1 << known) - 1), known)
+            parts.append(np.array([low], dtype=np.int32).reshape(1))
+        if width > known:
+            parts.append(self._store.undefined(1, width - known, PLACEMENT))
+        return int(bit_slices.concatenate(self._store, parts)[0]) if len(parts) > 1 else int(parts[0][0])

@@ -1,0 +1,1 @@
+"""Normal forms of terms over the reals and the rings of integers: polynomials over atoms."""

@@ -1,0 +1,1 @@
+"""Functions of real numbers that a library writes out, recognised and proved."""

@@ -1,0 +1,340 @@
+"""Functions of real numbers that a library writes out, with the bits of floats, polynomials and selections.
+
+The part of a term above the one number that all of it depends on is shown to be a known function of that,
+but for roundings, for every number there is (`function_proofs`). A verdict that rests on this says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from math import log2
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import UnsupportedError
+from ....spec.formats import F32, Format
+from ...analysis.approximations import SURELY
+from ...terms import operations
+from ...terms.evaluation import evaluate
+from ...terms.interning import Ids
+from ...terms.store import (
+    CONCATENATION,
+    CONSTANT,
+    LEAVES,
+    NORMAL_FORM,
+    UNDEFINED,
+    VECTOR,
+    Operation,
+    TermStore,
+    bits,
+)
+from ...terms.traversal import fill, operands
+from .function_proofs import Domain, error_of, proved
+from .library_functions import FUNCTIONS, LibraryFunction, Reals, approximate, exact, exponential, powers
+
+MOST_OPERATIONS = 128
+"""Operations that a function is written out with."""
+
+_MOST_CUTS = 4
+"""Numbers that a term is tried to be a function of."""
+
+_SIZES = np.geomspace(2.0**-20, 2.0**20, 81)
+
+_GUESSED = np.concatenate([[1.0, 2.0], _SIZES, -_SIZES]).astype(np.float32)
+"""Numbers that tell which function may be written out."""
+
+_PRODUCT, _SUM = operations.fused(F32, ((F32, F32),)), operations.fused(F32, (), (F32, F32))
+
+_NONE = -1
+
+
+class Written(NamedTuple):
+    """A function that is written out.
+
+    Attributes
+    ----------
+    function : LibraryFunction
+        What it is.
+    error : float
+        By how much of its value it is off at most.
+    words : int
+        For how many arguments that is shown: for all there are, NaNs apart, which it keeps.
+    """
+
+    function: LibraryFunction
+    error: float
+    words: int
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function.name
+
+    def __str__(self) -> str:
+        off = f"2^{log2(self.error or 2.0**-53):.1f}"
+        return f"{self.name} written out (within {off} of it on all {self.words:,} arguments)"
+
+
+_KNOWN: WeakKeyDictionary[TermStore, dict[tuple[Any, ...], Written | None]] = WeakKeyDictionary()
+"""What has been tried of the terms of a store."""
+
+
+class SoftwareFunctions:
+    """Recognises functions that are written out.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    """
+
+    def __init__(self, store: TermStore) -> None:
+        self._store = store
+        self._of_structure = _KNOWN.setdefault(store, {})
+        self._known: dict[int, int] = {}
+        self._used = set[str]()
+        self._computing = np.zeros(0, dtype=np.int8)
+
+    @property
+    def recognised(self) -> tuple[str, ...]:
+        """What was taken for a function."""
+        return tuple(sorted(self._used))
+
+    def equal(self, terms: Ids, fmt: Format) -> Ids:
+        """Return the functions that terms (n,) of one operation are; -1 where they are none that is known."""
+        found = np.full(len(terms), _NONE, dtype=np.int32)
+        operation = self._store.operation(int(terms[0]))
+        if fmt == F32 and (some := self._candidates(operation, terms)) is not None:
+            for place in np.flatnonzero(some):
+                term = int(terms[place])
+                if term not in self._known:
+                    self._known[term] = self._recognised(term)
+                found[place] = self._known[term]
+        return found
+
+    def _candidates(self, operation: Operation, terms: Ids) -> NDArray[np.bool_] | None:
+        """Tell which terms (n,) of an operation may be the end of what is written out."""
+        if operation.name == operations.SELECT:
+            return self._computes(terms)
+        if operation != _PRODUCT:
+            return None
+        return self._of_bits(self._store.arguments(terms))
+
+    def _of_bits(self, arguments: Ids) -> NDArray[np.bool_]:
+        """Tell in which rows of arguments a factor is put together from bits."""
+        return np.asarray(self._store.are(CONCATENATION, arguments[:, :2]).any(axis=1))
+
+    def _computes(self, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which choices (n,) have something computed among what they choose from.
+
+        A table, too, is written as choices, but of constants.
+        """
+        store, known = self._store, self._computing
+        table = np.full(len(store), _NONE, dtype=np.int8)
+        table[: len(known)] = known
+
+        def depends(operation: Operation, members: Ids) -> list[Ids]:
+            return list(store.arguments(members)[:, 1:3].T) if operation.name == operations.SELECT else []
+
+        def compute(operation: Operation, members: Ids, found: NDArray[np.int8]) -> NDArray[np.int8]:
+            if operation.name == operations.SELECT:
+                return np.maximum(*(found[each] for each in depends(operation, members)))
+            return np.full(len(members), operation.name not in (CONSTANT, UNDEFINED), dtype=np.int8)
+
+        fill(store, terms, table, _NONE, depends, compute)
+        self._computing = table
+        return np.asarray(table[terms] == 1)
+
+    def replaced(self, terms: Ids) -> Ids:
+        """Return terms (n,) with approximate functions in place of those that are written out."""
+        if not any(self._store.named(name).any() for name in (operations.SELECT, CONCATENATION)):
+            return terms
+        table = np.full(len(self._store), _NONE, dtype=np.int32)
+
+        def depends(operation: Operation, members: Ids) -> list[Ids]:
+            return operands(self._store, operation, members)
+
+        def compute(operation: Operation, members: Ids, known: Ids) -> Ids:
+            if operation.name in LEAVES or operation.name == NORMAL_FORM:
+                return members
+            if operation.name == VECTOR:
+                return self._store.vectors(known[self._store.elements(members)])
+            arguments = self._store.arguments(members).copy()
+            for column, each in enumerate(depends(operation, members)):
+                arguments[:, column] = known[each]
+            made = self._store.apply(operation, *(column for column in arguments.T if (column >= 0).all()))
+            written = self.equal(members, F32) if operation.result.bits == F32.bits else made * 0 + _NONE
+            for place in np.flatnonzero(written >= 0):
+                made[place] = self._approximate(int(members[place]), known)
+            return self._without_products(operation, members, made, known)
+
+        fill(self._store, terms, table, _NONE, depends, compute)
+        found: Ids = table[terms]
+        return found
+
+    def _without_products(self, operation: Operation, members: Ids, made: Ids, known: Ids) -> Ids:
+        """Return what a sum is made into, of which a product is a function that is written out."""
+        if operation.operands != (F32, F32, F32) or operation.name != operations.FUSED:
+            return made
+        arguments = self._store.arguments(members)
+        for place in np.flatnonzero(self._of_bits(arguments)):
+            product = self._store.apply(_PRODUCT, *arguments[place, :2]).reshape(1)
+            if self.equal(product, F32)[0] >= 0:
+                function = self._approximate(int(product[0]), known)
+                made[place] = self._store.apply(_SUM, function, known[arguments[place, 2]])
+        return made
+
+    def _approximate(self, term: int, known: Ids) -> int:
+        """Return an approximate function in place of one that is written out."""
+        for argument, above in self._cuts(term):
+            written = self._written(argument, above)
+            if written is not None:
+                return approximate(self._store, written.function, int(known[argument]))
+        raise AssertionError(term)
+
+    def _recognised(self, term: int) -> int:
+        for argument, above in self._cuts(term):
+            written = self._written(argument, above)
+            if written is not None:
+                self._used.add(str(written))
+                return exact(self._store, written.function, argument)
+        return _NONE
+
+    def _written(self, argument: int, above: list[int]) -> Written | None:
+        """Return the function that operations compute of an argument, whatever that is made of."""
+        key = self._key(argument, above)
+        if key not in self._of_structure:
+            self._of_structure[key] = self._shown(argument, above)
+        return self._of_structure[key]
+
+    def _cuts(self, term: int) -> Iterator[tuple[int, list[int]]]:
+        """Yield numbers that all of a term depends on by them alone, and the operations above, from the top.
+
+        What is made of a term has a greater number than that.
+        """
+        pending, seen, above = [-term], {term}, list[int]()
+        cuts = 0
+        while pending and len(above) < MOST_OPERATIONS and cuts < _MOST_CUTS:
+            top = -heappop(pending)
+            operation = self._store.operation(top)
+            if above and not pending and operation.result in (F32, bits(32)):
+                cuts += 1
+                yield top, list(above)
+            if operation.name in LEAVES or operation.name == NORMAL_FORM:
+                return
+            above.append(top)
+            for each in self._operands(operation, top):
+                if each not in seen and self._store.operation(each).name != CONSTANT:
+                    seen.add(each)
+                    heappush(pending, -each)
+
+    def _operands(self, operation: Operation, term: int) -> list[int]:
+        given = operands(self._store, operation, np.array([term], dtype=np.int32))
+        return [each for some in given for each in some.tolist()]
+
+    def _key(self, argument: int, above: list[int]) -> tuple[Any, ...]:
+        return self._domain(argument), self._structure(argument, above)
+
+    def _structure(self, argument: int, above: list[int]) -> tuple[Any, ...]:
+        """Return what is the same for the same function of whatever argument."""
+        places = {argument: -1} | {term: place for place, term in enumerate(above)}
+        return tuple(
+            (
+                number,
+                *(places.get(each, (each,)) for each in self._operands(self._store.operation(term), term)),
+            )
+            for term, number in zip(above, self._store.operation_numbers(above).tolist(), strict=True)
+        )
+
+    def _shown(self, argument: int, above: list[int]) -> Written | None:
+        """Return the function that operations compute of an argument.
+
+        Numbers tell which function it may be; that it is one is shown for all.
+        """
+        domain = self._domain(argument)
+        try:
+            got = self._values(argument, above, _words(_GUESSED))
+            for function in _likely(domain, got):
+                proof = proved(
+                    self._store,
+                    argument,
+                    above[0],
+                    function,
+                    domain,
+                    self._computing_of(argument, above),
+                    SURELY,
+                )
+                if proof is not None:
+                    return Written(function, proof.error, proof.words)
+        except UnsupportedError:
+            return None
+        return None
+
+    def _computing_of(self, argument: int, above: list[int]) -> Callable[[NDArray[np.uint64]], Reals]:
+        return lambda words: self._values(argument, above, words)
+
+    def _domain(self, argument: int) -> Domain:
+        """Return between which numbers an argument is, where it is clamped."""
+        least, greatest, nan = -np.inf, np.inf, True
+        operation = self._store.operation(argument)
+        if operation.name == operations.EXTREMUM and operation.result == F32:
+            assert isinstance(operation.attribute, tuple)
+            which, propagates, _ = operation.attribute
+            sides = self._store.arguments(np.array([argument]))[0, :2]
+            limits = sides[self._store.are(CONSTANT, sides)]
+            for word in self._store.constant_values(limits).astype(np.uint32):
+                limit = float(word.view(np.float32))
+                if np.isnan(limit):
+                    continue
+                nan &= propagates
+                if which == "max":
+                    least = limit
+                else:
+                    greatest = limit
+        return Domain(least, greatest, nan)
+
+    def _values(self, argument: int, above: list[int], words: NDArray[np.uint64]) -> Reals:
+        """Return the numbers that operations are for words of their argument."""
+        found = self._computed(argument, above, words)[above[0]]
+        with np.errstate(invalid="ignore"):  # signalling NaNs
+            return found.astype(np.uint32).view(np.float32).astype(np.float64)
+
+    def _computed(
+        self, argument: int, above: list[int], words: NDArray[np.uint64]
+    ) -> dict[int, NDArray[np.uint64]]:
+        """Return what operations, and the constants in them, are for words of their argument."""
+        values: dict[int, NDArray[np.uint64]] = {argument: words}
+
+        def value(term: int) -> NDArray[np.uint64]:
+            if term not in values:
+                values[term] = np.broadcast_to(self._store.constant_values(np.array([term])), words.shape)
+            return values[term]
+
+        for term in reversed(above):
+            operation = self._store.operation(term)
+            given = [value(each) for each in self._operands(operation, term)]
+            values[term] = (
+                np.stack(given, axis=-1) if operation.name == VECTOR else evaluate(operation, given)
+            )
+        return values
+
+
+def _likely(domain: Domain, got: Reals) -> list[LibraryFunction]:
+    """Return the functions that values are near, those at `_GUESSED`."""
+    of_number = exponential(float(got[0]))
+    functions = [*FUNCTIONS, *powers(float(got[1])), *([] if of_number is None else [of_number])]
+    some = (domain.least <= _GUESSED) & (domain.greatest >= _GUESSED)
+    return [
+        each
+        for each in functions
+        if (some & (each.least <= _GUESSED) & (each.greatest >= _GUESSED)).any()
+        and error_of(each, _GUESSED[some], got[some]) <= SURELY
+    ]
+
+
+def _words(numbers: NDArray[np.float32]) -> NDArray[np.uint64]:
+    return numbers.view(np.uint32).astype(np.uint64)

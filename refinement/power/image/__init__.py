@@ -1,0 +1,1 @@
+"""Programs of Power in memory: object files, assembler text, forms of instructions."""

@@ -1,0 +1,1 @@
+"""The state of a Power machine: registers, storage, words, and paths of branches on data."""

@@ -1,0 +1,1 @@
+"""The text of PTO modules: operands, calls, cores."""

@@ -1,0 +1,87 @@
+"""What is read though nobody wrote it: terms of which nothing is known, and what depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...machine.memory import ByteLanes, Offsets
+from ...terms import traversal
+from ...terms.interning import Ids
+from ...terms.store import UNDEFINED, Operation, TermStore
+
+Named = Callable[[int], str]
+"""Names the n-th of some elements."""
+
+
+class UndefinedReads:
+    """Terms that stand for what nobody wrote.
+
+    A mover may well move such elements, and a product multiply them: it is wrong only where an output
+    depends on one.
+
+    Parameters
+    ----------
+    store : TermStore
+        Of the terms.
+    """
+
+    def __init__(self, store: TermStore) -> None:
+        self._store = store
+        self._names: list[tuple[int, int, Named]] = []
+
+    def read(self, lanes: ByteLanes, offsets: Offsets, size: int, line: int, named: Named) -> Ids:
+        """Return words (n,) of `size` bytes at offsets, undefined ones where not all of them was written."""
+        there = lanes.written(offsets, size)
+        if there.all():
+            return lanes.read(offsets, size)
+        found = np.empty(len(offsets), dtype=np.int32)
+        found[there] = lanes.read(offsets[there], size)
+        found[~there] = self.fresh(int((~there).sum()), 8 * size, line, _among(np.flatnonzero(~there), named))
+        return found
+
+    def fresh(self, count: int, width: int, line: int, named: Named) -> Ids:
+        """Return so many terms of which nothing is known; of line 0, what a finding is about already."""
+        terms = self._store.undefined(count, width)
+        if count:
+            self._names.append((int(terms[0]), line, named))
+        return terms
+
+    def reached(self, terms: Ids) -> tuple[NDArray[np.bool_], int, str]:
+        """Tell which terms depend on one; and of the first the line that read it, and its name."""
+        tainted = np.zeros(len(terms), dtype=bool)
+        if not self._names or not len(terms):
+            return tainted, 0, ""
+        table = np.full(len(self._store), -1, dtype=np.int32)
+        traversal.fill(self._store, terms, table, -1, _operands(self._store), self._first)
+        found = table[terms]
+        tainted = found != _NONE
+        if not tainted.any():
+            return tainted, 0, ""
+        leaf = int(found[tainted][0])
+        first, line, named = max(each for each in self._names if each[0] <= leaf)
+        return tainted, line, named(leaf - first)
+
+    def _first(self, operation: Operation, members: Ids, table: NDArray[np.int32]) -> Ids:
+        """Return the undefined term that each term depends on, the greatest of them."""
+        if operation.name == UNDEFINED:
+            return members
+        given = traversal.operands(self._store, operation, members)
+        result = np.full(len(members), _NONE, dtype=np.int32)
+        for each in given:
+            result = np.maximum(result, table[each].reshape(len(members), -1).max(axis=1))
+        return result
+
+
+_NONE = -2
+"""In place of an undefined term where there is none."""
+
+
+def _operands(store: TermStore) -> traversal.Operands:
+    return lambda operation, members: traversal.operands(store, operation, members)
+
+
+def _among(places: NDArray[np.intp], named: Named) -> Named:
+    return lambda number: named(int(places[number]))

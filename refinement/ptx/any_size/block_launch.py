@@ -1,0 +1,404 @@
+"""A kernel launched with one block that stands for all, at sizes that are symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import UnsupportedError
+from ...checker.evaluated import Checked
+from ...contract.arguments import Array
+from ...contract.contract import Contract
+from ...contract.parameters import ArrayParameter
+from ...contract.size_domains import QuantifiedSizes, ResidueClass, SizeDomain
+from ...contract.size_polynomials import SizePolynomials
+from ...equality.equivalence import compare
+from ...examine.references import FormulaReference
+from ...findings.result import Equality
+from ...formula.index_arithmetic import Expression
+from ...normal_forms.forms import NormalForms
+from ...sizes.block_positions import BlockPosition, Position
+from ...sizes.given_elements import check_given
+from ...sizes.integer_forms import Group, Rows, Symbols
+from ...sizes.row_arithmetic import RowArithmetic
+from ...sizes.symbolic_terms import Placed
+from ...sizes.tail_predicates import Rest, RestConditions, more_than
+from ...sizes.tile_shifts import direct_axes, tile_shifts
+from ...sizes.wrapped_indices import settled
+from ...terms.interning import Ids
+from ...terms.operations import select
+from ..memory.symbolic_accesses import memory_of_any_size
+from ..registers.values import Value, of_terms
+from .loop_states import LoopBatch
+from .size_proofs import LimitError, Timed
+from .symbolic_launch import Corners, SymbolicLaunch, constant
+
+if TYPE_CHECKING:
+    from ..front_end import PtxKernel
+
+AXES = "xyz"
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)
+"""Of a grid, along each axis. Source: CUDA C++ Programming Guide, technical specifications."""
+
+
+NO_SIZE = ResidueClass(SizeDomain("no size", "1", 1, 1, 1), 1, 0)
+"""In place of a size that is gone through by induction, where all others are numbers."""
+
+
+class BlockLaunch(SymbolicLaunch):
+    """A launch of the block of a grid that stands for all of them, or for some.
+
+    Of the sizes by which the grid grows, the instance that stands in for all has one tile.
+
+    Parameters
+    ----------
+    kernel, contract : PtxKernel, Contract
+        The kernel, and what it is launched with.
+    position : BlockPosition
+        Where the block is.
+    known : mapping of str to int
+        The sizes that are numbers.
+    numbers : ResidueClass
+        What the one may be that is gone through by induction; else `NO_SIZE`.
+
+    Raises
+    ------
+    UnsupportedError
+        If the grid is not what `position` says, or the contract has what is only modelled at known sizes.
+    """
+
+    is_of_block = True
+
+    def __init__(
+        self,
+        kernel: PtxKernel,
+        contract: Contract,
+        position: BlockPosition,
+        known: Mapping[str, int],
+        numbers: ResidueClass,
+    ) -> None:
+        self.position = position
+        self._tiles = {each.domain.name: each.tile for each in position.positions}
+        self._others = dict(known)
+        super().__init__(kernel, contract, {**known, **self._tiles}, numbers)
+        self.store.rests = tuple(each.rest for each in position.positions if each.rest is not None)
+        self._check_outputs()
+        self._shifts = tile_shifts(contract, self._tiles, self.polynomials, self.symbolic_arrays, self.stays)
+        self._masking, self.checked = True, Checked()
+        self._direct = direct_axes(contract, self._tiles, self.polynomials)
+
+    # -- sizes
+    def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
+        domains = (*(each.domain for each in self.position.positions), self._domain)
+        named = {each.name for each in domains}
+        derived = {name: constant(name, number) for name, number in self._others.items()}
+        derived |= {name: each for name, each in quantified.derived.items() if name not in named}
+        return SizePolynomials(QuantifiedSizes(domains, derived))
+
+    def _symbols(self, corners: Corners) -> Symbols:
+        return self._symbols_of(super()._symbols(corners).groups, self.position)
+
+    def _symbols_of(self, inner: Sequence[Group], position: BlockPosition) -> Symbols:
+        groups = [self._with_another(each) for each in position.positions]
+        ranks = [len(each.shape) for each in self.contract.parameters if isinstance(each, ArrayParameter)]
+        return Symbols([*inner, *groups], max(2, *ranks))
+
+    def _with_another(self, position: Position) -> Group:
+        """Return the symbols of a position, with an index of which only its size is known, if one may be."""
+        group, rest = position.group, position.rest
+        if rest is None or not any(each.opcode == "rem" for each in self.body):
+            return group
+        corners = []
+        for corner in group.corners:
+            values = dict(zip(group.symbols, corner, strict=True))
+            size = sum(
+                coefficient * prod(values[symbol] for symbol in names)
+                for names, coefficient in position.size.items()
+            )
+            corners += [(*corner, 0.0), (*corner, size / rest.step - 1.0)]
+        return Group((*group.symbols, rest.other), tuple(corners))
+
+    def symbols_at(self, position: BlockPosition, part: float) -> Symbols:
+        """Return the symbols for a position of smaller sizes, with a part of what n and u may be now."""
+        (n_and_u, *_) = self.store.symbols.groups
+        corners = tuple(tuple(part * number for number in corner) for corner in n_and_u.corners)
+        return self._symbols_of([Group(n_and_u.symbols, corners)], position)
+
+    def _rows_in(self, symbols: Symbols) -> RowArithmetic:
+        modulus, rest = self.numbers.modulus, self.numbers.residue
+        forms = {**self.position.sizes, self._domain.name: {("n",): modulus, (): rest}}
+        names = {name: symbols.form(form) for name, form in forms.items()}
+        names |= {name: symbols.form({(): number}) for name, number in self._others.items()}
+        found = RowArithmetic(symbols, names)
+        assert self.contract.quantified is not None
+        for name, expression in self.contract.quantified.derived.items():
+            if name not in names:
+                found.define(name, expression)
+        return found
+
+    def row_of(self, expression: Expression) -> Rows:
+        """See `SymbolicLaunch.row_of`."""
+        numbers = self.numbers
+        ends = numbers.count(numbers.from_(0)), numbers.count(numbers.last)
+        symbols = self._symbols([(each, 0.0) for each in ends])
+        return self._rows_in(symbols).row(expression)[None]
+
+    # -- the grid
+    def _check_grid(self) -> None:
+        launch, symbols = self.contract.launch, self.store.symbols
+        for axis, extent in enumerate(launch.grid):
+            if axis not in self.position.extents:
+                if self.polynomials.varies(extent):
+                    raise UnsupportedError(f"the grid depends on sizes along {AXES[axis]}")
+                continue
+            found, wanted = self.row_of(extent)[0], symbols.form(self.position.extents[axis])
+            if (found != wanted).any():
+                raise UnsupportedError(
+                    f"a grid of {extent.source.text} blocks along {AXES[axis]} is not one for each tile"
+                )
+            if symbols.bounds(wanted[None])[1][0] > MOST_BLOCKS[axis]:
+                most = MOST_BLOCKS[axis]
+                raise LimitError(most, f"a grid has at most {most} blocks along {AXES[axis]}")
+
+    def _block_registers(self) -> Mapping[str, Value]:
+        found = {}
+        for axis, index in self.position.indices.items():
+            for name, form in (("ctaid", index), ("nctaid", self.position.extents[axis])):
+                terms = self.store.integers(self.store.symbols.form(form)[None], 32)
+                every = np.repeat(terms, len(self.threads))
+                found[f"%{name}.{AXES[axis]}"] = of_terms(self.store, every, 32)
+        return found
+
+    # -- arrays
+    def _check_array(self, parameter: ArrayParameter) -> None:
+        if parameter.low_bit:
+            raise UnsupportedError(f"{parameter.name} depends on sizes, and has given bits")
+        check_given(parameter)
+        if parameter.element_bits != parameter.format.bits:
+            raise UnsupportedError(f"{parameter.name} depends on sizes, and has padded elements")
+
+    def _check_outputs(self) -> None:
+        """Check that tiles of the outputs are told apart by the sizes by which the grid grows."""
+        outputs = {each.name for each in self.instance.outputs}
+        for parameter in self.contract.parameters:
+            if not isinstance(parameter, ArrayParameter) or not parameter.access.is_written:
+                continue
+            name = parameter.name
+            if name not in outputs or parameter.format.bits % 8:
+                raise UnsupportedError(f"{name} is written, and no output of whole bytes")
+            sizes = []
+            for extent in parameter.shape:
+                if self.polynomials.varies(extent):
+                    ((names, coefficient),) = dict(self.polynomials.of(extent)).items() or (((), 0),)
+                    sizes.append(names[0] if len(names) == 1 and coefficient == 1 else "")
+            if sorted(sizes) != sorted(self._tiles):
+                raise UnsupportedError(f"each axis of {name} must be one of the sizes that the grid grows by")
+            self._check_apart(name)
+
+    def _check_apart(self, name: str) -> None:
+        """Check that no two elements of an array lie at one place."""
+        array, symbols = self.arrays[name], self.store.symbols
+        for order in (range(len(array.extents)), range(len(array.extents))[::-1]):
+            apart = True
+            for outer, inner in zip(list(order), list(order)[1:], strict=False):
+                spans, possible = symbols.multiplied(array.extents[[inner]], array.strides[[inner]])
+                room = array.strides[[outer]] - spans
+                apart &= bool(possible.all() and symbols.bounds(room)[0][0] >= 0)
+            last = list(order)[-1]
+            if apart and symbols.bounds(array.strides[[last]])[0][0] >= 1:
+                return
+        raise UnsupportedError(f"elements of {name} may lie at one place for some sizes")
+
+    def block_offsets(self, name: str) -> Rows:
+        """See `SymbolicLaunch.block_offsets`."""
+        symbols = self.store.symbols
+        found = np.zeros_like(self.arrays[name].extents)
+        blocks = {each.domain.name: symbols.form(each.block) for each in self.position.positions}
+        for axis, shift in enumerate(self._shifts.get(name, ())):
+            for size, distance in shift.items():
+                found[axis] += distance * blocks[size]
+        return found
+
+    def begun(self, corners: Corners) -> LoopBatch:
+        """See `SymbolicLaunch.begun`."""
+        batch = super().begun(corners)
+        lanes = batch.execution.memory.globals.lanes
+        self._before = lanes.terms.copy(), lanes.lows.copy()
+        return batch
+
+    def stored(self, batch: LoopBatch, output: Array) -> Ids:
+        """See `SymbolicLaunch.stored`."""
+        lanes = batch.execution.memory.globals.lanes
+        if (lanes.terms != self._before[0]).any() or (lanes.lows != self._before[1]).any():
+            raise UnsupportedError("a block stores to global memory beside the outputs")
+        if not FormulaReference(self.instance, self.store).covered(output).all():
+            raise UnsupportedError(f"the formula is not about all of {output.name}")
+        memory = memory_of_any_size(batch.execution)
+        places = memory.array(output.name).place(self.store.symbols, list(self._own(output)))
+        terms, conditions = memory.written[output.name].elements(places)
+        self._check_conditions(output, conditions)
+        return self.settled(terms, output)
+
+    def settled(self, terms: Ids, output: Array) -> Ids:
+        """See `SymbolicLaunch.settled`; raises UnsupportedError if they depend on others that may not be."""
+        return self._settled(terms, output) if self.store.wraps else terms
+
+    def _settled(self, terms: Ids, output: Array) -> Ids:
+        indices = np.unravel_index(np.arange(output.elements), output.shape)
+        columns = terms.reshape(output.elements, -1)
+        there = [
+            (rest, np.repeat(indices[axis].astype(np.int64), columns.shape[1]))
+            for axis, rest in self._axes_left(output).items()
+        ]
+        return settled(self.store, columns.reshape(-1), there).reshape(terms.shape)
+
+    def _axes_left(self, output: Array) -> dict[int, Rest]:
+        """Return along which axes of an output the tile may have fewer rows."""
+        rests = {rest.size: rest for rest in self.store.rests}
+        return {
+            axis: rests[size]
+            for (name, axis), size in self._axes_of_tiles()
+            if name == output.name and size in rests
+        }
+
+    def _check_conditions(self, output: Array, conditions: Ids) -> None:
+        """Check that just those elements are stored whose indices are less than the sizes."""
+        axes = self._axes_left(output)
+        indices = np.unravel_index(np.arange(output.elements), output.shape)
+        said = RestConditions(self.store, self.store.rests)
+        columns = [np.repeat(indices[axis], conditions.shape[1]) for axis in axes]
+        cases = np.stack([conditions.reshape(-1), *columns], axis=1)
+        for term, *numbers in np.unique(cases, axis=0).tolist():
+            there = {rest.size: rest.reach(x) for rest, x in zip(axes.values(), numbers, strict=True)}
+            implied = said.implied(term)
+            only = all(rest.reach(implied.get(rest.size, 0)) >= there[rest.size] for rest in axes.values())
+            if not only or said.value(term, there) is not True:
+                raise UnsupportedError(
+                    f"a block does not store to just those elements of {output.name} that there are"
+                )
+
+    def _axes_of_tiles(self) -> Iterator[tuple[tuple[str, int], str]]:
+        """Yield axes of arrays, by name and number, that go over a size by which the grid grows."""
+        for parameter in self.contract.parameters:
+            if isinstance(parameter, ArrayParameter) and parameter.name in self.arrays:
+                for axis, extent in enumerate(parameter.shape):
+                    for size in self._tiles:
+                        if dict(self.polynomials.of(extent)) == {(size,): 1}:
+                            yield (parameter.name, axis), size
+
+    def masked(self, name: str, indices: Sequence[NDArray[np.intp]], terms: Ids) -> Ids:
+        """Return elements of an array, by their indices in the tile; zeros where they are not there.
+
+        This is another way to write what a formula says of the elements of an output that are there, where
+        kernels load zeros in place of others.
+        """
+        rests = {rest.size: rest for rest in self.store.rests}
+        if not self._masking or self.store.wraps or self.arrays[name].is_written:
+            return terms
+        found = terms
+        for (array, axis), size in self._direct.items():
+            if array != name or size not in rests:
+                continue
+            numbers = indices[axis].astype(np.int64)
+            some = np.flatnonzero(numbers >= rests[size].step)
+            if len(some):
+                width = int(self.store.widths(found[:1])[0])
+                zeros = self.store.constants(np.zeros(len(some), dtype=np.uint64), width)
+                conditions = more_than(self.store, size, numbers[some])
+                found = found.copy()
+                found[some] = self.store.apply(select(width), conditions, found[some], zeros)
+        return found
+
+    def _own(self, array: Array) -> Iterator[Rows]:
+        """Yield the indices of the elements of the block's tile, along each axis."""
+        offsets = self.block_offsets(array.name)
+        for axis, index in enumerate(np.unravel_index(np.arange(array.elements), array.shape)):
+            yield self.store.symbols.constants(index.astype(np.int64)) + offsets[axis]
+
+    def expected(self, output: Array) -> Ids:
+        """Return what the contract says of the elements of the block's tile."""
+        self.store.placed = {name: self._placing(name) for name in self.symbolic_arrays}
+        try:
+            return FormulaReference(self.instance, self.store).expected(output)
+        finally:
+            self.store.placed = {}
+
+    def _placing(self, name: str) -> Placed:
+        array, shape = self.arrays[name], self.instance.arrays[name].shape
+        offsets = self.block_offsets(name)
+
+        def placed(indices: NDArray[np.int64]) -> Ids:
+            own = [
+                self.store.symbols.constants(index.astype(np.int64)) + offsets[axis]
+                for axis, index in enumerate(np.unravel_index(indices, shape))
+            ]
+            places = array.place(self.store.symbols, own)
+            return self.masked(
+                name, np.unravel_index(indices, shape), self.store.elements_at(name, array.format, places)
+            )
+
+        return placed
+
+    # -- a block whose loops have known numbers of turns
+    def check(self, noting: Callable[..., Timed]) -> Equality:
+        """Run the block at the one number of the last size; return the equality that outputs need.
+
+        Parameters
+        ----------
+        noting : callable
+            Notes an obligation, by its name and the output that it is about.
+
+        Raises
+        ------
+        UnsupportedError
+            If the block is not shown to be right.
+        """
+        numbers = self.numbers
+        with noting("accesses"):
+            batch = self.begun(((numbers.count(numbers.last), 0.0),))
+            try:
+                self.run_to_end(batch)
+            except UnsupportedError as error:
+                line, what = batch.execution.instruction.line, ""
+                if self.store.doubts:
+                    line, what = self.store.doubts[-1].line, f"{self.store.doubts[-1].what}; "
+                raise UnsupportedError(f"{self.path}:{line}: {what}{error}") from error
+            self.check_findings()
+        equality = Equality.BITS
+        for output in self.instance.outputs:
+            with noting("tile", output.name):
+                actual = self.stored(batch, output)
+            with noting("value", output.name):
+                if not self._is_right(actual, output):
+                    equality = Equality.VALUE
+        return equality
+
+    def _is_right(self, actual: Ids, output: Array) -> bool:
+        """Check what is stored; tell whether it is the same term by term.
+
+        Raises
+        ------
+        UnsupportedError
+            If it is not shown to be what the formula says.
+        """
+        for masking in (True, False) if self.store.rests else (False,):
+            self._masking = masking
+            found = compare(NormalForms(self.store), actual, self.expected(output), output.format)
+            if found.equal.all():
+                self.checked += found.checked
+                return bool(found.identical.all())
+        if self.store.rests and not self.store.wraps:
+            with suppress(UnsupportedError):  # what is stored for a row depends on others
+                there = self._settled(actual, output)
+                found = compare(NormalForms(self.store), there, self.expected(output), output.format)
+                if found.equal.all():
+                    self.checked += found.checked
+                    return bool(found.identical.all())
+        doubts = self.store.doubts
+        about = f"{self.path}:{doubts[-1].line}: {doubts[-1].what}; " if doubts else ""
+        raise UnsupportedError(f"{about}what a block stores to {output.name} is not shown")

@@ -1,0 +1,130 @@
+"""Accesses of a batch at sizes that are numbers: where they lie, and the first that is outside its array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import UnsupportedError
+from ...sizes.symbolic_arrays import OutsideError, SymbolicArray
+from ...terms.interning import Ids
+from ...terms.traversal import leaves_of
+from ..memory.symbolic_accesses import memory_of_any_size
+from ..registers.threads import Indices
+from .loop_states import LoopBatch, LoopHeadError
+from .symbolic_launch import SymbolicLaunch
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Accesses of one instruction to an array.
+
+    Attributes
+    ----------
+    line : int
+        The instruction.
+    array : SymbolicArray
+        The array.
+    offsets : array (n,)
+        Bytes from its beginning.
+    threads : array (n,)
+        Whose they are.
+    doubts : int
+        How many there were before.
+    stores : bool
+        Whether they store.
+    """
+
+    line: int
+    array: SymbolicArray
+    offsets: NDArray[np.int64]
+    threads: Indices
+    doubts: int
+    stores: bool
+
+
+@dataclass
+class Followed:
+    """What a batch accessed.
+
+    Attributes
+    ----------
+    visits : list of Visit
+        In order; the last is the one outside, if there is one.
+    outside : int, optional
+        Of the last, the thread that accesses what is outside its array.
+    error : UnsupportedError, optional
+        Why it was not followed to its end.
+    instructions : int
+        How many it took.
+    stored : array (n,)
+        What was stored.
+    """
+
+    visits: list[Visit] = field(default_factory=list)
+    outside: int | None = None
+    error: UnsupportedError | None = None
+    instructions: int = 0
+    stored: Ids = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+
+    def visit(self, like: Followed, thread: int, own: int) -> Visit | None:
+        """Return the visit of a thread that is the last one of another thread, by its line and how often."""
+        (line, often) = like.visits[-1].line, like.often(thread, like.visits[-1].line)
+        for each in self.visits:
+            if each.line == line and own in each.threads:
+                often -= 1
+                if not often:
+                    return each
+        return None
+
+    def reaches_output(self, launch: SymbolicLaunch, visit: Visit, offset: int) -> bool:
+        """Tell whether what is stored depends on the element at some bytes of an array that was loaded."""
+        store, array = launch.store, visit.array
+        place = store.symbols.constants(np.array([8 * offset // array.element_bits]))
+        element = store.elements_at(array.name, array.format, place)
+        return bool(np.isin(leaves_of(store, self.stored), element).any())
+
+    def often(self, thread: int, line: int) -> int:
+        """Return how often a thread has come to an access."""
+        return sum(each.line == line and thread in each.threads for each in self.visits)
+
+
+def follow(launch: SymbolicLaunch, batch: LoopBatch, most: int) -> Followed:
+    """Run a batch to its end, or to the first access that is outside its array.
+
+    Parameters
+    ----------
+    launch : SymbolicLaunch
+        Whose it is; its symbols are one number each.
+    batch : LoopBatch
+        The batch.
+    most : int
+        Instructions that it may take.
+    """
+    found, store = Followed(), launch.store
+
+    def visited(array: SymbolicArray, offsets: NDArray[np.int64], threads: Indices, stores: bool) -> None:
+        numbers = store.symbols.numbers(offsets)
+        found.visits.append(Visit(store.line, array, numbers, threads, len(store.doubts), stores))
+
+    memory_of_any_size(batch.execution).watch = visited
+    before = batch.instructions
+    while True:
+        try:
+            batch.run()
+        except LoopHeadError:
+            if batch.instructions - before <= most:
+                continue
+            found.error = UnsupportedError("blocks take too many instructions")
+        except OutsideError as error:
+            if batch.execution.path is None:
+                found.outside = int(error.threads[0])
+            else:
+                found.error = error
+        except UnsupportedError as error:
+            found.error = error
+        found.instructions = batch.instructions - before
+        found.stored = memory_of_any_size(batch.execution).stored_terms()
+        return found

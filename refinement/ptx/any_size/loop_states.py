@@ -1,0 +1,275 @@
+"""A kernel stopped at the head of a loop: what it holds there, and whether two such states go on alike."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import UnsupportedError
+from ...machine.memory import ABSENT, ByteLanes
+from ...sizes.invariant_inference import TurnTerms
+from ...sizes.symbolic_terms import SymbolicTerms
+from ...terms.interning import Ids
+from ...terms.traversal import leaves_of
+from ..idioms.branch_regions import COMPUTING, LOADS
+from ..memory.symbolic_accesses import stored_of_any_size
+from ..registers.threads import Indices
+from ..registers.values import of_terms
+from ..run.batch import Batch
+from ..run.if_conversion import Decision, IfConversion
+from ..run.program import Decoded, Program, Sort
+from ..run.scheduling import Strand
+from ..state.execution import Execution
+from ..synchronisation.asynchronous import Copies
+from ..text.module import InstructionStatement
+
+BYTE = 8
+
+
+class LoopHeadError(Exception):
+    """A batch has come back to the head of an outermost loop.
+
+    Parameters
+    ----------
+    head : int
+        Index of the instruction there.
+    """
+
+    def __init__(self, head: int) -> None:
+        super().__init__(head)
+        self.head = head
+
+
+class AccessError(Exception):
+    """A batch that was to stop there has come to an instruction that does more than compute."""
+
+
+class _Decisions(IfConversion):
+    """Refuses to go both ways where it depends on sizes."""
+
+    def decide(self, decoded: Decoded, active: Indices) -> Decision:
+        """See `IfConversion.decide`."""
+        found, store = super().decide(decoded, active), self._execution.store
+        if len(found.data) and not decoded.selectable and isinstance(store, SymbolicTerms):
+            terms = found.conditions.as_terms(store)
+            if store.is_integer(leaves_of(store, np.unique(terms))).any():
+                line = decoded.instruction.line
+                raise UnsupportedError(
+                    f"whether {decoded.instruction.mnemonic} of line {line} acts depends on sizes"
+                )
+        return found
+
+
+class LoopBatch(Batch):
+    """A batch that stops whenever it comes back to the head of some loops.
+
+    Parameters
+    ----------
+    execution, program, scalars : Execution, Program, collection of int
+        As of `Batch`.
+    heads : frozenset of int
+        Where these loops begin.
+
+    Attributes
+    ----------
+    stops_at_access : bool
+        Whether it also stops before the first instruction that does more than compute.
+    """
+
+    def __init__(
+        self, execution: Execution, program: Program, scalars: Collection[int], heads: frozenset[int]
+    ) -> None:
+        super().__init__(execution, program, scalars)
+        self.execution = execution
+        self._conversion = _Decisions(execution, program, self._begin, scalars)
+        self._heads = heads
+        self.stops_at_access = False
+        self._running: Strand | None = None
+
+    def _advance(self, strand: Strand) -> None:
+        self._running = strand
+        super()._advance(strand)
+
+    def _begin(self, instruction: InstructionStatement, active: Indices) -> None:
+        if self.stops_at_access and not _only_computes(instruction):
+            assert self._running is not None
+            self.scheduler.runnable.append(self._running)
+            raise AccessError
+        super()._begin(instruction, active)
+
+    def _controls(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
+        before = strand.at
+        goes_on = super()._controls(decoded, strand, decision)
+        if goes_on and decoded.sort is Sort.BRANCH and strand.at <= before and strand.at in self._heads:
+            self.scheduler.runnable.append(strand)
+            raise LoopHeadError(strand.at)
+        return goes_on
+
+    def live(self) -> frozenset[str]:
+        """Return the registers that may be read from here on."""
+        strands = self.scheduler.runnable
+        places = [each.at for each in strands] + [join.at for each in strands for join in each.joins]
+        return self._program.regions.live_at(places)
+
+    def copied(self, shared: Sequence[Any]) -> LoopBatch:
+        """Return a copy that goes on by itself; of some objects there is still only one."""
+        return copy.deepcopy(self, {id(each): each for each in shared})
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What registers and memory hold.
+
+    Attributes
+    ----------
+    registers : dict of str to array
+        Terms for each thread, by register; of those that may still be read.
+    lanes : tuple of ByteLanes
+        Of shared memory, local memory and the parameters.
+    """
+
+    registers: dict[str, Ids]
+    lanes: tuple[ByteLanes, ...]
+
+    @classmethod
+    def of(cls, batch: LoopBatch) -> Cells:
+        """Return what a batch holds now."""
+        execution, live = batch.execution, batch.live()
+        registers = {
+            name: each.as_terms(execution.store) for name, each in execution.registers.items() if name in live
+        }
+        return cls(registers, tuple(_copy(each) for each in _lanes(execution)))
+
+    def moved(self, turns: TurnTerms, move: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Cells:
+        """Return what is held with every polynomial replaced."""
+        registers = {name: turns.moved(each, move) for name, each in self.registers.items()}
+        lanes = []
+        for each in self.lanes:
+            found = ByteLanes(each.store, 0)
+            found.terms, found.lows = turns.moved(each.terms, move), each.lows
+            lanes.append(found)
+        return Cells(registers, tuple(lanes))
+
+    def put(self, batch: LoopBatch) -> None:
+        """Make a batch hold these, and nothing in other registers."""
+        execution = batch.execution
+        store = execution.store
+        execution.registers = {
+            name: of_terms(store, terms, int(store.widths(terms[:1])[0]))
+            for name, terms in self.registers.items()
+        }
+        for own, each in zip(_lanes(execution), self.lanes, strict=True):
+            own.terms[:], own.lows[:] = each.terms, each.lows
+
+
+def _only_computes(instruction: InstructionStatement) -> bool:
+    """Tell whether an instruction only computes what registers hold, or moves the flow of control."""
+    if instruction.opcode in LOADS:
+        return instruction.has("param")
+    return instruction.opcode in COMPUTING
+
+
+def _lanes(execution: Execution) -> tuple[ByteLanes, ...]:
+    memory = execution.memory
+    return memory.shared.lanes, memory.local.lanes, memory.parameters.lanes
+
+
+def _copy(lanes: ByteLanes) -> ByteLanes:
+    found = ByteLanes(lanes.store, 0)
+    found.terms, found.lows = lanes.terms.copy(), lanes.lows.copy()
+    return found
+
+
+def guessed(store: SymbolicTerms, turns: TurnTerms, cells: Sequence[Cells]) -> tuple[Cells, int]:
+    """Guess what is held at any turn from turns 0, 1 and 2; where nothing fits, it may be anything.
+
+    Returns
+    -------
+    Cells
+        The guess, if there are none of these. Registers that hold the same at the three turns hold the same.
+    int
+        How many distinct terms don't go on as they began.
+    """
+    names = list(cells[0].registers)
+    held = [np.concatenate([each.registers[name] for name in names]) for each in cells]
+    found, agrees = _common(store, turns, held)
+    odd = len(np.unique(found[(found >= 0) & ~agrees]))
+    if odd:
+        return Cells({}, ()), odd
+    lost = np.flatnonzero(~agrees)
+    same, where = np.unique(np.stack([each[lost] for each in held], axis=1), axis=0, return_inverse=True)
+    found[lost] = turns.held(same[:, 0])[where.reshape(-1)]
+    counts = np.cumsum([len(cells[0].registers[name]) for name in names])[:-1]
+    lanes = []
+    for parts in zip(*(each.lanes for each in cells), strict=True):
+        result = _copy(parts[0])
+        same_lows = np.all([each.lows == parts[0].lows for each in parts], axis=0)
+        there = np.flatnonzero(np.all([each.terms != ABSENT for each in parts], axis=0) & same_lows)
+        nowhere = np.all([each.terms == ABSENT for each in parts], axis=0)
+        terms, agrees = _common(store, turns, [each.terms[there] for each in parts])
+        result.terms[there] = np.where(agrees, terms, ABSENT)
+        lost = np.flatnonzero((result.terms == ABSENT) & ~nowhere)
+        lost = np.union1d(lost, np.flatnonzero(~same_lows))
+        result.terms[lost] = turns.held(store.constants(np.zeros(len(lost), dtype=np.uint64), BYTE))
+        result.lows[lost] = 0
+        lanes.append(result)
+    registers = dict(zip(names, np.split(found, counts), strict=True))
+    return Cells(registers, tuple(lanes)), odd
+
+
+def _common(store: SymbolicTerms, turns: TurnTerms, held: Sequence[Ids]) -> tuple[Ids, NDArray[np.bool_]]:
+    """Guess terms from those at turns 0, 1 and 2, and tell which fit all three."""
+    found = turns.guess(held[0], held[1])
+    there = np.flatnonzero(found >= 0)
+    two = turns.moved(found[there], lambda rows: turned(store, rows, factor=0, offset=2))
+    agrees = np.zeros(len(found), dtype=bool)
+    agrees[there] = turns.bound(two, held[2][there])[2]
+    return found, agrees
+
+
+def turned(store: SymbolicTerms, rows: NDArray[np.int64], *, factor: int, offset: int) -> NDArray[np.int64]:
+    """Return polynomials with ``factor * u + offset`` in place of the number u of the turn."""
+    symbols = store.symbols
+    return symbols.substituted(rows, "u", symbols.form({("u",): factor, (): offset}))
+
+
+# -- what else must be the same
+
+
+def going_on(batch: LoopBatch) -> list[Any]:
+    """Return what a batch depends on besides what is held: strands, copies under way, races that may come.
+
+    Times are relative to the latest; accesses that are in order before all later ones are left out.
+
+    Raises
+    ------
+    UnsupportedError
+        If threads wait at barriers, or atomics are under way.
+    """
+    execution, scheduler = batch.execution, batch.scheduler
+    if scheduler.waiting or scheduler.has_arrivals:
+        raise UnsupportedError("threads wait at a barrier when a loop begins again")
+    found: list[Any] = [execution.alive.copy()]
+    for strand in scheduler.runnable:
+        found += [strand.at, strand.active]
+        for join in strand.joins:
+            found += [join.at, join.outstanding, *join.arrived]
+    found += Copies.of(execution).outstanding()
+    history = execution.memory.shared.history
+    if history is not None and history.is_used:
+        found += execution.ordering.relative(history)
+    found.append(stored_of_any_size(execution))
+    everywhere = execution.memory.globals
+    if everywhere.history is not None:
+        found += everywhere.history.arrays()
+    return [*found, everywhere.lanes.terms.copy(), everywhere.lanes.lows.copy()]
+
+
+def alike(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Tell whether two batches go on alike, as `going_on` has it."""
+    return len(one) == len(other) and all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))

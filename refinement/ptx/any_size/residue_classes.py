@@ -1,0 +1,126 @@
+"""A kernel for every number that a size may be: a proof by induction for each class of rests, if need be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ....spec.errors import UnsupportedError
+from ...checker.evaluated import Checked
+from ...contract.contract import Contract
+from ...contract.size_domains import ResidueClass, SizeDomain
+from ...findings.index_overflow import Overflow
+from ...findings.result import Equality
+from ...sizes.given_elements import periods
+from ...sizes.growing_roundings import joined
+from .size_induction import Induction
+from .size_proofs import NextCandidateError, SizeProof, UndecidedError
+from .symbolic_launch import SymbolicLaunch
+
+FACTORS = (2, 4, 8, 16, 32)
+"""By how much numbers of one class may differ, in steps of the domain."""
+
+MOST_CLASSES = 64
+"""Of rests of numbers, where given values are told by them."""
+
+
+def factors_of(contract: Contract) -> Sequence[int]:
+    """Return by how much numbers of one class may differ for a contract, in steps of the domain."""
+    found = [period * factor for period in periods(contract.parameters) for factor in (1, *FACTORS)]
+    return (*(each for each in found if each <= MOST_CLASSES), *FACTORS)
+
+
+_SEARCH = 30
+"""Seconds of the processor after which no other modulus is tried."""
+
+_CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (2, 4), (1, 6))
+"""Turns before the induction begins, and turns of the kernel's loop that make one of it, to be tried."""
+
+
+def prove(
+    launched: Callable[[ResidueClass], SymbolicLaunch],
+    domain: SizeDomain,
+    told: Callable[[str], None],
+    factors: Sequence[int] = FACTORS,
+) -> SizeProof:
+    """Prove that a kernel is right for every number of a domain that is not below `SizeProof.first`.
+
+    Where that depends on rests of the number, each rest is a proof of its own.
+
+    Parameters
+    ----------
+    launched : callable
+        Launches the kernel with the numbers of a class.
+    domain : SizeDomain
+        The numbers.
+    told : callable
+        Told what is being done.
+    factors : sequence of int
+        By how much numbers of one class may differ, in steps of the domain, to be tried.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is not shown; the message says what is in the way, and where.
+    """
+    reason: UnsupportedError | None = None
+    started = time.process_time()
+    for factor in (1, *factors):
+        if reason is not None and time.process_time() - started > _SEARCH:
+            raise UnsupportedError(f"after {_SEARCH} s of searching: {reason}")
+        modulus = domain.step * factor
+        rests = list(range(0, modulus, domain.step))[::-1]
+        try:
+            return _joined([_of_class(launched, ResidueClass(domain, modulus, rest), told) for rest in rests])
+        except UndecidedError as error:
+            reason = reason or error
+    assert reason is not None
+    raise reason
+
+
+def _of_class(
+    launched: Callable[[ResidueClass], SymbolicLaunch], numbers: ResidueClass, told: Callable[[str], None]
+) -> SizeProof:
+    """Prove that a kernel is right for every number of a class."""
+    launch = launched(numbers)
+    reason: UnsupportedError | None = None
+    started = time.process_time()
+    for start, period in _CANDIDATES:
+        if reason is not None and time.process_time() - started > _SEARCH:
+            break
+        try:
+            return Induction(launch, numbers, start, period, told).proof()
+        except NextCandidateError as error:
+            reason = reason or error
+    raise UndecidedError(str(reason))
+
+
+def _joined(proofs: Sequence[SizeProof]) -> SizeProof:
+    """Return one proof of those of all classes of a domain."""
+    least = min(proofs, key=lambda each: each.domain.most)
+    return SizeProof(
+        least.domain,
+        max(each.first for each in proofs),
+        Equality.VALUE if any(each.equality is Equality.VALUE for each in proofs) else Equality.BITS,
+        least.limit,
+        [obligation for each in proofs for obligation in each.obligations],
+        joined([each.roundings for each in proofs]),
+        _first_overflow(proofs),
+        sum((each.checked for each in proofs), start=Checked()),
+    )
+
+
+def _first_overflow(proofs: Sequence[SizeProof]) -> Overflow | None:
+    """Return the overflow at the smallest number, which is the smallest of all if each class has its own."""
+
+    def number(overflow: Overflow) -> int:
+        return overflow.sizes[proofs[0].domain.name]
+
+    found = [each.overflow for each in proofs if each.overflow is not None]
+    if not found:
+        return None
+    first = min(found, key=lambda each: (number(each), not each.is_smallest))
+    others = [each for each in proofs if each.domain.most < number(first)]
+    known = all(each.overflow is not None and each.overflow.is_smallest for each in others)
+    return replace(first, is_smallest=first.is_smallest and known)

@@ -1,0 +1,457 @@
+"""A kernel for every number that a size may be, by induction over the turns of its main loop.
+
+The meta-rule (`docs/every-size.md`): with K = Q·u + R, R in [first, first + Q),
+
+* base: for every K ≥ first, what the kernel holds at the head of its loop is the guess at turn 0;
+* step: for every u ≥ 0 and K ≥ Q·(u + 1) + first, one turn leads from the guess at u to the guess at u + 1;
+* exit: for every R, what is stored after the last turn, from the guess at u, is what the contract says.
+
+All K below first are verified one by one. Of what a loop adds up, the guess is the contract's own sum over
+the k that the turns so far have met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, gcd
+
+import numpy as np
+
+from ....spec.errors import InputError, UnsupportedError
+from ....spec.formats import Format, IntegerFormat
+from ...checker.evaluated import Checked
+from ...contract.contract import Contract, Instance
+from ...contract.size_domains import ResidueClass
+from ...equality.equivalence import compare
+from ...examine.references import FormulaReference
+from ...findings.index_overflow import Overflow
+from ...findings.result import Equality
+from ...normal_forms.forms import NormalForms
+from ...sizes.growing_roundings import GrowingRoundings, growing
+from ...sizes.integer_forms import UNBOUNDED, Rows
+from ...sizes.invariant_inference import TurnTerms
+from ...sizes.loop_carried_symbols import held_by, looked_up, sums_of
+from ...sizes.partial_sums import PREFIX, PartialSums, partial_sums
+from ...sizes.symbolic_terms import Doubt, deciding
+from ...terms.interning import Ids
+from ...terms.operations import DOT, Accumulation
+from ...terms.store import is_raw
+from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_size
+from ..warp.opaque_fragments import is_token
+from .first_overflows import in_turns
+from .invariant_check import agreed
+from .last_iteration_counterexamples import first_fault
+from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
+from .size_proofs import (
+    STATEMENTS,
+    EarlyError,
+    LimitError,
+    NextCandidateError,
+    Obligation,
+    SizeProof,
+    Timed,
+    UndecidedError,
+)
+from .symbolic_launch import SymbolicLaunch
+
+MOST_CASES = 160
+"""Rests R, and numbers below the first, that are gone through one by one."""
+
+_MOST_TURNS = 16
+"""Turns of the kernel's loop that are taken for one of the induction."""
+
+_STARTS_OF_LONGER = 4
+"""Turns before the induction that are tried where the formula's indices move by several."""
+
+_STARTS = 24
+"""How far a sum may have come before the first turn: guesses that are tried."""
+
+_ATTEMPTS = 10
+
+
+class Induction:
+    """An attempt: turns of the kernel's loop taken together, from some turn on."""
+
+    def __init__(
+        self,
+        launch: SymbolicLaunch,
+        numbers: ResidueClass,
+        start: int,
+        period: int,
+        told: Callable[[str], None],
+    ) -> None:
+        self.launch, self.numbers, self.store = launch, numbers, launch.store
+        self.name, self.modulus = numbers.domain.name, numbers.modulus
+        self.start, self.period, self.told = start, period, told
+        self.sums: PartialSums = partial_sums(launch.contract, self.name, launch.polynomials, launch.stays)
+        self.turns = TurnTerms(self.store, launch.symbolic_arrays, "u", is_token)
+        self.equality, self.checked = Equality.BITS, Checked()
+        self.obligations: list[Obligation] = []
+        self.roundings: GrowingRoundings | None = None
+
+    def proof(self) -> SizeProof:
+        """Return the proof, of as much of the class as it holds for."""
+        since = len(self.store.doubts)
+        try:
+            states = self.launch.turns(self.start + 2 * self.period)
+        except UnsupportedError as error:
+            raise UndecidedError(self._told_of(error, since)) from error
+        chosen = [states[self.start + index * self.period] for index in range(3)]
+        self.guess, odd = guessed(self.store, self.turns, chosen)
+        if odd:
+            raise NextCandidateError(f"{odd} values of the main loop don't go on evenly")
+        self.distance = distance = self._distance()
+        if (factor := self._factor(distance)) > 1:
+            return self._longer(factor)
+        turn = distance // self.period
+        first = self.numbers.from_(turn * (self.start + 1))
+        reason = limit = ""
+        doubt: Doubt | None = None
+        numbers = self.numbers
+        for _ in range(_ATTEMPTS):
+            cases = distance // self.modulus + first // self.numbers.domain.step
+            if cases > MOST_CASES:
+                raise UnsupportedError(f"{cases} numbers would have to be verified one by one: {reason}")
+            if numbers.last < first + distance:
+                raise UnsupportedError(f"{self.name} is never larger than what a few turns take: {reason}")
+            self.first, self.obligations = first, []
+            self.equality, self.checked = Equality.BITS, Checked()
+            self._stored: list[Ids] = []
+            try:
+                self._decide(numbers)
+            except EarlyError as error:
+                reason = str(error)
+                first = self.numbers.from_(first + turn)
+                continue
+            except LimitError as error:
+                reason, limit, doubt = str(error), str(error), error.doubt
+                numbers = numbers.up_to(error.most)
+                continue
+            overflow = None if doubt is None else self._overflow(doubt, numbers.last)
+            parts = self.obligations, self.roundings, overflow, self.checked
+            return SizeProof(numbers.domain, first, self.equality, limit, *parts)
+        raise UndecidedError(f"no first number is found from which on all turns go alike: {reason}")
+
+    # -- what a turn takes
+    def _factor(self, distance: int) -> int:
+        """Return how many times as many turns move evenly, by numbers of the class."""
+        least = self.modulus // gcd(distance, self.modulus)
+        for factor in range(least, _MOST_TURNS // self.period + 1, least):
+            if self._moves_evenly(distance * factor):
+                return factor
+        raise NextCandidateError(f"more than {_MOST_TURNS} turns would have to be taken together")
+
+    def _longer(self, factor: int) -> SizeProof:
+        """Return the proof with more turns taken together, from one where the formula's indices are whole."""
+        turn = self.distance // self.period
+        starts = [self.start]
+        if not self._moves_evenly(turn):
+            more = range(self.start, self.start + self.period * factor + 1)
+            starts = sorted(more, key=lambda each: not self._moves_evenly(turn * each))
+        reason: NextCandidateError | None = None
+        for start in starts[:_STARTS_OF_LONGER]:
+            longer = Induction(self.launch, self.numbers, start, self.period * factor, self.told)
+            try:
+                return longer.proof()
+            except NextCandidateError as error:
+                reason = error
+        assert reason is not None
+        raise reason
+
+    def _moves_evenly(self, distance: int) -> bool:
+        try:
+            self.sums.shifts(distance)
+        except UnsupportedError:
+            return False
+        return True
+
+    def _distance(self) -> int:
+        """Return how far a turn moves along the size, by the elements that are read."""
+        found = self.launch.distances(self.start, self.start + self.period) - {Fraction(0)}
+        if len(found) != 1 or (only := found.pop()).denominator != 1 or only <= 0:
+            raise NextCandidateError(f"a turn of the main loop does not move along {self.name} evenly")
+        return int(only)
+
+    # -- base, step, exit
+    def _decide(self, numbers: ResidueClass) -> None:
+        self.store.bounded = {}  # what is known of sums in one attempt is not known in another
+        with self._obligation("base"):
+            before = self._base(numbers)
+        with self._obligation("step"):
+            self._step(numbers, before)
+        with self._obligation("exit"):
+            held: Ids | None = None
+            for rest in range(self.first, self.first + self.distance, self.modulus):
+                self.told(f"{self.name} = {self.distance}·u + {rest}")
+                held = self._exit(numbers, rest, held)
+        assert held is not None
+        with self._obligation("sums"):
+            self._check_sums(held)
+
+    def _obligation(self, part: str) -> Timed:
+        statement = STATEMENTS[part].format(name=self.name, turn=self.distance, first=self.first)
+        return Timed(f"{self.name}: {part}", self.launch.loop_line, statement, self.obligations)
+
+    def _told_of(self, error: UnsupportedError, since: int) -> str:
+        """Return what a failure is about, with the last thing that sizes did not decide."""
+        doubts = self.store.doubts[since:]
+        if not doubts:
+            return str(error)
+        doubt = deciding(doubts)
+        assert doubt is not None
+        return f"{self.launch.path}:{doubt.line}: {doubt.what}; {error}"
+
+    def _failing(self, error: UnsupportedError, since: int) -> UnsupportedError:
+        """Return what a failure says of the numbers for which there is none."""
+        doubts, told = self.store.doubts[since:], self._told_of(error, since)
+        if not doubts:
+            return error
+        doubt = doubts[-1]
+        if doubt.highest >= UNBOUNDED:
+            return UnsupportedError(told)
+        if doubt.limit and doubt.highest > doubt.limit:
+            size, turn = (doubt.row[self.store.symbols.column(each)] for each in "nu")
+            slope = Fraction(size, self.modulus) + Fraction(max(turn, 0), self.distance)
+            over = doubt.highest - doubt.limit
+            most = self._most - ceil(over / slope) if slope > 0 else 0
+            if most > self.first + self.distance:
+                what = f"{self.launch.path}:{doubt.line}: {doubt.what}"
+                return LimitError(most, what, doubt)
+        if not doubt.limit:
+            return EarlyError(told)
+        on_size = any(doubt.row[at] for at, each in enumerate(self.store.symbols.monomials) if "n" in each)
+        return UndecidedError(told) if on_size else NextCandidateError(told)
+
+    def _overflow(self, doubt: Doubt, most: int) -> Overflow | None:
+        """Return the first number of the class at which an access goes wrong, or an integer overflows."""
+        if not self.launch.is_of_block and (fault := first_fault(self, most)) is not None:
+            return fault
+        domain = self.numbers.domain
+        behind = replace(self.numbers, domain=replace(domain, least=domain.up_to(most).most + domain.step))
+        own = self.distance // self.period  # what a turn of the kernel's loop goes over
+        turn = self.first, self.distance, not (self.numbers.residue % own or self.modulus % own)
+        found = next(in_turns(self.store.symbols, doubt, behind, *turn, self.launch.known), None)
+        if found is None:
+            return None
+        return Overflow(self.launch.path, doubt.line, *found, doubt.limit)
+
+    def _run_to(self, batch: LoopBatch, count: int) -> None:
+        """Run a batch until it has come to the head of the main loop some times."""
+        since = len(self.store.doubts)
+        try:
+            self.launch.run_to_head(batch, count)
+        except UnsupportedError as error:
+            raise self._failing(error, since) from error
+        self.launch.check_findings()
+
+    def _base(self, numbers: ResidueClass) -> LoopBatch:
+        self._most = numbers.last
+        first, last = numbers.count(self.first), numbers.count(numbers.last)
+        since = len(self.store.doubts)
+        batch = self.launch.begun(((first, 0.0), (last, 0.0)))
+        self._run_to(batch, self.start)
+        self.before = Cells.of(batch)
+        zero = self.guess.moved(self.turns, lambda rows: turned(self.store, rows, factor=0, offset=0))
+        self.initial = self._agreeing(zero, self.before, "before the first turn", since)
+        return batch
+
+    def _step(self, numbers: ResidueClass, before: LoopBatch) -> None:
+        first, last = numbers.count(self.first + self.distance), numbers.count(numbers.last)
+        turns = (numbers.last - self.distance - self.first) / self.distance
+        batch = before.copied(self.launch.shared)
+        self.launch.suppose(((first, 0.0), (last, 0.0), (last, turns)))
+        self.guess.put(batch)
+        state, since = going_on(batch), len(self.store.doubts)
+        try:
+            self._run_to(batch, self.period)
+        except (LimitError, EarlyError, UndecidedError):
+            raise
+        except UnsupportedError as error:  # what is known of one turn may not be known of any
+            raise NextCandidateError(str(error)) from error
+        after = self.guess.moved(self.turns, lambda rows: turned(self.store, rows, factor=1, offset=1))
+        self.later = self._agreeing(after, Cells.of(batch), "after a turn", since)
+        if not alike(state, going_on(batch)):
+            raise NextCandidateError("barriers, copies under way or accesses differ from turn to turn")
+        self.at_head = before
+
+    def _exit(self, numbers: ResidueClass, rest: int, held: Ids | None) -> Ids:
+        """Check what is stored after the last turn, and return what it takes for each output element."""
+        symbols = self.store.symbols
+        above = (rest - numbers.residue) // self.modulus
+
+        def last(rows: Rows) -> Rows:
+            turns = symbols.form({(): above, ("u",): self.distance // self.modulus})
+            return symbols.substituted(rows, "n", turns)
+
+        batch = self.at_head.copied(self.launch.shared)
+        self.launch.suppose(((0.0, 0.0), (0.0, float((numbers.last - rest) // self.distance))))
+        self.guess.moved(self.turns, last).put(batch)
+        use_memory_of_any_size(batch.execution, memory_of_any_size(batch.execution).moved(last))
+        since = len(self.store.doubts)
+        try:
+            self.launch.run_to_end(batch)
+        except UnsupportedError as error:
+            raise self._failing(error, since) from error
+        self.launch.check_findings()
+        output = self.launch.instance.outputs[0]
+        actual = self.launch.stored(batch, output)
+        self._stored.append(actual)
+        found = held_by(self.store, actual)
+        if held is not None and not np.array_equal(held, found):
+            raise UnsupportedError("what is stored depends on the rest of the size")
+        self._held_format = self._format(found)
+        self._bound_sums(found, numbers)
+        for taken in self._possible_starts(rest):
+            left = rest - taken
+            contract = self.sums.rest(self._held_format, empty=not left)
+            expected = self._expected(contract, left or numbers.domain.least, taken, found, last)
+            if self._same(actual, expected, output.format):
+                self.taken = taken
+                return found
+        failing = UnsupportedError if self._moves_evenly(1) else NextCandidateError
+        what = f"what is stored for {self.name} = {self.distance}·u + {rest} is not shown"
+        raise failing(self._told_of(UnsupportedError(what), since))
+
+    def _bound_sums(self, held: Ids, numbers: ResidueClass) -> None:
+        """Bound sums of integers so far, which is what is held if the guess is right.
+
+        Raises
+        ------
+        LimitError
+            If they may wrap for the largest numbers, in a kernel whose sums saturate.
+        """
+        fmt, store = self._held_format, self.store
+        if not isinstance(fmt, IntegerFormat) or is_raw(fmt) or not self._saturates():
+            return
+        least, most = self.sums.term_range(self.launch.standing_in(self.launch.contract, self.distance))
+        largest = max(abs(least), abs(most), 1)
+        allowed = fmt.maximum // largest - self.first - 2 * self.distance
+        if numbers.last > allowed:
+            about = f"{self.launch.path}:{self.launch.saturating_line}"
+            raise LimitError(allowed, f"{about}: a sum of {fmt} may saturate")
+        if held.shape[1] > 1:
+            raise UnsupportedError(f"several sums of {fmt} make one output element, and may saturate")
+        store.bounded = {int(each): (-largest * numbers.last, largest * numbers.last) for each in held[:, 0]}
+
+    def _saturates(self) -> bool:
+        hows = [each.attribute for each in self.store.operations if each.name == DOT]
+        return any(isinstance(how, Accumulation) and how.saturate for how in hows)
+
+    def _possible_starts(self, rest: int) -> Iterator[int]:
+        """Yield how far the sum may have come before the first turn: some turns, or what leaves some."""
+        if hasattr(self, "taken"):
+            yield self.taken
+            return
+        turn, step = self.distance // self.period, self.numbers.domain.step
+        near = [turn * (self.start + more) for more in (0, -1, 1, -2)]
+        found = [*near, *(each + self.numbers.residue % turn for each in near), *range(0, rest + 1, step)]
+        for each in dict.fromkeys(found[:_STARTS]):
+            if 0 <= each <= rest and self._moves_evenly(each) and self._is_whole(rest - each):
+                yield each
+
+    def _is_whole(self, extent: int) -> bool:
+        """Tell whether arrays can be as long as a part of the size."""
+        try:
+            self.launch.standing_in(self.launch.contract, extent or self.numbers.domain.least)
+        except InputError:
+            return False
+        return True
+
+    def _check_sums(self, held: Ids) -> None:
+        """Check that what is held for each output element is the sum so far, at first and after a turn."""
+        output, fmt = self.launch.instance.outputs[0], self._held_format
+        inputs, values = self.initial
+        settled = self.launch.settled
+        first = sums_of(self.store, settled(looked_up(held, inputs, values), output), fmt)
+        inputs, values = self.later
+        after = sums_of(self.store, settled(looked_up(held, inputs, values), output), fmt)
+
+        def at_first(rows: Rows) -> Rows:
+            return turned(self.store, rows, factor=0, offset=0)
+
+        if self.taken:
+            expected = self._expected(self.sums.so_far(fmt), self.taken, 0, held, at_first)
+        else:
+            zeros = np.zeros(len(held), dtype=np.uint64)
+            expected = self.store.constants(zeros, fmt.bits)
+        if not self._same(first, expected, fmt):
+            raise UnsupportedError(f"base: what is held for {output.name} before the first turn is not shown")
+        expected = self._expected(self.sums.one_more(fmt), self.distance, self.taken, held, lambda rows: rows)
+        if not self._same(after, expected, fmt):
+            raise UnsupportedError(f"step: what a turn adds to {output.name} is not shown")
+        if self.equality is Equality.VALUE:
+            before, later = (looked_up(held.reshape(-1), *found) for found in (self.initial, self.later))
+            grows = self.name, self.first, self.distance
+            parts = before, later, np.concatenate(self._stored)
+            unit = self.launch.contract.matrix_rounding
+            self.roundings = growing(self.store, unit, grows, held, parts)
+
+    # -- comparisons
+    def _same(self, actual: Ids, expected: Ids, fmt: Format) -> bool:
+        found = compare(NormalForms(self.store), actual, expected, fmt)
+        if not found.equal.all():
+            return False
+        self.checked += found.checked
+        if not found.identical.all():
+            self.equality = Equality.VALUE
+        return True
+
+    def _expected(
+        self, contract: Contract, extent: int, taken: int, held: Ids, move: Callable[[Rows], Rows]
+    ) -> Ids:
+        """Return what a contract for a part says, of elements that begin behind what was taken before."""
+        instance = self.launch.standing_in(contract, extent)
+        moved_first, moved_turn = self.sums.shifts(taken), self.sums.shifts(self.distance)
+        starts = {name: (moved_first[name], moved_turn[name]) for name in moved_first}
+        self.store.placed = {
+            name: self._placing(instance, name, *starts[name], move)
+            for name in self.launch.symbolic_arrays
+            if name in starts
+        }
+        so_far = sums_of(self.store, held, self._held_format)
+        self.store.placed[PREFIX] = lambda indices: so_far[indices]
+        try:
+            reference = FormulaReference(instance, self.store)
+            return reference.expected(instance.arrays[self.launch.instance.outputs[0].name])
+        finally:
+            self.store.placed = {}
+
+    def _placing(
+        self,
+        instance: Instance,
+        name: str,
+        first: tuple[int, ...],
+        each_turn: tuple[int, ...],
+        move: Callable[[Rows], Rows],
+    ) -> Callable[[np.ndarray], Ids]:
+        symbols, array = self.store.symbols, self.launch.arrays[name]
+        shape = instance.arrays[name].shape
+
+        def placed(indices: np.ndarray) -> Ids:
+            own = []
+            offsets, places = self.launch.block_offsets(name), np.unravel_index(indices, shape)
+            for axis, index in enumerate(places):
+                rows = symbols.constants(index.astype(np.int64) + first[axis]) + offsets[axis]
+                rows[:, symbols.column("u")] += each_turn[axis]
+                own.append(rows)
+            terms = self.store.elements_at(name, array.format, move(array.place(symbols, own)))
+            return self.launch.masked(name, places, terms)
+
+        return placed
+
+    def _format(self, held: Ids) -> Format:
+        numbers = np.unique(self.store.operation_numbers(held))
+        formats: set[Format] = {self.store.operations[number].result for number in numbers.tolist()}
+        if len(formats) != 1:
+            raise UnsupportedError("sums are held in several formats")
+        return formats.pop()
+
+    def _agreeing(self, guess: Cells, actual: Cells, when: str, since: int) -> tuple[Ids, Ids]:
+        """Check a guess, and return held inputs and what stands in their place."""
+        try:
+            return agreed(self.turns, guess, actual, when)
+        except NextCandidateError as error:
+            failing = self._failing(error, since)
+            raise (failing if isinstance(failing, LimitError) else error) from error

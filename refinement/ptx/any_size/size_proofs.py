@@ -1,0 +1,151 @@
+"""Proofs that kernels are right for every number of a size, and in which ways they fail."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+from ....spec.errors import UnsupportedError
+from ...checker.evaluated import Checked
+from ...contract.size_domains import SizeDomain
+from ...findings.index_overflow import Overflow
+from ...findings.result import Equality
+from ...sizes.growing_roundings import GrowingRoundings
+from ...sizes.symbolic_terms import Doubt
+
+STATEMENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "base": "for every {name} from {first} on, what is held before the first turn is the guess at turn 0",
+        "step": "for every turn u, the next {turn} of {name} lead from the guess at u to the one at u + 1",
+        "exit": "for every {name} = {turn}·u + R, R from {first}, the sum so far and the rest are stored",
+        "sums": "what is held is the sum so far: before the first turn, and {turn} of {name} more after each",
+        "cover": "the grid has one block for each tile, and what runs is one of them",
+        "order": "what a block holds at its first access follows from the place of its tile, not its number",
+        "accesses": "all lie within arrays, are aligned and in order, and nothing wraps that is extended",
+        "tile": "what is stored is each element of the block's tile of {name}, once",
+        "value": "what is stored is what the formula says of {name}",
+    }
+)
+"""What is shown, by the parts of proofs."""
+
+
+@dataclass
+class Obligation:
+    """A part of a proof.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``K: step``.
+    seconds : float
+        What it took.
+    line : int
+        Of the kernel: where the loop begins, or the kernel itself.
+    statement : str
+        What was shown.
+    """
+
+    name: str
+    seconds: float
+    line: int
+    statement: str
+
+    def of(self, what: str) -> Obligation:
+        """Return it as a part of a larger proof."""
+        return replace(self, name=f"{what}: {self.name}")
+
+    def document(self, known: Mapping[str, int]) -> dict[str, Any]:
+        """Return its part of the JSON document, at the numbers of the other sizes that were known."""
+        return {
+            "sizes": dict(known),
+            "obligation": self.name,
+            "seconds": round(self.seconds, 3),
+            "line": self.line,
+            "statement": self.statement,
+        }
+
+
+@dataclass
+class SizeProof:
+    """A proof that a kernel is right for every number that a size may be.
+
+    Attributes
+    ----------
+    domain : SizeDomain
+        The numbers.
+    first : int
+        All below are to be verified one by one.
+    equality : Equality
+        The weakest that was needed.
+    limit : str
+        Why it does not go beyond the domain's end, where the contract's does.
+    obligations : list of Obligation
+        Base, step and exits.
+    roundings : GrowingRoundings, optional
+        How often outputs are rounded, where they are right over the reals and it is known.
+    overflow : Overflow, optional
+        The smallest size behind the domain's end at which an index overflows, if one is found.
+    checked : Checked
+        What the checker evaluated again of the equalities that the proof is made of.
+    """
+
+    domain: SizeDomain
+    first: int
+    equality: Equality
+    limit: str = ""
+    obligations: list[Obligation] = field(default_factory=list)
+    roundings: GrowingRoundings | None = None
+    overflow: Overflow | None = None
+    checked: Checked = field(default_factory=Checked)
+
+    @property
+    def alone(self) -> range:
+        """The numbers that are to be verified one by one."""
+        return range(self.domain.least, min(self.first, self.domain.most + 1), self.domain.step)
+
+
+class LimitError(UnsupportedError):
+    """A proof that fails beyond a number."""
+
+    def __init__(self, most: int, reason: str, doubt: Doubt | None = None) -> None:
+        super().__init__(reason)
+        self.most, self.doubt = most, doubt
+
+
+class EarlyError(UnsupportedError):
+    """A proof that fails for the first numbers."""
+
+
+class NextCandidateError(UnsupportedError):
+    """Another number of turns may do."""
+
+
+class UndecidedError(UnsupportedError):
+    """What happens may depend on rests of the size."""
+
+
+class Timed:
+    """Notes what an obligation took.
+
+    Parameters
+    ----------
+    name, line, statement
+        As of `Obligation`.
+    obligations : list of Obligation
+        Where it is noted.
+    """
+
+    def __init__(self, name: str, line: int, statement: str, obligations: list[Obligation]) -> None:
+        self._name, self._line, self._statement = name, line, statement
+        self._obligations = obligations
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            seconds = time.perf_counter() - self._started
+            self._obligations.append(Obligation(self._name, seconds, self._line, self._statement))

@@ -1,0 +1,496 @@
+"""A kernel launched with a size that depends on a symbol: its parameters and arrays, and its turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import UnsupportedError
+from ....spec.formats import IntegerFormat
+from ...contract.arguments import Array
+from ...contract.contract import Contract, Instance
+from ...contract.footprint import Footprint
+from ...contract.parameters import Access, ArrayParameter, ScalarParameter
+from ...contract.size_domains import LaunchSizeError, QuantifiedSizes, ResidueClass
+from ...contract.size_polynomials import Polynomial, SizePolynomials
+from ...examine.references import FormulaReference
+from ...formula.index_arithmetic import Expression
+from ...formula.parser import parse_expression
+from ...formula.tree import Source
+from ...machine.array_memory import elements_in, inputs_of, memories
+from ...machine.memory import ByteLanes
+from ...machine.observations import Observations
+from ...sizes.given_elements import check_given, given_elements, with_given
+from ...sizes.integer_forms import Group, Rows, Symbols
+from ...sizes.symbolic_arrays import SymbolicArray, SymbolicMemory
+from ...sizes.symbolic_terms import SymbolicTerms
+from ...terms.interning import Ids
+from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_size
+from ..registers.threads import Launch, Threads
+from ..registers.values import Value
+from ..run import launching
+from ..run.launching import Number, Pointer, Scalar
+from ..run.main_loops import loops, outermost
+from ..run.program import Program
+from ..state.address_spaces import Buffer, Memory
+from ..state.execution import Execution
+from ..text.module import InstructionStatement
+from .loop_states import AccessError, Cells, LoopBatch, LoopHeadError
+from .size_proofs import UndecidedError
+
+if TYPE_CHECKING:
+    from ..front_end import PtxKernel
+
+MOST_THREADS = 1 << 13
+"""Threads of a grid that run at once."""
+
+_MOST_HEADS = 4096
+"""Times that loops begin again before the main loop must have been met."""
+
+_LARGE = 1 << 13
+"""A size that is large enough for many turns, to find the main loop."""
+
+Corners = Sequence[tuple[float, float]]
+"""Points (n, u) around the numbers n (the size is a modulus times n and a rest) and turns u."""
+
+
+class SymbolicLaunch:
+    """A launch of a kernel at known sizes but one, which is a rest and the symbol n times a modulus.
+
+    Parameters
+    ----------
+    kernel : PtxKernel
+        The kernel.
+    contract : Contract
+        What it is launched with.
+    known : mapping of str to int
+        The other sizes that may be any number of a domain.
+    numbers : ResidueClass
+        What the one may be.
+
+    Raises
+    ------
+    UnsupportedError
+        If the contract has what is only modelled at known sizes.
+    """
+
+    is_of_block = False
+    """Whether one block stands for all of a grid that grows."""
+
+    def __init__(
+        self, kernel: PtxKernel, contract: Contract, known: Mapping[str, int], numbers: ResidueClass
+    ) -> None:
+        assert contract.quantified is not None
+        self.kernel, self.contract, self.path = kernel, contract, kernel.path
+        domain = numbers.domain
+        self.known, self._domain, self.numbers = known, domain, numbers
+        self._function = launching.entry_named(kernel.module, kernel.entry)
+        self.polynomials = self._polynomials(contract.quantified)
+        self.store = SymbolicTerms(self._symbols(((1.0, 0.0), (2.0, 0.0))))
+        self.instance = self._instance(contract, domain.least)
+        self._check()
+        self.arrays = dict(self._symbolic_arrays())
+        strides = {name: each.strides for name, each in self.arrays.items()}
+        self.store.given = given_elements(contract.parameters, strides)
+        self.instance = self._instance(contract, domain.least)
+        self.symbolic_arrays = frozenset(self.arrays)
+        self._program = Program(kernel.module, self._function)
+        self.threads = self._launched()
+        self._grid = self.threads.launch
+        self._observations = Observations(kernel.module.path)
+        self.shared: list[Any] = [self.store, kernel.module, self._function, self._program, self.threads]
+        self._loops = loops(self._program)
+        self._heads = outermost(self._loops.values())
+        self._tried: set[int] = set()
+        self._head: int | None = None
+        self._turns: list[Cells] = []
+        self._visited: list[list[tuple[str, Rows]]] = []
+        self._finder: LoopBatch | None = None
+
+    # -- what is launched
+    def _launched(self) -> Threads:
+        """Return the threads that run: all of the grid."""
+        grid = Launch(self.instance.grid, self.instance.block, self.instance.dynamic_shared)
+        if grid.blocks * grid.threads > MOST_THREADS:
+            raise UnsupportedError(f"the grid has more than {MOST_THREADS} threads at the sizes listed")
+        return Threads(grid, np.arange(grid.blocks))
+
+    def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
+        constants = {name: constant(name, value) for name, value in self.known.items()}
+        return SizePolynomials(QuantifiedSizes((self._domain,), {**constants, **quantified.derived}))
+
+    def _instance(self, contract: Contract, number: int) -> Instance:
+        sizes: dict[str, int] = {**self.known, self._domain.name: number}
+        assert self.contract.quantified is not None
+        for name, expression in self.contract.quantified.derived.items():
+            if name not in sizes:
+                sizes[name] = expression.value(sizes)
+        if (found := with_given(contract.instance(sizes), self.store.given)) is None:
+            raise UndecidedError(f"{self._domain.name} decides which given values are where")
+        return found
+
+    def stays(self, array: str, moved: Sequence[int]) -> bool:
+        """Tell whether given values of an array move with its indices; see `partial_sums.Stays`."""
+        return array in self.store.given and self.store.given[array].stays(moved)
+
+    def standing_in(self, contract: Contract, extent: int) -> Instance:
+        """Return a contract at another number in place of the size."""
+        return self._instance(contract, extent)
+
+    def _check(self) -> None:
+        contract, instance = self.contract, self.instance
+        launch = contract.launch
+        self._check_grid()
+        for extent in (*launch.block, *([launch.dynamic_shared] if launch.dynamic_shared else [])):
+            if self.polynomials.varies(extent):
+                raise LaunchSizeError(self._domain.name)
+        if contract.launches or instance.buffers or instance.pointers:
+            raise UnsupportedError(
+                "several launches, buffers of several arrays and passed addresses are not for any size"
+            )
+        if instance.case:
+            raise UnsupportedError("cases of scalars are told apart at known sizes only")
+
+    def _check_grid(self) -> None:
+        """Check that what is known of the grid is the same for every size."""
+        if any(map(self.polynomials.varies, self.contract.launch.grid)):
+            raise LaunchSizeError(self._domain.name)
+
+    def _symbolic_arrays(self) -> Iterator[tuple[str, SymbolicArray]]:
+        """Yield the arrays whose extents depend on the size."""
+        for parameter in self.contract.parameters:
+            if not isinstance(parameter, ArrayParameter):
+                continue
+            if not self._is_symbolic(parameter):
+                continue
+            name = parameter.name
+            self._check_array(parameter)
+            extents = np.concatenate([self.row_of(each) for each in parameter.shape])
+            yield name, SymbolicArray(
+                name, parameter.format, parameter.element_bits, extents,
+                self._strides(parameter, extents), parameter.alignment,
+                parameter.access.is_written, parameter.access is not Access.OUT,
+            )  # fmt: skip
+
+    def _is_symbolic(self, parameter: ArrayParameter) -> bool:
+        """Tell whether where elements of an array lie depends on the size."""
+        explicit = () if isinstance(parameter.strides, str) else parameter.strides
+        return any(map(self.polynomials.varies, (*parameter.shape, *explicit)))
+
+    def _check_array(self, parameter: ArrayParameter) -> None:
+        """Check that an array whose extents depend on sizes is modelled."""
+        about = f"{parameter.name} depends on {self._domain.name}"
+        if parameter.access.is_written:
+            raise UnsupportedError(f"{about} and is written to, and the grid does not grow with it by tiles")
+        if parameter.low_bit:
+            raise UnsupportedError(f"{about}, and has given bits")
+        check_given(parameter)
+        if parameter.element_bits != parameter.format.bits:
+            raise UnsupportedError(f"{about}, and has padded elements")
+
+    def _strides(self, parameter: ArrayParameter, extents: Rows) -> Rows:
+        if not isinstance(parameter.strides, str):
+            return np.concatenate([self.row_of(each) for each in parameter.strides])
+        symbols, found = self.store.symbols, []
+        ordered = list(extents) if parameter.strides == "column-major" else list(extents)[::-1]
+        stride = symbols.constants(np.array([1], dtype=np.int64))
+        for extent in ordered:
+            found.append(stride)
+            stride, possible = symbols.multiplied(stride, extent[None])
+            if not possible.all() and extent is not ordered[-1]:
+                raise UnsupportedError(f"strides of {parameter.name} are of a higher degree")
+        return np.concatenate(found if parameter.strides == "column-major" else found[::-1])
+
+    def row_of(self, expression: Expression) -> Rows:
+        """Return the row (1, monomials) of an expression in sizes.
+
+        Raises
+        ------
+        UnsupportedError, InputError
+            If it is no polynomial that the symbols have.
+        """
+        return self._rows(self.polynomials.of(expression))
+
+    def _rows(self, value: Polynomial) -> Rows:
+        rows = self.store.symbols.constants(np.zeros(1, dtype=np.int64))
+        for names, coefficient in value.items():
+            scaled = coefficient * (self.numbers.modulus if names else 1)
+            rest = coefficient * self.numbers.residue if names else 0
+            if len(names) > 1 or scaled.denominator != 1 or rest.denominator != 1:
+                raise UnsupportedError(f"{self._domain.name} is not used linearly")
+            rows[0, self.store.symbols.column("n") if names else 0] += int(scaled)
+            rows[0, 0] += int(rest)
+        return rows
+
+    def _axes_of(self, size: str) -> Iterator[tuple[str, int, Fraction]]:
+        """Yield arrays and axes of theirs along a size: the monomial of the stride, and how many of it."""
+        symbols = self.store.symbols
+        for parameter in self.contract.parameters:
+            if not isinstance(parameter, ArrayParameter) or parameter.name not in self.arrays:
+                continue
+            strides = self.arrays[parameter.name].strides
+            for stride, extent in zip(strides, parameter.shape, strict=True):
+                along = self.polynomials.of(extent).get((size,), Fraction(0))
+                (monomials,) = np.nonzero(stride)
+                if not along or len(monomials) != 1:
+                    continue
+                if not {"n", "u"} & set(symbols.monomials[monomials[0]]):
+                    yield parameter.name, int(monomials[0]), along * int(stride[monomials[0]])
+
+    def distances(self, first: int, second: int) -> set[Fraction]:
+        """Return how far along the size loads in one turn of the main loop are from those in another."""
+        found = set()
+        axes = list(self._axes_of(self._domain.name))
+        for (name, before), (other, after) in zip(self._visited[first], self._visited[second], strict=False):
+            (moved,) = after - before
+            for array, monomial, step in axes:
+                if name == other == array and set(np.flatnonzero(moved)) == {monomial}:
+                    elements = Fraction(8 * int(moved[monomial]), self.arrays[name].element_bits)
+                    found.add(elements / step)
+        return found
+
+    @property
+    def loop_line(self) -> int:
+        """The line on which the main loop begins."""
+        assert self._head is not None
+        return self._program.steps[self._head].instruction.line
+
+    @property
+    def body(self) -> Sequence[InstructionStatement]:
+        """The kernel's instructions."""
+        return self._function.body
+
+    @property
+    def saturating_line(self) -> int:
+        """The first line whose products saturate; 0 if there is none."""
+        instructions = (each.instruction for each in self._program.steps)
+        return next((each.line for each in instructions if each.has("satfinite")), 0)
+
+    # -- runs
+    def suppose(self, corners: Corners) -> None:
+        """Take n and u to be in the hull of some points from here on."""
+        self.store.symbols = self._symbols(corners)
+
+    def _symbols(self, corners: Corners) -> Symbols:
+        return Symbols([Group(("n", "u"), tuple(corners))])
+
+    def begun(self, corners: Corners) -> LoopBatch:
+        """Return the kernel at its beginning, for n and u in the hull of some points."""
+        self.suppose(corners)
+        self._observations = Observations(self.kernel.module.path)
+        given = dict(self._given())
+        taken = self.kernel.packed(self.instance, given)
+        buffers = launching.buffers(taken)
+        launching.check_block(self.kernel.module, self._function, self._grid)
+        memory = Memory(
+            self.store,
+            self.kernel.module,
+            self._function,
+            buffers,
+            self._grid,
+            launching.granule(self._function),
+        )
+        if memory.globals.unowned_reads is not None:
+            raise UnsupportedError("arrays with gaps are modelled at known sizes only")
+        launching.pass_arguments(self.store, memory, self._function, taken)
+        self._program.check_legality(self._observations)
+        memory.for_batch(self.threads)
+        execution = Execution(
+            self.store, self.kernel.module, self._function, self.threads, memory, self._observations, None,
+            str(self.contract.accumulate),
+        )  # fmt: skip
+        arrays = [
+            (memory.buffer_address(pointer.buffer), self.arrays[name])
+            for name, pointer in given.items()
+            if name in self.arrays and isinstance(pointer, Pointer)
+        ]
+        use_memory_of_any_size(execution, SymbolicMemory(self.store, arrays))
+        execution.special |= self._block_registers()
+        self.shared = [
+            self.store, self.kernel.module, self._function, self._program, self.threads, self._observations,
+            memory.buffers, *memory.buffers, *self.arrays.values(),
+        ]  # fmt: skip
+        return LoopBatch(execution, self._program, launching.scalars(taken), self._heads)
+
+    def _block_registers(self) -> Mapping[str, Value]:
+        """Return the special registers that say which block runs, where sizes decide that."""
+        return {}
+
+    def _given(self) -> Iterator[tuple[str, Number | Scalar | Pointer]]:
+        memory, inputs = memories(self.instance), inputs_of(self.store, self.instance)
+        parameters = {each.name: each for each in self.contract.parameters}
+        for each in self.instance.arguments:
+            parameter = parameters[each.name]
+            if each.name in self.arrays:
+                yield each.name, Pointer(self._stub(each))
+            elif isinstance(parameter, ScalarParameter) and isinstance(parameter.value, Expression):
+                yield each.name, self._size(parameter, parameter.value)
+            else:
+                yield each.name, self.kernel.argument(each, memory, self.store, inputs)
+
+    def _size(self, parameter: ScalarParameter, value: Expression) -> Number | Scalar:
+        """Return what a size is passed as."""
+        fmt = parameter.format
+        assert isinstance(fmt, IntegerFormat)
+        if not self.polynomials.varies(value):
+            return Number(value.value(self.instance.sizes))
+        rows = self.row_of(value)
+        low, high = self.store.symbols.bounds(rows)
+        if low[0] < fmt.minimum or high[0] > fmt.maximum:
+            self.store.doubt(f"{parameter.name} does not fit {fmt}", rows, fmt.maximum)
+            raise UnsupportedError(f"{parameter.name} does not fit {fmt}")
+        return Scalar(int(self.store.integers(rows, fmt.bits)[0]))
+
+    def _stub(self, array: object) -> Buffer:
+        """Return the buffer of an array whose extents depend on the size: it holds nothing itself."""
+        assert isinstance(array, Array)
+        return Buffer(array.name, 1, array.alignment, None, False, Footprint.whole(1))
+
+    def turns(self, count: int) -> list[Cells]:
+        """Return what is held whenever the main loop begins again, `count` times; the first entry is nothing.
+
+        The size is as large as it takes, so that nothing is shown by it: it is to guess from.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is no loop of as many turns.
+        """
+        numbers = self.numbers
+        large = numbers.from_(min(numbers.domain.most // 2, _LARGE))
+        corners = ((numbers.count(large), 0.0), (numbers.count(numbers.from_(2 * large)), 0.0))
+        self.suppose(corners)
+        while len(self._turns) <= count:
+            if self._finder is None:
+                self._finder = self.begun(corners)
+                self._turns, self._visited = [Cells({}, ())], []
+            if not self._next_turn(self._finder):
+                self._choose_another()
+        return self._turns
+
+    def _next_turn(self, batch: LoopBatch) -> bool:
+        """Run to where the main loop begins again, if it does."""
+        for _ in range(_MOST_HEADS):
+            self.store.decided.clear()
+            try:
+                batch.run()
+            except LoopHeadError as reached:
+                depends = self._loops[reached.head].deciding & self.store.decided
+                if self._head is None and depends and reached.head not in self._tried:
+                    self._head = reached.head
+                if reached.head == self._head:
+                    self._turns.append(Cells.of(batch))
+                    memory = memory_of_any_size(batch.execution)
+                    self._visited.append(memory.visited)
+                    memory.visited = []
+                    return True
+                continue
+            return False
+        raise UnsupportedError("too many turns of loops before the one that depends on the size")
+
+    def _choose_another(self) -> None:
+        """Look for the main loop among others than the one that has ended, or among inner ones."""
+        self._finder = None
+        if self._head is not None:
+            self._tried.add(self._head)
+            self._head = None
+        elif self._heads != self._loops.keys():
+            self._heads = frozenset(self._loops)
+        else:
+            raise UnsupportedError(f"no loop depends on {self._domain.name}")
+
+    def run_to_head(self, batch: LoopBatch, count: int) -> None:
+        """Run until the main loop has begun again some times."""
+        met = 0
+        while met < count:
+            try:
+                batch.run()
+            except LoopHeadError as reached:
+                met += reached.head == self._head
+                continue
+            raise UnsupportedError("the kernel ends in what was to be a turn of its main loop")
+
+    def run_to_access(self, batch: LoopBatch) -> None:
+        """Run until an instruction is next that does more than compute, in all threads at once."""
+        batch.stops_at_access = True
+        for _ in range(_MOST_HEADS):
+            try:
+                batch.run()
+            except LoopHeadError:
+                continue
+            except AccessError:
+                (strand, *others), execution = batch.scheduler.runnable, batch.execution
+                together = len(strand.active) == int(execution.alive.sum()) and not strand.joins
+                if others or not together or execution.path is not None:
+                    raise UnsupportedError("threads part before the first access") from None
+                return
+            break
+        raise UnsupportedError("the kernel has no access")
+
+    def run_to_end(self, batch: LoopBatch) -> None:
+        """Run to the end."""
+        for _ in range(_MOST_HEADS):
+            try:
+                if batch.run():
+                    return
+            except LoopHeadError:
+                continue
+            raise UnsupportedError("threads wait for each other for ever")
+        raise UnsupportedError("the kernel does not end after its main loop")
+
+    def check_findings(self) -> None:
+        """Refuse to go on if something is wrong with the kernel.
+
+        Raises
+        ------
+        UnsupportedError
+            The first finding.
+        """
+        for each in self._observations.findings:
+            raise UnsupportedError(f"{self.path}:{each.line}: {each.message}")
+
+    def block_offsets(self, name: str) -> Rows:
+        """Return by how much the indices (axes, monomials) of an array are moved for the block that runs."""
+        return np.zeros_like(self.arrays[name].extents)
+
+    def masked(self, name: str, indices: Sequence[NDArray[np.intp]], terms: Ids) -> Ids:
+        """Return elements of an array as they are, or as a kernel loads them that masks its last tile."""
+        return terms
+
+    def settled(self, terms: Ids, output: Array) -> Ids:
+        """Return terms (n elements, …) of an output for those elements that are stored."""
+        return terms
+
+    def stored(self, batch: LoopBatch, output: Array) -> Ids:
+        """Return what a batch that has ended stored for the elements of an output.
+
+        Raises
+        ------
+        UnsupportedError
+            If that is not all of those that the contract's formula covers.
+        """
+        memory = memories(self.instance)[output.name]
+        wanted = FormulaReference(self.instance, self.store).covered(output)
+        written, actual = elements_in(self.store, memory, self._lanes_of(batch, output.name))
+        if not (written & wanted).all() or memory.kept is not None:
+            raise UnsupportedError(f"not all of {output.name} is written when the loop has ended")
+        return actual
+
+    def _lanes_of(self, batch: LoopBatch, name: str) -> ByteLanes:
+        """Return the bytes of an array of known extents."""
+        memory = batch.execution.memory
+        buffer = next(each for each in memory.buffers if each.name == name)
+        lanes = memory.buffer_lanes(buffer)
+        found = ByteLanes(self.store, 0)
+        found.terms, found.lows = memory.globals.lanes.terms[lanes], memory.globals.lanes.lows[lanes]
+        return found
+
+
+def constant(name: str, value: int) -> Expression:
+    """Return a number as an expression."""
+    source = Source(str(value), name)
+    return Expression(source, parse_expression(source))

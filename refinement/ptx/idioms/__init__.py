@@ -1,0 +1,1 @@
+"""Idioms that are more than their instructions: locks, polls, updates by compare-and-swap."""

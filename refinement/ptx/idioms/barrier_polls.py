@@ -1,0 +1,335 @@
+"""Loops that poll barrier objects: that who asks in vain does nothing but ask again.
+
+``mbarrier.test_wait`` and ``try_wait`` say whether a phase is over, which depends on when they are asked. A
+kernel is run here as if they waited. That is what it does on hardware if whoever is told that the phase is
+not over comes to ask the same of the same barrier again, has done nothing in between, and leaves with the
+same registers as who was told at once, of those that are read behind. This is shown here of a kernel's text,
+way by way: both ways of a branch that depends on how often was asked, or on a clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+
+from ....spec.ptx.open_results import SPECIAL_REGISTERS as OPEN_REGISTERS
+from ....spec.ptx.operands import Address, Integer, Register
+from ..instruction_set import POINTWISE
+from ..scalar.hints import WITHOUT_EFFECT
+from ..text.module import Function, InstructionStatement
+from ..text.operands import Negated, Operand, SpecialRegister, Symbol, register_names
+from .branch_regions import BranchRegions
+
+POLLS = ("test_wait", "try_wait")
+"""What asks whether a phase is over."""
+
+_LONGEST = 4096
+"""Instructions on all ways from one question to the next, at most."""
+
+_EXIT = 64
+"""Instructions between the answer and where all who were told go on together, at most."""
+
+_SMALL = 1 << 15
+"""Numbers below this are the same in every integer type."""
+
+_Value = object
+"""A number, what a register held at first, or what an instruction makes of such."""
+
+
+@dataclass(frozen=True)
+class Poll:
+    """A question to a barrier.
+
+    Attributes
+    ----------
+    meet : int, optional
+        Index of the instruction at which all come together who asked, if it is known.
+    refusal : str
+        Why it is not as if the thread waited; empty if it is.
+    ignored : bool
+        Whether nobody looks at the answer, so that nobody waits for it.
+    """
+
+    meet: int | None = None
+    refusal: str = ""
+    ignored: bool = False
+
+
+NOT_ASKED = Poll()
+"""Of what is no question."""
+
+
+def is_poll(instruction: InstructionStatement) -> bool:
+    """Tell whether an instruction asks whether a phase of a barrier object is over."""
+    return instruction.opcode == "mbarrier" and instruction.one_of(POLLS) is not None
+
+
+def barrier_polls(function: Function, regions: BranchRegions, leaders: frozenset[int]) -> Mapping[int, Poll]:
+    """Find the questions of a kernel, by their indices in its body.
+
+    Parameters
+    ----------
+    function : Function
+        The kernel.
+    regions : BranchRegions
+        Of its branches.
+    leaders : frozenset of int
+        Where its basic blocks begin.
+    """
+    asked = [index for index, each in enumerate(function.body) if is_poll(each)]
+    if not asked:
+        return {}
+    ways = _Ways(function, regions, leaders)
+    return {index: ways.poll(index) for index in asked}
+
+
+class _RefusalError(Exception):
+    """A question in vain is not without consequence."""
+
+
+@dataclass
+class _State:
+    """What registers hold, of those that were written since."""
+
+    held: dict[str, _Value] = field(default_factory=dict)
+
+    def copy(self) -> _State:
+        return _State(dict(self.held))
+
+
+class _Ways:
+    def __init__(self, function: Function, regions: BranchRegions, leaders: frozenset[int]) -> None:
+        self._body = function.body
+        self._labels = function.labels
+        self._regions = regions
+        self._leaders = leaders
+        self._fresh = count()
+        self._constants = dict[str, _Value]()
+        self._find_constants()
+
+    def poll(self, at: int) -> Poll:
+        """Return what is so of a question."""
+        answers = set(register_names(self._body[at].operands[:1]))
+        if not answers & self._regions.live_at([at + 1]):
+            return Poll(ignored=True)
+        try:
+            return Poll(self._meet(at))
+        except _RefusalError as error:
+            return Poll(None, str(error))
+
+    def _meet(self, at: int) -> int | None:
+        instruction = self._body[at]
+        if instruction.predicate is not None:
+            raise _RefusalError(f"{instruction.mnemonic} has a guard")
+        state = self._before(at)
+        answer = next(register_names(instruction.operands[:1]), "")
+        told = self._answered(state, answer, at, 1)
+        leaving = dict(self._trace(at + 1, told))
+        question, meets = self._question(at, state), set[int]()
+        for again, other in self._asked_next(at + 1, self._answered(state, answer, at, 0)):
+            if self._body[again].predicate is not None or self._question(again, other) != question:
+                raise _RefusalError(f"who asks in vain asks something else in line {self._body[again].line}")
+            other_answer = next(register_names(self._body[again].operands[:1]), "")
+            meets.add(self._meets(leaving, again, self._answered(other, other_answer, again, 1)))
+        return meets.pop() if len(meets) == 1 else None
+
+    def _meets(self, leaving: Mapping[int, _State], again: int, told: _State) -> int:
+        """Return where who was told later meets who was told at once, with the same registers."""
+        differing = list[str]()
+        for index, state in self._trace(again + 1, told):
+            if index not in leaving:
+                continue
+            early = leaving[index]
+            differ = {
+                name
+                for name in early.held.keys() | state.held.keys()
+                if self._held(early, name) != self._held(state, name)
+            }
+            differing = sorted(differ & self._regions.live_at([index]))
+            if not differing:
+                return index
+        if differing:
+            raise _RefusalError(f"{differing[0]} depends on how often it was asked")
+        raise _RefusalError("who is told at once goes on elsewhere than who asked again")
+
+    # -- ways through the text
+    def _asked_next(self, at: int, state: _State) -> Iterator[tuple[int, _State]]:
+        """Yield the questions that come next on every way, and what registers hold there."""
+        pending, steps = [(at, state)], 0
+        while pending:
+            at, state = pending.pop()
+            while not (at < len(self._body) and is_poll(self._body[at])):
+                steps += 1
+                if steps > _LONGEST:
+                    raise _RefusalError("what runs before it is asked again is too long")
+                nexts = self._nexts(at, state)
+                if not nexts:
+                    raise _RefusalError(self._acts(at))
+                pending += [(each, state.copy()) for each in nexts[1:]]
+                at = nexts[0]
+            yield at, state
+
+    def _acts(self, at: int) -> str:
+        if at >= len(self._body):
+            return "the kernel ends where the phase may not be over"
+        each = self._body[at]
+        return f"{each.mnemonic} in line {each.line} runs where the phase may not be over"
+
+    def _trace(self, at: int, state: _State) -> Iterator[tuple[int, _State]]:
+        """Yield what comes one after the other, up to where that is not known, and registers before it."""
+        for _ in range(_EXIT):
+            yield at, state.copy()
+            nexts = self._nexts(at, state)
+            if len(nexts) != 1:
+                return
+            at = nexts[0]
+
+    def _nexts(self, at: int, state: _State) -> list[int]:
+        """Run an instruction on registers, and return what may come next; nothing if it does more."""
+        if at >= len(self._body) or is_poll(self._body[at]):
+            return []
+        instruction = self._body[at]
+        guard = instruction.predicate
+        holds = None if guard is None else self._held(state, guard.name)
+        acts = guard is None or (holds == int(not guard.negated) if isinstance(holds, int) else None)
+        if instruction.opcode == "bra":
+            target = self._labels[next(register_names(instruction.operands[:1]))]
+            return [target] if acts else [at + 1] if acts is not None else [target, at + 1]
+        if instruction.opcode in POINTWISE:
+            if acts is not False:
+                self._compute(instruction, state, certain=bool(acts))
+        elif instruction.opcode not in WITHOUT_EFFECT:
+            return []
+        return [at + 1]
+
+    # -- what registers hold
+    def _before(self, at: int) -> _State:
+        """Return what registers hold at an instruction, by what they did where its basic block begins."""
+        start = max(each for each in self._leaders if each <= at)
+        state = _State()
+        for index in range(start, at):
+            instruction = self._body[index]
+            if instruction.opcode in POINTWISE:
+                self._compute(instruction, state, certain=instruction.predicate is None)
+            else:
+                for name in _written(instruction):
+                    state.held[name] = self._unknown()
+        return state
+
+    def _answered(self, state: _State, answer: str, at: int, value: int) -> _State:
+        found = state.copy()
+        found.held[answer] = value
+        return found
+
+    def _question(self, at: int, state: _State) -> tuple[_Value, ...]:
+        instruction = self._body[at]
+        place, phase = instruction.operands[1:3]
+        if not isinstance(place, Address):
+            raise _RefusalError(f"{instruction.mnemonic} takes an [address]")
+        base = place.base
+        where = base.value if isinstance(base, Integer) else self._of(base, state)
+        return (where, place.offset, instruction.has("parity"), self._of(phase, state))
+
+    def _held(self, state: _State, name: str) -> _Value:
+        if name in state.held:
+            return state.held[name]
+        return self._constants.get(name, ("register", name))
+
+    def _of(self, operand: Operand, state: _State) -> _Value:
+        match operand:
+            case SpecialRegister(name=name):
+                return self._unknown() if name in OPEN_REGISTERS else ("special", name)
+            case Symbol(name=name):
+                return ("symbol", name)
+            case Register(name=name):
+                return self._held(state, name)
+            case Integer(value=value):
+                return value
+            case Negated(register=register):
+                found = self._held(state, register.name)
+                return 1 - found if isinstance(found, int) else ("not", found)
+        names = tuple(self._held(state, name) for name in register_names([operand]))
+        base = operand.base if isinstance(operand, Address) else None
+        if isinstance(base, Symbol):
+            return ("in memory", str(operand))
+        return (str(operand), *names)
+
+    def _unknown(self) -> _Value:
+        return ("unknown", next(self._fresh))
+
+    def _compute(self, instruction: InstructionStatement, state: _State, *, certain: bool) -> None:
+        """Write what an instruction makes of registers; nobody knows what where it may not run."""
+        written = _written(instruction)
+        given = [self._of(each, state) for each in instruction.operands[1:]]
+        for place, name in enumerate(written):
+            made = _made(instruction, given) if not place else None
+            if made is None:
+                made = (instruction.mnemonic, place, *given)
+            state.held[name] = made if certain else self._unknown()
+
+    def _find_constants(self) -> None:
+        """Find registers that hold one value wherever they hold any."""
+        definitions = dict[str, list[InstructionStatement]]()
+        for each in self._body:
+            for name in _written(each):
+                definitions.setdefault(name, []).append(each)
+        single = {
+            name: found[0]
+            for name, found in definitions.items()
+            if len(found) == 1
+            and found[0].predicate is None
+            and (found[0].opcode in POINTWISE or _is_parameter(found[0]))
+            and isinstance(found[0].operands[0], Register)
+        }
+        changed = True
+        while changed:
+            changed = False
+            for name, instruction in single.items():
+                if name in self._constants:
+                    continue
+                given = [self._of(each, _State(dict(self._constants))) for each in instruction.operands[1:]]
+                if not any(_varies(each) for each in given):
+                    made = _made(instruction, given)
+                    self._constants[name] = (instruction.mnemonic, 0, *given) if made is None else made
+                    changed = True
+
+
+def _varies(value: _Value) -> bool:
+    """Tell whether a value is not the same at all times."""
+    if not isinstance(value, tuple):
+        return False
+    return value[:1] in (("register",), ("unknown",)) or any(_varies(each) for each in value[1:])
+
+
+def _written(instruction: InstructionStatement) -> list[str]:
+    """Return the registers that an instruction writes: its first operand's, if that is no address."""
+    first = instruction.operands[:1]
+    return [] if first and isinstance(first[0], Address) else list(register_names(first))
+
+
+def _is_parameter(instruction: InstructionStatement) -> bool:
+    """Tell whether an instruction loads a parameter of the kernel."""
+    return instruction.opcode == "ld" and instruction.one_of(("param", "param::entry")) is not None
+
+
+def _made(instruction: InstructionStatement, given: list[_Value]) -> _Value | None:
+    """Return what an instruction gives that passes an answer on, None if it does not say."""
+    opcode = instruction.opcode
+    if not isinstance(instruction.operands[0], Register):
+        return None
+    if opcode == "mov" and len(given) == 1:
+        return given[0]
+    if opcode == "selp" and len(given) == 3 and isinstance(given[2], int):
+        return given[0] if given[2] else given[1]
+    integers = [each for each in given if isinstance(each, int)]
+    if len(integers) < len(given) or not all(0 <= each < _SMALL for each in integers):
+        return None
+    if opcode == "setp" and len(given) == 2 and instruction.one_of(("eq", "ne")) is not None:
+        return int((integers[0] == integers[1]) == instruction.has("eq"))
+    if opcode == "cvt" and integers[0] in (0, 1) and not {"f16", "f32", "f64"} & {*instruction.modifiers}:
+        return integers[0]
+    if len(given) == 2 and opcode in ("and", "or", "xor"):
+        one, other = integers
+        return {"and": one & other, "or": one | other, "xor": one ^ other}[opcode]
+    return 1 - integers[0] if opcode == "not" and instruction.has("pred") else None

@@ -1,0 +1,140 @@
+"""Loops that never end by themselves: where a turn changes nothing that decides whether another follows.
+
+A weak load that polls a word is in such a loop. PTX lets a compiler read the word once, and another thread's
+store need never be seen; only a strong load (``.volatile``, ``.relaxed``, ``.acquire``) waits for it. A loop
+that polls and gives up after many turns changes nothing but the count of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..instruction_set import POINTWISE
+from ..outline.loop_decisions import counting_registers, deciding_registers
+from ..text.module import InstructionStatement
+
+if TYPE_CHECKING:
+    from ..registers.threads import Indices
+    from ..state.execution import Execution
+
+_LOOKED_AT = 256
+"""Jumps back by the same branch after which two turns are compared: most loops have ended before."""
+
+_POLLED = 1 << 12
+"""Turns of a loop that only counts and polls, after which it is given up: seconds. A right kernel would have
+to do nothing but count so often, with a load that always reads the same."""
+
+_CARRY = ("addc", "subc", "madc")
+"""They read a condition code, which is no register."""
+
+_CHANGE_NOTHING = frozenset({*POINTWISE, "ld", "bra", "nanosleep", "fence", "membar"}) - {*_CARRY}
+_STRONG = ("volatile", "relaxed", "acquire", "mmio")
+
+_Register = tuple[NDArray[np.uint64], NDArray[np.int32] | None]
+_State = dict[str, _Register]
+
+
+class _Turn(NamedTuple):
+    """A turn that is watched: the loop's instructions; the threads and registers at the beginning."""
+
+    inside: frozenset[int]
+    active: NDArray[np.intp]
+    state: _State
+
+
+class EndlessLoops:
+    """Looks at loops that have run for long.
+
+    Parameters
+    ----------
+    execution : Execution
+        Whose registers are compared.
+    """
+
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
+        self._jumps: dict[int, int] = {}
+        self._turns: dict[int, _Turn] = {}
+
+    def begin(self, instruction: InstructionStatement) -> None:
+        """Note that an instruction is run: one beside a loop is in no turn of it."""
+        if self._turns:
+            self._turns = {at: turn for at, turn in self._turns.items() if id(instruction) in turn.inside}
+
+    def jump(self, body: list[InstructionStatement], branch: int, target: int, active: Indices) -> None:
+        """Note that all threads of a strand jump back.
+
+        Parameters
+        ----------
+        body : list of InstructionStatement
+            The instructions.
+        branch, target : int
+            Indices of the branch, and of where it jumps.
+        active : array
+            The threads.
+
+        Raises
+        ------
+        UnsupportedError
+            If a turn changed nothing that decides about the next one, or, after many turns, counts alone.
+        """
+        count = self._jumps[branch] = self._jumps.get(branch, 0) + 1
+        before = self._turns.pop(branch, None)
+        if count % _LOOKED_AT > 1:
+            return
+        inside = body[target : branch + 1]
+        if any(each.opcode not in _CHANGE_NOTHING for each in inside):
+            return
+        state = self._registers(active)
+        if count % _LOOKED_AT == 0:
+            self._turns[branch] = _Turn(frozenset(map(id, inside)), active.copy(), state)
+            return
+        if before is None or not np.array_equal(before.active, active):
+            return
+        changed = _changed(before.state, state)
+        if not changed & deciding_registers(inside):
+            self._execution.unsupported(_told(inside, "does the same for ever"))
+        polls = any(each.opcode == "ld" for each in inside)
+        if polls and count > _POLLED and changed <= counting_registers(inside):
+            self._execution.unsupported(_told(inside, f"did nothing but count in {count} turns"))
+
+    def _registers(self, active: Indices) -> _State:
+        return {
+            name: (value.numbers[active].copy(), None if value.terms is None else value.terms[active].copy())
+            for name, value in self._execution.registers.items()
+        }
+
+
+def _changed(one: _State, other: _State) -> set[str]:
+    """Return the names of the registers that are not the same in two states."""
+    return {
+        name
+        for name in one.keys() | other.keys()
+        if name not in one or name not in other or not _is_same(one[name], other[name])
+    }
+
+
+def _is_same(one: _Register, other: _Register) -> bool:
+    (numbers, terms), (other_numbers, other_terms) = one, other
+    if terms is None or other_terms is None:
+        return terms is other_terms and np.array_equal(numbers, other_numbers)
+    return np.array_equal(numbers, other_numbers) and np.array_equal(terms, other_terms)
+
+
+def _told(inside: list[InstructionStatement], what: str) -> str:
+    """Say which loop it is, and which load it may be that was to see what others write."""
+    where = f"the loop of lines {inside[0].line} to {inside[-1].line} {what}"
+    loads = [each for each in inside if each.opcode == "ld"]
+    for each in loads:
+        if each.one_of(_STRONG) is None:
+            return (
+                f"{where}: {each.mnemonic} in line {each.line} is weak, and need not see what other threads "
+                f"write; a loop that waits for them needs .volatile, .relaxed or .acquire"
+            )
+    if loads:
+        load = f"{loads[0].mnemonic} in line {loads[0].line}"
+        return f"{where}: when {load} sees what others write is not modelled"
+    return f"{where}: nothing in it changes what it depends on"

@@ -1,0 +1,1 @@
+"""Accesses to memory: addresses, loads and stores, tables."""

@@ -1,0 +1,1 @@
+"""The order of accesses: vector clocks, fences, races."""

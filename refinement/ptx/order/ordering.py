@@ -1,0 +1,336 @@
+"""What barriers and fences put in order: what each warp, and each thread, knows to be over.
+
+Every warp counts intervals: between one barrier that it takes part in and the next. An access is in order
+before another warp's if barriers since have told that warp of its interval, and before those of other
+threads of its own warp if the interval is over.
+
+The warps' knowledge of each other's intervals is a vector clock, as in C. Flanagan, S. Freund,
+"FastTrack: Efficient and Precise Dynamic Race Detection", 2009. Of other blocks they know only what somebody
+learned from a semaphore, see `semaphores`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..registers.threads import WARP, Indices, Threads
+from .fences import Fences
+from .vector_clocks import THREAD, Happened, Knowledge, Released, Told, is_over, joined
+
+if TYPE_CHECKING:
+    from .races import AccessHistory
+
+NOBODY = -1
+
+
+class Ordering:
+    """The order of a batch's accesses.
+
+    Parameters
+    ----------
+    threads : Threads
+        The batch.
+    """
+
+    def __init__(self, threads: Threads) -> None:
+        blocks, warps = len(threads.blocks), threads.warps
+        self.per_block = warps * WARP
+        self.names = threads.blocks[threads.block] * self.per_block + threads.number
+        """Number in the grid of every thread of the batch."""
+        self._time = np.ones((blocks, warps), dtype=np.int32)
+        # [block, warp, other]: intervals of the other below this are over, as far as the warp knows.
+        self._over = np.zeros((blocks, warps, warps), dtype=np.int32)
+        self._over[:, np.arange(warps), np.arange(warps)] = 1
+        self._slowest = self._over.min(axis=2)
+        self._beyond = Told()
+        """What threads know to be over in other blocks."""
+        self._wide, self._near = Fences(), Fences()
+        """What threads knew, or had done, at fences for all blocks, and at all fences."""
+        self.assumed = Told()
+        """What threads know to be over in other blocks if a fence is not needed for it."""
+        self.assumes = False
+        """Whether accesses are in order for what is only assumed."""
+        self.near = False
+        """Whether threads of one block may learn of each other by words of shared memory too."""
+        self._controls = Told()
+        """What else threads know to have happened, of which they need not see what it left in memory."""
+        self._exist = threads.exist.reshape(-1, WARP).sum(axis=1)
+        self.presumes = False
+        """Whether fences of others before a barrier are taken for those of who writes behind it."""
+
+    def times(self, threads: Indices) -> NDArray[np.int32]:
+        """Return the interval that each thread is in."""
+        found: NDArray[np.int32] = self._time.reshape(-1)[threads // WARP]
+        return found
+
+    def arrive(self, warps: Indices) -> NDArray[np.int32]:
+        """Begin a new interval of some warps of one block, and return what they know to be over."""
+        self.warp_barrier(warps)
+        block, own = np.divmod(warps, self._time.shape[1])
+        known: NDArray[np.int32] = self._over[block, own]
+        return known
+
+    def barrier(self, warps: Indices, arrivals: Sequence[NDArray[np.int32]] = ()) -> None:
+        """Put in order what some warps of one block did before and will do.
+
+        Parameters
+        ----------
+        warps : array
+            The warps that wait.
+        arrivals : sequence of array
+            What warps that only arrived knew then; see `arrive`.
+        """
+        block, own = int(warps[0]) // self._time.shape[1], warps % self._time.shape[1]
+        known = np.concatenate([self._over[block, own], *arrivals]).max(axis=0)
+        now = int(self._time[block, own].max()) + 1
+        known[own] = now
+        self._over[block, own] = known
+        self._time[block, own] = now
+        self._slowest[block] = self._over[block].min(axis=1)
+        self._share(warps)
+
+    def block_barriers(self) -> None:
+        """Put in order what all warps of every block did before."""
+        told = self._beyond or self._near or self.assumed or self._controls
+        for block in range(len(self._time)) if told else ():
+            self._share(block * self._time.shape[1] + np.arange(self._time.shape[1]))
+        self._time[:] = self._time.max(axis=1, keepdims=True) + 1
+        self._over[:] = self._time[:, None, :]
+        self._slowest[:] = self._over.min(axis=2)
+
+    def warp_barrier(self, warps: Indices) -> None:
+        """Put in order what the threads of each of some warps did before."""
+        block, own = np.divmod(warps, self._time.shape[1])
+        self._time[block, own] += 1
+        self._over[block, own, own] = self._time[block, own]
+        self._slowest[block] = self._over[block].min(axis=2)
+        for warp in warps.tolist():
+            self._share(np.array([warp]))
+
+    # -- other blocks
+    def _share(self, warps: Indices) -> None:
+        """Tell some warps what any of their threads knows of other blocks."""
+        for each in (self._beyond, self._wide, self._near, self.assumed, self._controls):
+            if each:
+                each.share(warps)
+
+    def known(self, thread: int) -> Knowledge:
+        """Return what a thread knows to be over, in its own block and in others."""
+        block, own = divmod(thread // WARP, self._time.shape[1])
+        name = int(self.names[thread]) // self.per_block
+        return joined([{name: self._over[block, own].copy()}, self._beyond.of(thread)])
+
+    def learn(self, thread: int, knowledge: Knowledge) -> None:
+        """Let a thread know what is over in other blocks."""
+        self._beyond.learn(thread, knowledge)
+
+    def acquire(self, thread: int, released: Released, *, strong: bool) -> None:
+        """Let a thread know what was released; `strong` if a sequentially consistent fence is behind."""
+        self.learn(thread, released.known)
+        if strong:
+            self.learn(thread, released.by_fences)
+        if self._is_news(thread, released.everything):
+            self.learn(thread, released.everything)
+            self.presumes = True
+
+    def _is_news(self, thread: int, knowledge: Knowledge) -> bool:
+        """Tell whether a thread does not know something."""
+        own = self.known(thread)
+        for key, over in knowledge.items():
+            if key >= THREAD:
+                if not is_over(own, key - THREAD, int(over[0]) - 1, self.per_block):
+                    return True
+            elif key not in own or (over > own[key]).any():
+                return True
+        return False
+
+    # -- barrier objects
+    def groups(self, threads: Indices) -> Iterator[Indices]:
+        """Yield some threads by warps, those apart that know what others of their warps may not know."""
+        apart = self._beyond.apart | self._controls.apart
+        for warp in np.unique(threads // WARP).tolist():
+            members = threads[threads // WARP == warp]
+            alone = np.isin(members, list(apart))
+            for each in members[alone]:
+                yield np.array([each])
+            if not alone.all():
+                yield members[~alone]
+
+    def known_to_have_happened(self, thread: int) -> Knowledge:
+        """Return what a thread knows to be over, whether or not it sees what that left in memory."""
+        return joined([self.known(thread), self._controls.of(thread)])
+
+    def release(self, threads: Indices) -> Happened:
+        """Let some threads tell what they know, and what they did themselves, up to this moment."""
+        memory, control = list[Knowledge](), list[Knowledge]()
+        for warp in np.unique(threads // WARP).tolist():
+            members = threads[threads // WARP == warp]
+            block, own = divmod(warp, self._time.shape[1])
+            self._time[block, own] += 1
+            over = self._over[block, own].copy()
+            if len(members) == self._exist[warp]:
+                over[own] = self._time[block, own]
+            else:
+                now = np.array([self._time[block, own]])
+                memory += [{THREAD + int(name): now} for name in self.names[members]]
+            memory += [
+                {int(self.names[members[0]]) // self.per_block: over},
+                self._beyond.of_some(warp, members),
+            ]
+            control.append(self._controls.of_some(warp, members))
+        known = joined(memory)
+        return Happened(known, joined([known, *control]))
+
+    def acquire_all(self, threads: Indices, told: Happened) -> None:
+        """Let some threads know what others told."""
+        for warp in np.unique(threads // WARP).tolist():
+            members = threads[threads // WARP == warp]
+            block, own = divmod(warp, self._time.shape[1])
+            name = int(self.names[members[0]]) // self.per_block
+            together = len(members) == self._exist[warp]
+            memory = dict(told.memory)
+            if together and name in memory:
+                self._over[block, own] = np.maximum(self._over[block, own], memory.pop(name))
+                self._slowest[block] = self._over[block].min(axis=1)
+            self.near |= not together or any(each >= THREAD for each in memory)
+            for each, knowledge in ((self._beyond, memory), (self._controls, told.control)):
+                if together:
+                    each.learn_together(warp, knowledge)
+                else:
+                    for thread in members.tolist():
+                        each.learn(thread, knowledge)
+
+    def fence(self, threads: Indices, *, strong: bool = False, near: bool = False) -> None:
+        """Let threads tell from now on what they know, and what they did themselves, up to this moment.
+
+        Parameters
+        ----------
+        threads : array
+            The threads.
+        strong : bool
+            Whether the fence is sequentially consistent.
+        near : bool
+            Whether it is one for threads of the block alone.
+        """
+        self._time[np.divmod(np.unique(threads // WARP), self._time.shape[1])] += 1
+        for thread, time in zip(threads.tolist(), self.times(threads).tolist(), strict=True):
+            if not near:
+                self._beyond.learn(thread, self.assumed.of(thread))
+            mine = {THREAD + int(self.names[thread]): np.array([time], dtype=np.int32)}
+            for each in (self._near,) if near else (self._near, self._wide):
+                each.note(thread, joined([self.known(thread), mine]), strong=strong)
+
+    def fenced(self, thread: int, *, near: bool = False) -> Released:
+        """Return what a thread releases as fences are behind it; `near` if to threads of its block."""
+        return (self._near if near else self._wide).released(thread)
+
+    def share_within_block(self, thread: int) -> None:
+        """Tell all warps of a thread's block what any of them knows of other blocks."""
+        warps = self._time.shape[1]
+        self._share(thread // WARP // warps * warps + np.arange(warps))
+
+    def _over_in_others(
+        self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32], *, all_warps: bool
+    ) -> NDArray[np.bool_]:
+        """Tell whether accesses of threads of other blocks, or of any of their warps, are over."""
+        found = np.zeros(len(threads), dtype=bool)
+        if not self._beyond and not self.assumed:
+            return found
+        asked = np.flatnonzero(others != NOBODY)
+        apart = np.array(sorted(self._beyond.apart | self.assumed.apart), dtype=np.intp)
+        who = threads[asked]  # one thread stands for its warp where all know the same
+        who = np.where(np.isin(who, apart), who, -1 - who // WARP)
+        rows = np.stack([who, others[asked], times[asked]], axis=1)
+        _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        answers = np.zeros(len(first), dtype=bool)
+        known: dict[int, Knowledge] = {}
+        for place, index in enumerate(asked[first].tolist()):
+            thread, name, time = int(threads[index]), int(others[index]), int(times[index])
+            if thread not in known:
+                known[thread] = self._beyond.of(thread)
+            answers[place] = is_over(known[thread], name, time, self.per_block, all_warps=all_warps)
+            if not answers[place] and self.assumed:
+                guessed = self.assumed.of(thread)
+                answers[place] = is_over(guessed, name, time, self.per_block, all_warps=all_warps)
+                self.assumes |= bool(answers[place])
+        found[asked] = answers[inverse.reshape(-1)]
+        return found
+
+    def over_for_whole_block(
+        self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32]
+    ) -> NDArray[np.bool_]:
+        """Tell whether all that blocks of other threads did in intervals is in order before."""
+        same = self.same_block(threads, others)
+        found = same & self.over_for_all(threads, times)
+        apart = np.flatnonzero(~same)
+        found[apart] = self._over_in_others(threads[apart], others[apart], times[apart], all_warps=True)
+        return found
+
+    def over_for_all(self, threads: Indices, times: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell whether accesses in intervals up to `times` of any warp of the block are in order before."""
+        found: NDArray[np.bool_] = times < self._slowest.reshape(-1)[threads // WARP]
+        return found
+
+    def over_of_warps(self, threads: Indices) -> NDArray[np.int32]:
+        """Return the intervals (n, warps) of the warps of each thread's block that it knows to be over."""
+        warps = threads // WARP
+        found: NDArray[np.int32] = self._over[np.divmod(warps, self._time.shape[1])]
+        if self.near:
+            for index in np.unique(threads, return_index=True)[1].tolist():
+                thread = int(threads[index])
+                told = self._beyond.of(thread).get(int(self.names[thread]) // self.per_block)
+                if told is not None:
+                    found[threads == thread] = np.maximum(found[threads == thread], told)
+        return found
+
+    def same_block(self, threads: Indices, others: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell whether threads (by number in the grid) are of the same blocks."""
+        found: NDArray[np.bool_] = self.names[threads] // self.per_block == others // self.per_block
+        return found
+
+    def over(
+        self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32]
+    ) -> NDArray[np.bool_]:
+        """Tell whether accesses of threads (by number in the grid) in intervals are in order before."""
+        warps = threads // WARP
+        block, own = np.divmod(warps, self._time.shape[1])
+        other = others % self.per_block // WARP
+        same = self.same_block(threads, others)
+        found: NDArray[np.bool_] = same & (times < self._over[block, own, other])
+        apart = np.flatnonzero(~found if self.near else ~same)
+        found[apart] = self._over_in_others(threads[apart], others[apart], times[apart], all_warps=False)
+        return found
+
+    def relative(self, history: AccessHistory) -> list[NDArray[Any]]:
+        """Return what tells races with later accesses from here on, with times relative to the latest.
+
+        Of two moments at which this is the same, the same accesses race. Accesses that are in order before
+        all later ones are left out. The history must be of memory that blocks don't share.
+        """
+        latest = self._time.max(axis=1)
+        found: list[NDArray[Any]] = [self._time - latest[:, None], self._over - latest[:, None, None]]
+        return [*found, *history.open_accesses(self, latest)]
+
+    def block_of(self, others: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return which block of the batch threads (by number in the grid) are of."""
+        first = int(self.names[0]) // self.per_block
+        found: NDArray[np.intp] = others // self.per_block - first
+        return found
+
+    def slowest(self, blocks: NDArray[np.intp]) -> NDArray[np.int32]:
+        """Return the interval of each block before which all is over for all of its warps."""
+        found: NDArray[np.int32] = self._slowest.reshape(len(self._time), -1).min(axis=1)[blocks]
+        return found
+
+    def over_for_warps(self, thread: int, time: int, warps: int) -> bool:
+        """Tell whether accesses of a set of warps of the block, as bits, are in order before a thread's."""
+        block, own = divmod(thread // WARP, self._time.shape[1])
+        over = self._over[block, own]
+        if self.near:
+            told = self._beyond.of(thread).get(int(self.names[thread]) // self.per_block, over)
+            over = np.maximum(over, told)
+        return all(time < over[other] for other in range(self._time.shape[1]) if warps >> other & 1)

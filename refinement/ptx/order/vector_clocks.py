@@ -1,0 +1,162 @@
+"""What somebody knows to be over: which intervals of which warps, by block, and how barriers pass it on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..registers.threads import WARP, Indices
+
+Knowledge = Mapping[int, NDArray[np.int32]]
+"""By block of the grid: of each of its warps the intervals below this are over.
+
+Words that are waited for have negative numbers: of their values, as many are known to have been written.
+Single threads have numbers from `THREAD` up: their own intervals below this are over.
+"""
+
+THREAD = 1 << 48
+"""What the key of a single thread is more than its number in the grid."""
+
+
+def joined(parts: Sequence[Knowledge]) -> Knowledge:
+    """Return what any of several know."""
+    if len(parts) == 1:
+        return parts[0]
+    found: dict[int, NDArray[np.int32]] = {}
+    for each in parts:
+        for name, over in each.items():
+            found[name] = np.maximum(found[name], over) if name in found else over
+    return found
+
+
+NOTHING: Knowledge = MappingProxyType({})
+
+
+class Released(NamedTuple):
+    """What somebody releases, by how certain it is that it reaches who acquires it.
+
+    Attributes
+    ----------
+    known : mapping
+        What the thread itself had behind it when it released, or ran a fence.
+    by_fences : mapping
+        What others of its block had behind them when they ran a sequentially consistent fence, before a
+        barrier: it reaches who runs such a fence too.
+    presumed : mapping
+        What others had behind them at any fence before a barrier.
+    """
+
+    known: Knowledge = NOTHING
+    by_fences: Knowledge = NOTHING
+    presumed: Knowledge = NOTHING
+
+    def and_also(self, *more: Released) -> Released:
+        """Return this and what else is released."""
+        columns = zip(self, *more, strict=True)
+        return Released(*(joined([each for each in column if each]) for column in columns))
+
+    def for_reads(self) -> Released:
+        """Return what who only reads a word acquires of what earlier writers than the last released."""
+        return Released(self.known, NOTHING, joined([self.by_fences, self.presumed]))
+
+    @property
+    def everything(self) -> Knowledge:
+        """All of it."""
+        return joined(list(self))
+
+
+NO_RELEASE = Released()
+
+
+class Happened(NamedTuple):
+    """What somebody who arrives at a barrier object has behind them.
+
+    Attributes
+    ----------
+    memory : mapping
+        That of which what it left in memory reaches who acquires it.
+    control : mapping
+        That which has happened: all of it.
+    """
+
+    memory: Knowledge = NOTHING
+    control: Knowledge = NOTHING
+
+    def and_also(self, other: Happened) -> Happened:
+        """Return both together."""
+        return Happened(joined([self.memory, other.memory]), joined([self.control, other.control]))
+
+
+class Told:
+    """What threads of a batch were told; a barrier tells all of their warps."""
+
+    def __init__(self) -> None:
+        self._of_warps: dict[int, Knowledge] = {}
+        self._of_threads: dict[int, Knowledge] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._of_warps or self._of_threads)
+
+    def learn(self, thread: int, knowledge: Knowledge) -> None:
+        """Tell a thread something."""
+        self._of_threads[thread] = joined([self._of_threads.get(thread, {}), knowledge])
+
+    def of(self, thread: int) -> Knowledge:
+        """Return what a thread was told."""
+        found = [self._of_warps.get(thread // WARP, {}), self._of_threads.get(thread, {})]
+        return joined([each for each in found if each])
+
+    def learn_together(self, warp: int, knowledge: Knowledge) -> None:
+        """Tell all threads of a warp something."""
+        self._of_warps[warp] = joined([self._of_warps.get(warp, {}), knowledge])
+
+    def of_some(self, warp: int, threads: Indices) -> Knowledge:
+        """Return what any of some threads of a warp was told."""
+        found = [self._of_warps.get(warp, {}), *(self._of_threads.get(each, {}) for each in threads.tolist())]
+        return joined([each for each in found if each])
+
+    @property
+    def apart(self) -> frozenset[int]:
+        """Threads that were told what the others of their warps may not know."""
+        return frozenset(self._of_threads)
+
+    def share(self, warps: Indices) -> None:
+        """Tell some warps what any of their threads was told."""
+        members = set(warps.tolist())
+        threads = [each for each in self._of_threads if each // WARP in members]
+        known = [self._of_warps[each] for each in members if each in self._of_warps]
+        known += [self._of_threads.pop(each) for each in threads]
+        if known:
+            self._of_warps |= dict.fromkeys(members, joined(known))
+
+
+AGENT = 1 << 40
+"""From here up, blocks stand for barrier objects, and their intervals for phases: see `barrier_objects`."""
+
+
+def is_over(known: Knowledge, name: int, time: int, per_block: int, *, all_warps: bool = False) -> bool:
+    """Tell whether what a thread, or any of its block, did in an interval is known to be over.
+
+    Parameters
+    ----------
+    known : mapping
+        Who knows.
+    name : int
+        The thread, by its number in the grid.
+    time : int
+        The interval.
+    per_block : int
+        Threads of a block, whole warps of them.
+    all_warps : bool
+        Whether all that its block did is asked for.
+    """
+    block, within = divmod(name, per_block)
+    over = known.get(block)
+    if over is not None and time < int(over.min() if all_warps else over[within // WARP]):
+        return True
+    own = None if all_warps else known.get(THREAD + name)
+    return own is not None and time < int(own[0])

@@ -1,0 +1,1 @@
+"""What a kernel's text tells without running it: its launch, its parameters, its loops."""

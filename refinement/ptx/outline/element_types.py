@@ -1,0 +1,99 @@
+"""How registers are interpreted where some instruction does, read off a kernel without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ....spec.ptx.opcode_table import SPECIFIED
+from ....spec.ptx.operands import Integer
+from ..text.module import InstructionStatement
+from ..text.operands import register_names
+from .descents import READING, WRITING, read, written
+from .parameter_fields import Fields
+
+UNTYPED = "b"
+"""Types that say nothing but a width."""
+
+_MOVING = frozenset({"mov", "selp", "prmt", "shfl", "cvta"})
+"""Opcodes whose types say nothing of what they move."""
+
+_COMPARING = frozenset({"setp", "set"})
+"""Opcodes that compare bits as numbers: no compiler compares floats so."""
+
+
+def types_of_values(body: Sequence[InstructionStatement]) -> Mapping[str, str]:
+    """Return how registers are interpreted where some instruction does, also through moves."""
+    found: dict[str, str] = {}
+    moves: list[tuple[list[str], list[str]]] = []
+    constants = {name for each in body if _is_constant(each) for name in written(each)}
+    for instruction in body:
+        targets, sources = written(instruction), [*register_names(read(instruction))]
+        if instruction.opcode == "prmt" and (len(sources) == 1 or constants & set(sources)):
+            continue  # bytes are put beside given ones, as numbers are into the bits of floats
+        if instruction.opcode in _MOVING:
+            moves.append((targets, [each for each in sources if each not in constants]))
+            continue
+        for registers, kind in _typed(instruction, targets, sources):
+            if not kind.startswith(UNTYPED):
+                for register in registers:
+                    found.setdefault(register, kind)
+    changed = True
+    while changed:
+        changed = False
+        for targets, sources in moves:
+            known = next((found[each] for each in (*targets, *sources) if each in found), None)
+            for register in (*targets, *sources) if known is not None else ():
+                if register not in found:
+                    found[register] = str(known)
+                    changed = True
+    return found
+
+
+def types_of_parameters(
+    body: Iterable[InstructionStatement], fields: Fields, types: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return the types of parameters that registers hold as they are."""
+    return {
+        name: types[register]
+        for instruction in body
+        if instruction.opcode == "ld" and instruction.has("param")
+        for name, register in zip(fields.loaded(instruction), written(instruction), strict=False)
+        if register in types
+    }
+
+
+def _is_constant(instruction: InstructionStatement) -> bool:
+    return instruction.opcode == "mov" and all(isinstance(each, Integer) for each in read(instruction))
+
+
+_METADATA = 4
+"""The operand of a sparse product that says where its elements are."""
+
+_SCALES = (4, 6)
+"""Operands of a block-scaled product that hold scale factors."""
+
+
+def _typed(
+    instruction: InstructionStatement, targets: list[str], sources: list[str]
+) -> Iterator[tuple[list[str], str]]:
+    """Yield registers with the type that an instruction gives them."""
+    types = instruction.types
+    if instruction.opcode == "mma" and len(types) >= 4:
+        operands = instruction.operands
+        for operand, kind in zip(operands[:4], types[:4], strict=False):
+            yield [*register_names([operand])], kind
+        if instruction.has("block_scale") and len(types) > 4:
+            yield [*register_names(operands[each] for each in _SCALES if each < len(operands))], types[4]
+        elif len(operands) > _METADATA:
+            yield [*register_names([operands[_METADATA]])], "u32"
+    elif instruction.opcode == "dp4a" and len(types) == 2:
+        for operand, kind in zip(instruction.operands[1:3], types, strict=False):
+            yield [*register_names([operand])], f"{kind[0]}8"
+    elif instruction.opcode == "cvt" and len(types) == 2:
+        yield targets, types[0]
+        yield sources, types[1]
+    elif instruction.opcode in _COMPARING and types and types[-1].startswith(UNTYPED):
+        yield sources, f"s{types[-1][1:]}"
+    elif types and instruction.opcode not in (*READING, *WRITING, "cp", *SPECIFIED):
+        yield targets, types[0]
+        yield sources, types[-1]

@@ -1,0 +1,142 @@
+"""What a kernel says of its launch and does with its parameters, read off it without running it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from math import prod
+
+from ....spec.ptx.operands import Integer
+from ...machine.kernel_outline import KernelOutline, MemoryAccess, ParameterUse
+from ..text.module import Function, InstructionStatement, Module, Parameter
+from ..text.operands import register_names
+from ..text.variables import bytes_in, used_variables
+from .descents import BEHIND, NOTHING, Descent, descents, either, read, written
+from .element_types import UNTYPED, types_of_parameters, types_of_values
+from .parameter_fields import POINTER, Field, parameter_fields
+from .pointer_accesses import accesses, pointers
+
+_MOST_SHIFT = 5
+"""An element of memory has fewer bytes than a power of two of it."""
+
+
+def outline(module: Module, function: Function) -> KernelOutline:
+    """Return what a kernel of a module says of its launch, and does with its parameters."""
+    variables = used_variables(module, function)
+    most = function.limits.get("maxntid")
+    products = [each for each in function.body if each.multiplies_matrices]
+    return KernelOutline(
+        "ptx",
+        module.path,
+        function.name,
+        module.target,
+        function.limits.get("reqntid"),
+        None if most is None else prod(most),
+        bytes_in(variables, "shared"),
+        tuple(
+            (each.name, each.alignment) for each in variables if each.space == "shared" and each.size is None
+        ),
+        tuple(dict.fromkeys(each.mnemonic for each in products)),
+        _parameter_uses(function),
+        multiplied=tuple(dict.fromkeys(kind for each in products for kind in each.types[1:3])),
+        summed=tuple(dict.fromkeys(kind for each in products for kind in each.types[:1])),
+    )
+
+
+def _parameter_uses(function: Function) -> tuple[ParameterUse, ...]:
+    """Return what a kernel does with each of its parameters, in their order."""
+    fields = parameter_fields(function)
+    found = descents(function.body, fields)
+    types = types_of_values(function.body)
+    accessed: dict[str, list[MemoryAccess]] = defaultdict(list)
+    strides: dict[str, set[str]] = defaultdict(set)
+    compared: dict[str, list[int]] = defaultdict(list)
+    chosen = pointers(function, fields, found)
+    steps = _steps(function.body, found)
+    values = types_of_parameters(function.body, fields, types)
+    for instruction in function.body:
+        for access, address in accesses(instruction, types):
+            descent = either([address.base], found)
+            for name in sorted(descent.addresses & chosen):
+                accessed[name].append(access)
+                strides[name] |= descent.all - (descent.addresses & chosen)
+        if instruction.opcode in ("setp", "min", "max"):
+            null = any(isinstance(each, Integer) and each.value == 0 for each in instruction.operands)
+            for name in sorted(either(instruction.operands, found).all - (set() if null else chosen)):
+                compared[name].append(instruction.line)
+    indices = set().union(*strides.values())
+    used = set().union(*(each.all for each in found.values()))
+
+    def held(name: str) -> bool:
+        """Tell whether only addresses are read: a flag of a library's may say whether it holds addresses."""
+        through = accessed[name]
+        return bool(through) and all(each.size % POINTER == 0 and not each.writes for each in through)
+
+    def use(parameter: Parameter, name: str, field: Field | None) -> ParameterUse:
+        size, declared = (parameter.size or 0, parameter.type) if field is None else (field.size, field.type)
+        behind = BEHIND + name
+        if name.startswith(BEHIND):
+            size, declared = POINTER, UNTYPED
+        loaded = fields.of(parameter.name) if field is None else []
+        inside = tuple(use(parameter, str(each), each) for each in loaded)
+        return ParameterUse(
+            name,
+            size,
+            values.get(name) or (None if declared.startswith(UNTYPED) else declared),
+            None if field is None else field.offset,
+            inside,
+            field is None and bool(parameter.dimensions),
+            name in chosen,
+            parameter.pointer_alignment if parameter.pointer_space is not None else None,
+            tuple(accessed[name]),
+            min(steps.get(name, ()), default=None),
+            tuple(sorted((each for each in strides[name] if BEHIND not in each), key=fields.order)),
+            tuple(dict.fromkeys(compared[name])),
+            name in used,
+            is_index=behind in indices,
+            behind=use(parameter, behind, field) if behind in chosen and held(name) else None,
+        )
+
+    return tuple(use(parameter, parameter.name, None) for parameter in function.parameters)
+
+
+def numbers_behind(function: Function) -> Callable[[str], set[str]]:
+    """Return from which parameters that are no pointers a register descends, asked by its name."""
+    fields = parameter_fields(function)
+    every = descents(function.body, fields)
+    chosen = pointers(function, fields, every)
+
+    def behind(register: str) -> set[str]:
+        reached = every.get(register, NOTHING).all - chosen
+        return {each for each in reached if not each.startswith(BEHIND)}
+
+    return behind
+
+
+def _steps(body: Iterable[InstructionStatement], every: Mapping[str, Descent]) -> Mapping[str, set[int]]:
+    """Return the bytes that one more of an index goes on, in sums that have a parameter as an address."""
+    scales: dict[str, int] = {}
+    found: dict[str, set[int]] = defaultdict(set)
+    for instruction in body:
+        scale = _scale(instruction)
+        if scale is not None:
+            scales |= dict.fromkeys(written(instruction), scale)
+    for instruction in body:
+        if instruction.opcode in ("add", "mad"):
+            sources = read(instruction)
+            added = {scales[name] for name in register_names(sources) if name in scales}
+            if instruction.opcode == "mad" and (scale := _scale(instruction)) is not None:
+                added, sources = {scale}, sources[2:]
+            for name in either(sources, every).addresses:
+                found[name] |= added
+    return found
+
+
+def _scale(instruction: InstructionStatement) -> int | None:
+    """Return the constant by which an instruction multiplies an index."""
+    factors = [each.value for each in read(instruction) if isinstance(each, Integer)]
+    if instruction.opcode == "shl" and instruction.has("b64") and factors:
+        return 1 << factors[-1] if 0 <= factors[-1] < _MOST_SHIFT else None
+    if instruction.opcode in ("mul", "mad") and instruction.has("wide") and factors and factors[0] > 0:
+        return factors[0]
+    return None

@@ -1,0 +1,1 @@
+"""Threads, what their registers hold, and operations on that."""

@@ -1,0 +1,1 @@
+"""A run: programs, batches of blocks, scheduling, branches on data, launches."""

@@ -1,0 +1,72 @@
+"""Whether a launch is one that the hardware can do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from ....spec.ptx.launch_limits import LaunchLimits, launch_limits
+from ..registers.threads import Launch
+from ..text.module import Function, Module
+from ..text.variables import bytes_in, used_variables
+
+_AXES = "xyz"
+
+
+def violations(module: Module, function: Function, launch: Launch) -> list[str]:
+    """Return what keeps a launch from being done, each in one line."""
+    limits = launch_limits(module.target, module.version)
+    return [
+        *_extents(launch, limits),
+        *_clusters(function, launch, limits),
+        *_memory(module, function, launch, limits),
+    ]
+
+
+def _extents(launch: Launch, limits: LaunchLimits) -> Iterator[str]:
+    for what, given, allowed in (("grid", launch.grid, limits.grid), ("block", launch.block, limits.block)):
+        for axis, extent, most in zip(_AXES, given, allowed, strict=True):
+            if extent > most:
+                yield f"the {what} has {extent} along {axis}; at most {most}"
+    if launch.threads > limits.threads:
+        yield f"a block of {_spelled(launch.block)} has {launch.threads} threads; at most {limits.threads}"
+
+
+def _clusters(function: Function, launch: Launch, limits: LaunchLimits) -> Iterator[str]:
+    if "reqnctapercluster" in function.limits:
+        cluster = _three(function.limits["reqnctapercluster"])
+        if prod(cluster) > limits.cluster:
+            most_blocks = f"at most {limits.cluster}" if limits.cluster else "the target has no clusters"
+            yield f".reqnctapercluster asks for clusters of {prod(cluster)} blocks; {most_blocks}"
+        elif any(blocks % each for blocks, each in zip(launch.grid, cluster, strict=True) if each):
+            yield f"a grid of {_spelled(launch.grid)} is no whole number of clusters of {_spelled(cluster)}"
+
+
+def _memory(module: Module, function: Function, launch: Launch, limits: LaunchLimits) -> Iterator[str]:
+    used = used_variables(module, function)
+    static = bytes_in(used, "shared")
+    shared = static + (launch.dynamic_shared or 0)
+    if static > limits.static_shared:
+        yield f"{static} bytes of static shared memory; at most {limits.static_shared}"
+    elif shared > limits.shared:
+        yield (
+            f"{shared} bytes of shared memory, {launch.dynamic_shared} of them dynamic; "
+            f"{module.target} has at most {limits.shared}"
+        )
+    sizes = (
+        ("local memory for each thread", bytes_in(used, "local"), limits.local),
+        ("constant memory", bytes_in([*module.variables, *function.variables], "const"), limits.constant),
+        ("parameters", sum(each.size or 0 for each in function.parameters), limits.parameters),
+    )
+    for what, size, most in sizes:
+        if size > most:
+            yield f"{size} bytes of {what}; at most {most}"
+
+
+def _three(extents: tuple[int, ...]) -> tuple[int, int, int]:
+    x, y, z = (*extents, 1, 1, 1)[:3]
+    return x, y, z
+
+
+def _spelled(extents: tuple[int, int, int]) -> str:
+    return " × ".join(map(str, extents))

@@ -1,0 +1,489 @@
+"""Runs a kernel: all threads of some blocks at a time, with data as terms and control flow as numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import UnsupportedError
+from ...analysis.definedness import bytes_at
+from ...findings.finding import KernelFinding, KernelNote, Kind
+from ...findings.guard_outcomes import GuardOutcome
+from ...machine.memory import ByteLanes, Offsets
+from ...machine.observations import Loads, Observations
+from ...terms.interning import Ids
+from ...terms.store import TermStore
+from ..order.races import AccessHistory, StoreHistory
+from ..registers.dependence import DataDependenceError, never_written, open_result, scalars_alone
+from ..registers.threads import WARP, Indices, Launch, Threads
+from ..scalar.floating_contraction import may_be_contracted
+from ..state.address_spaces import Buffer, Memory
+from ..state.execution import Execution
+from ..state.state_space import Space
+from ..text.module import Function, Module
+from ..text.variables import bytes_in, used_variables
+from ..warp.opaque_fragments import leaked
+from . import launching
+from .batch import Batch
+from .between_blocks import BetweenBlocks
+from .guards import Guards
+from .launch_legality import violations
+from .launching import Argument
+from .program import Program
+
+THREADS = 4096
+"""Threads that run at once, at least as far as whole blocks make so many."""
+
+BYTES = 1 << 27
+"""Bytes of variables that are held at once."""
+
+Progress = Callable[[int, int], None]
+"""Called with the blocks done, and all."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a buffer holds when the kernel has ended.
+
+    Attributes
+    ----------
+    lanes : ByteLanes
+        Its bytes, as its footprint has them.
+    lines : int32 array (size,)
+        The line of the last store to each of them; 0 where there was none.
+    threads : int64 array (size,)
+        The thread of it, by its number in the grid; -1 where there was none.
+    overwritten : Contents, optional
+        One of the stores whose place others took that nothing orders after them.
+    """
+
+    lanes: ByteLanes
+    lines: NDArray[np.int32]
+    threads: NDArray[np.int64]
+    overwritten: Contents | None = None
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a run took.
+
+    Attributes
+    ----------
+    instructions : int
+        Steps of the machine: an instruction for all the threads that run it together is one.
+    thread_instructions : int
+        Instructions, counted for every thread.
+    threads : int
+        Of the grid.
+    barriers : int
+        Barriers passed, counted for each block.
+    terms : int
+        Terms in the store.
+    seconds : float
+        Time.
+    """
+
+    instructions: int
+    thread_instructions: int
+    threads: int
+    barriers: int
+    terms: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a kernel did.
+
+    Attributes
+    ----------
+    contents : mapping of str to Contents
+        By the buffer's name.
+    findings : tuple of KernelFinding
+        The first few of each kind and line.
+    occurrences : mapping of (Kind, int) to int
+        How often each kind was met at each line, counting every thread.
+    loads : mapping of int to array
+        The input terms that each line loaded from the kernel's buffers, of a run that is traced.
+    shared_loads : mapping of int to array
+        Those that each line loaded from shared memory then.
+    complete : bool
+        Whether every thread came to its end; if not, the contents mean nothing.
+    unordered : bool
+        Whether floating-point sums may be made in an order (atomics), or fused with products, as PTX leaves
+        open.
+    reordered : bool
+        Whether it is their order.
+    alignments : mapping of str to int
+        To how many bytes accesses need each buffer to be aligned.
+    depends : array
+        Terms that kept it from its end: an address or a branch depends on them.
+    guards : tuple of GuardOutcome
+        What guards were.
+    statistics : Statistics
+        What it took.
+    assumptions : tuple of str
+        What is taken for granted of how the blocks run.
+    notes : tuple of KernelNote
+        What is no fault.
+    arrivals : mapping of int to tuple of int
+        The threads that come one after the other to counts, in their order, where it matters who is last; by
+        their numbers in the grid.
+    arrival_line : int
+        Where the first such count is.
+    locked : frozenset of int
+        Which of them are locks, of which the whole order matters.
+    path : str
+        The kernel's file.
+    loose_races : bool
+        Whether reads race with stores in ways that leave some value.
+    """
+
+    contents: Mapping[str, Contents]
+    findings: tuple[KernelFinding, ...]
+    occurrences: Mapping[tuple[Kind, int], int]
+    loads: Mapping[int, Ids]
+    shared_loads: Mapping[int, Ids]
+    complete: bool
+    unordered: bool
+    reordered: bool
+    alignments: Mapping[str, int]
+    depends: Ids
+    guards: tuple[GuardOutcome, ...]
+    statistics: Statistics
+    _threads: Threads
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[KernelNote, ...] = ()
+    arrivals: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    arrival_line: int = 0
+    locked: frozenset[int] = frozenset()
+    path: str = ""
+    loose_races: bool = False
+
+    @property
+    def block_threads(self) -> int:
+        """How many of `Contents.threads` are those of a block."""
+        return self._threads.warps * WARP
+
+    def thread_name(self, number: int) -> str:
+        """Return block and thread of `Contents.threads`, for a message."""
+        return self._threads.name_in_grid(number)
+
+
+def run(
+    module: Module,
+    entry: str,
+    launch: Launch,
+    arguments: Sequence[Argument],
+    store: TermStore,
+    *,
+    accumulation: str = "unspecified",
+    progress: Progress | None = None,
+    blocks: Indices | None = None,
+    traced: bool = False,
+    turns: Mapping[int, int] | None = None,
+    drops_races: bool = False,
+) -> Run:
+    """Run a kernel, its threads in one order.
+
+    Parameters
+    ----------
+    module : Module
+        With the kernel.
+    entry : str
+        Its name.
+    launch : Launch
+        Its grid.
+    arguments : sequence of Argument
+        In the order of the kernel's parameters.
+    store : TermStore
+        Where terms are made.
+    accumulation : str
+        How matrix units sum: ``unspecified`` or ``sequential``.
+    progress : callable, optional
+        Called after each batch of blocks.
+    blocks : array, optional
+        The only blocks that run, by their numbers in the grid; races are not looked for then.
+    traced : bool
+        Keep what each line loads.
+    turns : mapping of int to int, optional
+        After how many others threads come to counts that they take tickets of, by their numbers in the grid.
+    drops_races : bool
+        Take what reads that race with stores of the same size give for undefined, and report them only if
+        something depends on that.
+
+    Raises
+    ------
+    InputError
+        If there is no such kernel, or the arguments or the launch do not suit it.
+    """
+    started = time.perf_counter()
+    function = launching.entry_named(module, entry)
+    launching.check_arguments(module, function, arguments)
+    observations, loads = Observations(module.path), Loads() if traced else None
+    _report_launch(module, function, launch, observations)
+    if observations.findings:
+        return _not_launched(observations, started)
+    launching.check_block(module, function, launch)
+    launching.check_extent(launch)
+    memory = Memory(
+        store,
+        module,
+        function,
+        launching.buffers(arguments),
+        launch,
+        launching.granule(function),
+        AccessHistory if blocks is None else StoreHistory,
+    )
+    launching.pass_arguments(store, memory, function, arguments)
+    program = Program(module, function)
+    program.check_legality(observations)
+    instructions = thread_instructions = barriers = 0
+    guards = Guards()
+    between = BetweenBlocks(store, program, memory, turns or {})
+    complete, reordered, loose_races = True, False, False
+    depends: Ids = np.zeros(0, dtype=np.int32)
+    chosen = between.chosen(blocks, launch)
+    block_bytes = BYTES if between.one_at_a_time else _block_bytes(module, function, launch)
+    for some in _batches(launch, chosen, block_bytes):
+        threads = Threads(launch, some)
+        memory.for_batch(threads)
+        execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
+        execution.drops_races = drops_races
+        between.begin(execution)
+        batch = Batch(execution, program, launching.scalars(arguments), guards)
+        try:
+            complete = batch.run()
+        except UnsupportedError as error:
+            if isinstance(error, DataDependenceError):
+                observations.release(store, error.terms)
+            observations.add(
+                *_reason(execution, error, launching.scalars(arguments)), execution.instruction.line
+            )
+            complete = False
+            depends = error.terms if isinstance(error, DataDependenceError) else depends
+        instructions += batch.instructions
+        thread_instructions += batch.thread_instructions
+        barriers += batch.scheduler.barriers
+        reordered |= execution.unordered
+        loose_races |= execution.loose_races
+        between.end(execution)
+        if not complete:
+            break
+        if progress is not None:
+            progress(int(some[-1]) + 1, launch.blocks)
+    between.close(observations, complete=complete)
+    contents = {buffer.name: _contents(store, memory, buffer) for buffer in memory.buffers}
+    every_thread = Threads(launch, np.zeros(1, dtype=np.intp))
+    _judge_contents(store, memory, contents, observations, every_thread)
+    if complete:
+        observations.tell_unused()
+    return Run(
+        MappingProxyType(contents),
+        observations.findings,
+        observations.occurrences,
+        {} if loads is None else loads.by_line(store, "global"),
+        {} if loads is None else loads.by_line(store, "shared"),
+        complete,
+        reordered or may_be_contracted(function),
+        reordered,
+        MappingProxyType(memory.globals.alignments),
+        depends,
+        tuple(guards.outcomes()),
+        Statistics(
+            instructions,
+            thread_instructions,
+            launch.blocks * launch.threads,
+            barriers,
+            len(store),
+            time.perf_counter() - started,
+        ),
+        every_thread,
+        assumptions=tuple(between.assumptions),
+        notes=observations.notes,
+        arrivals=MappingProxyType(dict(between.arrivals)),
+        arrival_line=between.line,
+        locked=between.locked,
+        path=module.path,
+        loose_races=loose_races,
+    )
+
+
+def run_apart_from_races(once: Callable[..., Run]) -> Run:
+    """Run a kernel; where all that is wrong are races, see whether anything depends on what they give.
+
+    Parameters
+    ----------
+    once : callable
+        Runs it, given `drops_races`.
+    """
+    done = once()
+    refuting = [each for each in done.findings if each.kind.refutes]
+    if not done.loose_races or any(each.kind is not Kind.RACE for each in refuting):
+        return done
+    again = once(drops_races=True)
+    return done if again.findings or not again.complete else again
+
+
+def _report_launch(module: Module, function: Function, launch: Launch, observations: Observations) -> None:
+    """Report why a kernel can't be launched so, or not be run here."""
+    for violation in violations(module, function, launch):
+        observations.add(Kind.ILLEGAL, violation, function.line)
+    if not observations.refute and (excess := _excess(module, function, launch)):
+        observations.add(Kind.UNSUPPORTED, excess, function.line)
+
+
+def _not_launched(observations: Observations, started: float) -> Run:
+    """Return the run of a kernel that can't be launched."""
+    return Run(
+        contents={},
+        findings=observations.findings,
+        occurrences=observations.occurrences,
+        loads={},
+        shared_loads={},
+        complete=False,
+        unordered=False,
+        reordered=False,
+        alignments={},
+        depends=np.zeros(0, dtype=np.int32),
+        guards=(),
+        statistics=Statistics(0, 0, 0, 0, 0, time.perf_counter() - started),
+        _threads=Threads(Launch((1, 1, 1), (1, 1, 1)), np.zeros(1, dtype=np.intp)),
+    )
+
+
+def _reason(execution: Execution, error: UnsupportedError, scalars: Collection[int]) -> tuple[Kind, str]:
+    """Return what kept a batch from its end: a fault of the kernel's, or what is not modelled."""
+    if isinstance(error, DataDependenceError):
+        if (named := scalars_alone(execution.store, error.terms, scalars)) and not error.why:
+            return (
+                Kind.UNSUPPORTED,
+                f"{error.what} depends on {named}, which may be any number: give it a value",
+            )
+        register = never_written(execution.store, error.terms, execution.never_written)
+        if register is not None:
+            return (
+                Kind.UNINITIALISED,
+                f"{error.what} depends on register {register}, which nobody has written",
+            )
+        if (of := open_result(execution.store, error.terms)) is not None:
+            return Kind.UNSUPPORTED, f"{error.what} depends on {of}, of which nothing is stated ({of.source})"
+    return Kind.UNSUPPORTED, str(error)
+
+
+def _block_bytes(module: Module, function: Function, launch: Launch) -> int:
+    """Return the bytes of a block's own variables, those of its threads included."""
+    used = used_variables(module, function)
+    threads = -(-launch.threads // WARP) * WARP
+    return bytes_in(used, "shared") + (launch.dynamic_shared or 0) + threads * bytes_in(used, "local")
+
+
+def _excess(module: Module, function: Function, launch: Launch) -> str:
+    """Return what takes more memory than can be modelled, if anything does."""
+    for what, size in (
+        ("the local memory of a block's threads", _block_bytes(module, function, launch)),
+        ("global variables", bytes_in(used_variables(module, function), "global")),
+    ):
+        if size > BYTES:
+            return f"{size} bytes of {what}; at most {BYTES} are modelled"
+    return ""
+
+
+def _batches(launch: Launch, blocks: Indices, block_bytes: int) -> Iterator[Indices]:
+    """Yield the blocks of each batch."""
+    per_block = -(-launch.threads // WARP) * WARP
+    length = max(1, min(THREADS // per_block, BYTES // max(1, block_bytes)))
+    for start in range(0, len(blocks), length):
+        yield blocks[start : start + length]
+
+
+def _contents(store: TermStore, memory: Memory, buffer: Buffer) -> Contents:
+    space = memory.globals
+    lanes = memory.buffer_lanes(buffer)
+    size = buffer.runs.size
+    found = ByteLanes(store, size)
+    found.terms[:] = space.lanes.terms[lanes]
+    found.lows[:] = space.lanes.lows[lanes]
+    if not buffer.writable or space.history is None:
+        return Contents(found, np.zeros(size, dtype=np.int32), np.full(size, -1))
+    places = (
+        np.arange(lanes.start, lanes.stop) if isinstance(lanes, slice) else lanes
+    ) // space.history.granule
+    lines, threads = space.history.line[places], space.history.writer[places]
+    return Contents(found, lines, threads, _overwritten(store, space, lanes, size))
+
+
+def _overwritten(store: TermStore, space: Space, lanes: slice | Offsets, size: int) -> Contents | None:
+    """Return what was stored to some lanes before others took its place in no order."""
+    lost = space.overwritten
+    if lost is None or not lost.lines[lanes].any():
+        return None
+    found = ByteLanes(store, size)
+    found.terms[:], found.lows[:] = lost.lanes.terms[lanes], lost.lanes.lows[lanes]
+    return Contents(found, lost.lines[lanes], lost.writers[lanes])
+
+
+def _judge_contents(
+    store: TermStore,
+    memory: Memory,
+    contents: Mapping[str, Contents],
+    observations: Observations,
+    threads: Threads,
+) -> None:
+    """Report what is the matter with what buffers hold in the end."""
+    _report_unowned_reads(memory, observations, threads)
+    for buffer in memory.buffers:
+        _release_used(store, observations, contents[buffer.name], buffer.results)
+    for name, found in contents.items():
+        _report_leaks(store, name, found, observations, threads)
+
+
+def _report_unowned_reads(memory: Memory, observations: Observations, threads: Threads) -> None:
+    """Report reads of memory that is nobody's, where nothing is written back, if results depend on them."""
+    space = memory.globals
+    if space.unowned_reads is None or space.history is None:
+        return
+    for line, mnemonic, lanes, readers in space.unowned_reads.noted:
+        wrong = np.flatnonzero(space.history.line[lanes // space.history.granule] == 0)
+        if len(wrong):
+            place = space.named_place(int(lanes[wrong[0]]))
+            message = f"{mnemonic} reads what belongs to nobody: {place}"
+            thread = threads.name_in_grid(int(readers[wrong[0]]))
+            unowned = space.lanes.terms[lanes[wrong]]
+            observations.hold(Kind.UNINITIALISED, message, line, thread, len(wrong), unowned)
+
+
+def _release_used(
+    store: TermStore, observations: Observations, contents: Contents, results: NDArray[np.bool_] | None
+) -> None:
+    """Report reads of what nobody has written where results depend on what they gave."""
+    stored = contents.lines != 0
+    places = np.flatnonzero(stored if results is None else stored & results)
+    wanted = bytes_at(contents.lanes.lows[places])
+    observations.release(store, contents.lanes.terms[places], wanted)
+
+
+def _report_leaks(
+    store: TermStore, name: str, contents: Contents, observations: Observations, threads: Threads
+) -> None:
+    """Report bytes that depend on which thread holds which element of a ``wmma`` fragment."""
+    written = np.flatnonzero(contents.lines)
+    if not len(written):
+        return
+    wrong = written[leaked(store, contents.lanes.terms[written])]
+    for line in np.unique(contents.lines[wrong]):
+        at = wrong[contents.lines[wrong] == line]
+        thread = threads.name_in_grid(int(contents.threads[at[0]]))
+        observations.add(
+            Kind.UNDEFINED,
+            f"what is stored to byte {int(at[0])} of {name} depends on which thread holds which element of a "
+            "wmma fragment, which is not specified",
+            int(line),
+            thread,
+            len(at),
+        )

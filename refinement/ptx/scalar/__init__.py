@@ -1,0 +1,1 @@
+"""Scalar instructions: arithmetic, bits, conversions, comparisons, moves."""

@@ -1,0 +1,279 @@
+"""Instructions that make something else of an address than an address in the same array or variable.
+
+What they read in place of it is a word of which only the alignment is known (`Places.words`). The address
+itself stays a number where that is no matter: sums and differences with what is no address, differences and
+comparisons within one array, comparisons with null, and bits below the alignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.open_results import PLACEMENT
+from ....spec.ptx.operands import Address, Integer, Register, Vector
+from ...machine.memory import ABSENT
+from ...machine.placements import Owners, Places
+from ...terms.evaluation import Words, ones
+from ..memory.addressing import in_window
+from ..registers.threads import Indices
+from ..registers.values import KNOWN, Value
+from ..state.execution import Execution, Step
+from ..text.module import TYPE_BITS, Function, InstructionStatement, Module
+from ..text.operands import Displaced, Operand, Pair, SpecialRegister, Symbol
+from ..text.variables import used_variables
+
+_WIDE = frozenset({"b64", "u64", "s64"})
+
+_MOVES = frozenset({"mov", "cvta", "selp", "slct", "shfl"})
+_CARRIES = _MOVES | {"add", "sub", "mad", "cvt", "and", "or", "xor", "min", "max"}
+"""Instructions whose results may be addresses where operands are."""
+
+_ADDRESSES_ALONE = frozenset(
+    {"ld", "ldu", "prefetch", "prefetchu", "cvta", "isspacep", "selp", "slct", "shfl", "cp", "mbarrier"}
+)
+"""Instructions that need not be looked at: they move addresses, or use them as such."""
+
+_COMPARING = frozenset({"setp", "set", "min", "max", "sub"})
+_BITWISE = frozenset({"and", "or", "xor"})
+
+_NAMED = ("global", "shared", "shared::cta", "shared::cluster", "local", "param")
+
+_NARROW = np.uint64(1 << 32)
+"""Addresses below are those of one state space; stored, they are no longer told from other numbers."""
+
+Spaces = Mapping[str, str]
+"""Of registers that may hold addresses in shared or local memory, in which; ``any`` if in both."""
+
+
+def narrow_addresses(module: Module, function: Function) -> Spaces:
+    """Return the registers that may hold addresses of shared or local variables.
+
+    Unlike those of arrays these are small numbers, which look like any other.
+    """
+    spaces = {each.name: each.space for each in used_variables(module, function)}
+    held: dict[str, str] = {name: space for name, space in spaces.items() if space in ("shared", "local")}
+    carrying = [each for each in function.body if each.opcode in _CARRIES] if held else []
+    changed = bool(held)
+    while changed:
+        changed = False
+        for each in carrying:
+            among = {held[one.name] for one in _sources(each) if one.name in held}
+            for name in _results(each) if among else ():
+                known = among | ({held[name]} if name in held else set())
+                space = "any" if len(known) > 1 else next(iter(known))
+                changed |= held.get(name) != space
+                held[name] = space
+    return MappingProxyType(held)
+
+
+def watched(instruction: InstructionStatement, step: Step, function: Function, held: Spaces) -> Step:
+    """Return a step that takes what an instruction reads of addresses for open."""
+    opcode = instruction.opcode
+    if opcode == "ld" and instruction.has("param") and TYPE_BITS.get(instruction.types[-1], 64) < 64:
+        return _whole_parameters(instruction, step)
+    if opcode in _ADDRESSES_ALONE or (opcode == "mov" and not _is_vector(instruction)):
+        return step
+    floats = instruction.types and not any(each[0] in "bus" for each in instruction.types)
+    operands = list(_sources(instruction))
+    watched_ones = [
+        each
+        for each in operands
+        if each.name in held or (not floats and function.registers.get(each.name) in _WIDE)
+    ]
+    if opcode == "mad":
+        watched_ones = [each for each in watched_ones if each in instruction.operands[1:3]]
+    if opcode == "add" and len(operands) < 2:
+        return step
+    if opcode == "cvt" and not _loses(instruction, held):
+        return step
+    names = list(dict.fromkeys(each.name for each in watched_ones if not isinstance(each, Symbol)))
+    if not names:
+        return step
+    results = frozenset(_results(instruction))
+
+    def run(execution: Execution, active: Indices) -> None:
+        looking = _Looking(execution, instruction, active, held)
+        blurred = {name: value for name in names if (value := looking.blurred(name)) is not None}
+        kept = {name: execution.registers[name] for name in blurred if name not in results}
+        execution.registers |= blurred
+        step(execution, active)
+        execution.registers |= kept
+
+    return run
+
+
+def _whole_parameters(instruction: InstructionStatement, step: Step) -> Step:
+    """Return a load of parameters that refuses parts of addresses."""
+
+    def run(execution: Execution, active: Indices) -> None:
+        step(execution, active)
+        memory, place = execution.memory, instruction.operands[1]
+        if isinstance(place, Address) and isinstance(place.base, Symbol):
+            at = np.array([memory.address_of(place.base.name) + place.offset], dtype=np.uint64)
+            inside, lanes = memory.parameters.locate(at, 1, active[:1])
+            words = memory.parameters.lanes.terms[lanes[inside]]
+            if len(words) and words[0] != ABSENT and memory.places("generic").among(words)[0]:
+                execution.unsupported(f"{instruction.mnemonic} of a part of an address")
+
+    return run
+
+
+@dataclass(frozen=True)
+class _Looking:
+    """An instruction in threads that run it."""
+
+    execution: Execution
+    instruction: InstructionStatement
+    active: Indices
+    held: Spaces
+
+    def blurred(self, name: str) -> Value | None:
+        """Return a register with words in place of addresses, if the instruction looks at these."""
+        execution, active = self.execution, self.active
+        whole = execution.registers.get(name)
+        if whole is None:
+            return None
+        value, places = whole.at(active), execution.memory.places(self.held.get(name, "generic"))
+        owners, chosen = places.owners(value.numbers), np.zeros(len(active), dtype=bool)
+        if value.terms is not None:
+            owners[value.terms != KNOWN] = -1
+            if name not in self.held:
+                chosen = value.terms != KNOWN
+                chosen[chosen] = places.among(value.terms[chosen])
+        looked = owners >= 0
+        if looked.any():
+            looked &= ~self._no_matter(name, value.numbers, owners, places)
+        if not looked.any() and not chosen.any():
+            return None
+        made = np.full(len(active), KNOWN) if value.terms is None else value.terms.copy()
+        made[looked] = places.words(value.numbers[looked], owners[looked], value.width)
+        made[chosen] = execution.store.undefined(int(chosen.sum()), value.width, PLACEMENT)
+        return whole.updated(active, Value(value.width, value.numbers, made))
+
+    # -- details
+    def _no_matter(self, name: str, numbers: Words, owners: Owners, places: Places) -> NDArray[np.bool_]:
+        """Tell for which addresses the result is the same wherever their places lie."""
+        instruction = self.instruction
+        nowhere = np.zeros(len(numbers), dtype=bool)
+        if instruction.opcode == "st":
+            return (numbers >= _NARROW) & self._stored_for_itself()
+        if instruction.opcode == "match":
+            return np.full(len(owners), bool((owners == owners[0]).all()))
+        if instruction.opcode == "add" or instruction.opcode in _COMPARING | _BITWISE:
+            index = next(
+                (
+                    at
+                    for at, each in enumerate(instruction.operands[1:3])
+                    if isinstance(each, Register) and each.name == name
+                ),
+                None,
+            )
+            if index is None:  # part of a vector, which the instruction does not take
+                return nowhere
+            other = self._other(instruction.operands[2 - index], places)
+            if other is None:
+                is_sum = instruction.opcode == "add" or (instruction.opcode == "sub" and index == 0)
+                return ~nowhere if is_sum else nowhere
+            return self._beside(index, numbers, owners, *other, places)
+        return nowhere
+
+    def _beside(
+        self,
+        index: int,
+        numbers: Words,
+        owners: Owners,
+        others: Words,
+        other_owners: Owners,
+        places: Places,
+    ) -> NDArray[np.bool_]:
+        """Tell the same of operations of two operands."""
+        opcode, of_numbers = self.instruction.opcode, other_owners < 0
+        if opcode == "add":
+            return of_numbers
+        if opcode == "sub":
+            return np.asarray((other_owners == owners) | (of_numbers & (index == 0)))
+        if opcode in _BITWISE:
+            low = places.low_bits(owners)
+            width = self._width()
+            within = (others & ~low) == 0
+            if opcode == "and":
+                within |= (~others & ones(width) & ~low) == 0
+            return np.asarray(of_numbers & within)
+        same = (other_owners == owners) | (of_numbers & (others == 0))
+        if self.instruction.one_of(("eq", "ne")):
+            same |= places.inside(numbers, owners) & places.inside(others, other_owners)
+        return np.asarray(same)
+
+    def _other(self, operand: Operand, places: Places) -> tuple[Words, Owners] | None:
+        """Return the other operand and which place it is in; None where data are in it."""
+        count = len(self.active)
+        match operand:
+            case Integer():
+                return np.full(count, operand.value & int(ones(64)), dtype=np.uint64), np.full(count, -1)
+            case SpecialRegister() | Register() | Displaced():
+                width = self._width()
+                if isinstance(operand, Register) and not isinstance(operand, SpecialRegister | Symbol):
+                    width = self.execution.register_width(operand)
+                value = self.execution.read(operand, width, self.active)
+                if not value.is_known:
+                    return None
+                return value.numbers, places.owners(value.numbers)
+        return None
+
+    def _width(self) -> int:
+        return max((TYPE_BITS.get(each, 64) for each in self.instruction.types), default=64)
+
+    def _stored_for_itself(self) -> NDArray[np.bool_]:
+        """Tell which words are stored to shared or local memory, where only the kernel sees them."""
+        named = self.instruction.one_of(_NAMED)
+        if named is not None:
+            return np.full(len(self.active), named != "global")
+        place = next(each for each in self.instruction.operands if isinstance(each, Address))
+        if not isinstance(place.base, Register):
+            return np.zeros(len(self.active), dtype=bool)
+        at = self.execution.registers[place.base.name].at(self.active).numbers
+        return in_window(at, "local") | in_window(at, "shared")
+
+
+def _sources(instruction: InstructionStatement) -> Iterator[Register]:
+    """Yield the registers and variables whose values an instruction reads, but for addresses of memory."""
+    writes_memory = instruction.opcode in ("st", "red")
+    for operand in instruction.operands if writes_memory else instruction.operands[1:]:
+        yield from _registers(operand)
+
+
+def _results(instruction: InstructionStatement) -> Iterator[str]:
+    if instruction.opcode not in ("st", "red") and instruction.operands:
+        for each in _registers(instruction.operands[0]):
+            yield each.name
+
+
+def _registers(operand: object) -> Iterator[Register]:
+    match operand:
+        case Register():
+            yield operand
+        case Displaced(base, _):
+            yield base
+        case Pair(first, second):
+            yield from (*_registers(first), *_registers(second))
+        case Vector(elements):
+            for each in elements:
+                yield from _registers(each)
+        case _:
+            pass
+
+
+def _is_vector(instruction: InstructionStatement) -> bool:
+    return any(isinstance(each, Vector) for each in instruction.operands)
+
+
+def _loses(instruction: InstructionStatement, held: Spaces) -> bool:
+    """Tell whether a conversion gives something else than the address."""
+    to, of = instruction.types[0], instruction.types[-1]
+    small = any(each.name in held for each in _sources(instruction))
+    return to[0] not in "bus" or TYPE_BITS[to] < (32 if small else TYPE_BITS[of])

@@ -1,0 +1,342 @@
+"""State spaces: where a kernel's buffers and variables lie, and what their bytes hold.
+
+Addresses are made up, so that what PTX promises of them, and no more, is so: a buffer is aligned as the
+contract says and not better, and between variables there is room, so that running over the end of one is
+seen. The generic address of a global or constant byte is its address there; those of the others are in
+windows far away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import InputError, UnsupportedError
+from ....spec.ptx.operands import Decimal, HexFloat, Integer
+from ...contract.footprint import Footprint
+from ...machine.memory import Naming, Offsets, Region
+from ...machine.placements import Place, Places
+from ...terms.interning import Ids
+from ...terms.store import TermStore
+from ..order.races import AccessHistory
+from ..registers.threads import Launch, Threads
+from ..text.literals import float_encoding
+from ..text.module import TYPE_BITS, Function, Module, Variable
+from ..text.operands import Displaced, GenericAddress, Initial, Symbol
+from ..text.variables import used_variables
+from .state_space import UNIT, WINDOWS, Space, UnownedReads
+
+_GAP = 512
+"""Bytes between shared variables, at least."""
+
+_SHARED, _LOCAL = 0x0520_0000 + _GAP, 0x0640_0000 + UNIT
+"""Addresses of the first shared and local variables: such as hardly any other number is."""
+
+_STARTS = MappingProxyType({"global": 0x7C00_0000_0000, "const": 0x7D00_0000_0000})
+"""Addresses of the module's variables."""
+
+ADDRESS_BYTES = 8
+"""Of an address."""
+
+_STRIDE = 1 << 36
+"""Bytes between the addresses of buffers."""
+
+_FIRST = 0x1A5 * _STRIDE
+"""Where buffers begin: hardly any number that is no address is near."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Memory that a kernel gets a pointer to.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    size : int
+        Bytes.
+    alignment : int
+        The address is a multiple of this, and of no higher power of two.
+    content : (array, array), optional
+        Term and lowest bit of every byte (size,); None where nobody has written.
+    writable : bool
+        Whether the kernel may store to it.
+    footprint : Footprint, optional
+        Which of its bytes, from its address on, there are; all by default. The others above are of these.
+    unowned : array (size,), optional
+        Bytes that may be read only by who writes them back.
+    naming : callable, optional
+        Tells what a byte is.
+    addresses : tuple of (Buffer, int)
+        In place of content: the addresses that it holds, of buffers and bytes from their beginnings.
+    results : array (size,), optional
+        Bytes that somebody may read when the kernel has ended; all by default.
+    """
+
+    name: str
+    size: int
+    alignment: int = 16
+    content: tuple[Ids, NDArray[np.uint8]] | None = None
+    writable: bool = False
+    footprint: Footprint | None = None
+    unowned: NDArray[np.bool_] | None = None
+    naming: Naming | None = None
+    addresses: tuple[tuple[Buffer, int], ...] = ()
+    results: NDArray[np.bool_] | None = None
+
+    @property
+    def runs(self) -> Footprint:
+        """Which bytes there are."""
+        return Footprint.whole(self.size) if self.footprint is None else self.footprint
+
+
+class Memory:
+    """A kernel's memory: what all blocks share, and for each batch its own.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    module : Module
+        The module.
+    function : Function
+        The entry.
+    buffers : sequence of Buffer
+        What the kernel gets pointers to.
+    launch : Launch
+        How much dynamic shared memory there is.
+    granule : int
+        Bytes that every access is a multiple of.
+    history : type
+        What is kept of who accesses what.
+    """
+
+    def __init__(
+        self,
+        store: TermStore,
+        module: Module,
+        function: Function,
+        buffers: Sequence[Buffer],
+        launch: Launch,
+        granule: int,
+        history: type[AccessHistory] = AccessHistory,
+    ) -> None:
+        self._store = store
+        self._history = history
+        self._granule = granule
+        self.dynamic_shared = launch.dynamic_shared or 0
+        self._says_dynamic = launch.dynamic_shared is not None
+        self._open: Region | None = None
+        self._addresses: dict[str, int] = {}
+        variables = used_variables(module, function)
+        self._variables = variables
+        self._places: dict[str, Places] = {}
+        self.buffers = tuple(sorted(buffers, key=lambda buffer: not buffer.writable))
+        self._shared = self._laid_out([each for each in variables if each.space == "shared"], _GAP, _SHARED)
+        self._local = self._laid_out([each for each in variables if each.space == "local"], UNIT, _LOCAL)
+        self._bases = self._based()
+        self.parameters = self._parameter_space(function)
+        self.globals = self._global_space(variables)
+        self.shared = Space(store, "shared", self._shared)
+        self.local = Space(store, "local", self._local)
+
+    def for_batch(self, threads: Threads) -> None:
+        """Give the blocks of a batch fresh shared and local memory."""
+        blocks = len(threads.blocks)
+        self.shared = Space(self._store, "shared", self._shared, threads.block, blocks)
+        self.shared.history = self._history(len(self.shared.lanes), self._granule)
+        own = np.arange(len(threads))
+        self.local = Space(self._store, "local", self._local, own, len(threads))
+
+    def address_of(self, name: str) -> int:
+        """Return the address of a variable or parameter in its space."""
+        if name not in self._addresses:
+            raise UnsupportedError(f"the address of {name}")
+        return self._addresses[name]
+
+    def buffer_address(self, buffer: Buffer) -> int:
+        """Return the address of a buffer."""
+        return self._bases[self._index(buffer)]
+
+    def buffer_lanes(self, buffer: Buffer) -> slice | Offsets:
+        """Return the lanes of a buffer among the global ones."""
+        index = self._index(buffer)
+        counts = [len(each.runs.offsets) for each in self.buffers[: index + 1]]
+        return self.globals.lanes_of(sum(counts[:-1]), counts[-1])
+
+    def undeclared(self, space: Space, address: int) -> str | None:
+        """Return the variable at an address that has no memory because nobody said how much it has."""
+        region = self._open
+        if self._says_dynamic or region is None or space is not self.shared or address < region.address:
+            return None
+        return region.name
+
+    def places(self, kind: str) -> Places:
+        """Return the memory of which addresses tell nothing but their alignment.
+
+        Parameters
+        ----------
+        kind : str
+            ``generic``; ``shared``, ``local`` or ``any`` of both if addresses in these are among them.
+        """
+        if kind not in self._places:
+            self._places[kind] = Places(self._store, self._placed(kind))
+        return self._places[kind]
+
+    def space(self, name: str) -> Space:
+        """Return a state space by its name."""
+        match name:
+            case "global" | "const":
+                return self.globals
+            case "shared":
+                return self.shared
+            case "local":
+                return self.local
+        return self.parameters
+
+    # -- details
+    def _placed(self, kind: str) -> Iterator[Place]:
+        """Yield the memory that addresses may be of."""
+        for buffer, base in zip(self.buffers, self._bases, strict=True):
+            yield Place(base, base + buffer.size, buffer.alignment, _STRIDE // 2, _STRIDE // 2)
+        for each in self._variables:
+            if each.name not in self._addresses:
+                continue
+            at, size = self._addresses[each.name], each.size or self.dynamic_shared
+            window = WINDOWS.get(each.space, 0)
+            yield Place(window + at, window + at + size, each.alignment, UNIT // 2, _GAP)
+            if window and kind in (each.space, "any"):
+                yield Place(at, at + size, each.alignment, UNIT // 2, _GAP)
+
+    def _laid_out(self, variables: Iterable[Variable], gap: int, address: int) -> list[Region]:
+        """Place variables one after the other; those of open size are dynamic shared memory, at the end."""
+        regions: list[Region] = []
+        last: list[Variable] = []
+        for variable in variables:
+            if variable.size is None:
+                last.append(variable)
+                continue
+            address = _aligned(address, variable.alignment)
+            self._addresses[variable.name] = address
+            regions.append(Region(variable.name, address, variable.size))
+            address += variable.size + gap
+        if last:
+            address = _aligned(address, max(_GAP, *(variable.alignment for variable in last)))
+            self._open = Region(last[0].name, address, self.dynamic_shared)
+            regions.append(self._open)
+            for variable in last:
+                self._addresses[variable.name] = address
+        return regions
+
+    def _parameter_space(self, function: Function) -> Space:
+        regions, address = [], UNIT
+        for parameter in function.parameters:
+            size = parameter.size
+            assert size is not None
+            address = _aligned(address, parameter.alignment)
+            self._addresses[parameter.name] = address
+            regions.append(Region(parameter.name, address, size))
+            address += size
+        return Space(self._store, "param", regions)
+
+    def _index(self, buffer: Buffer) -> int:
+        return next(index for index, each in enumerate(self.buffers) if each is buffer)
+
+    def _based(self) -> list[int]:
+        """Return an address for each buffer."""
+        bases, address = [], _FIRST
+        for buffer in self.buffers:
+            bases.append(address + buffer.alignment)
+            address = _aligned(bases[-1] + buffer.size, _STRIDE)
+        if address > _STARTS["global"]:
+            raise InputError(f"buffers span {address - _FIRST} bytes; at most {_STARTS['global'] - _FIRST}")
+        return bases
+
+    def _global_space(self, variables: Sequence[Variable]) -> Space:
+        """Place the buffers that may be written, the other buffers, the variables; constants come last."""
+        regions = [
+            Region(each.name, base + offset, length, offset, each.size, each.naming)
+            for each, base in zip(self.buffers, self._bases, strict=True)
+            for offset, length in zip(each.runs.offsets.tolist(), each.runs.lengths.tolist(), strict=True)
+        ]
+        parts = len(regions)
+        changing = sum(len(each.runs.offsets) for each in self.buffers if each.writable)
+        own = {kind: [each for each in variables if each.space == kind and each.size] for kind in _STARTS}
+        for kind, first in _STARTS.items():
+            address = first
+            for variable in own[kind]:
+                at = _aligned(address, variable.alignment)
+                self._addresses[variable.name] = at
+                regions.append(Region(variable.name, at, variable.size or 0))
+                address = at + (variable.size or 0) + _GAP
+        space = Space(self._store, "global", regions)
+        self.globals = space
+        for buffer in self.buffers:
+            if buffer.content is not None:
+                lanes = self.buffer_lanes(buffer)
+                space.lanes.terms[lanes], space.lanes.lows[lanes] = buffer.content
+            if buffer.addresses:
+                self._hold_addresses(buffer)
+        for index, variable in enumerate([*own["global"], *own["const"]], start=parts):
+            self._initialise(space, index, variable)
+        watched = changing if not own["global"] else len(regions) - len(own["const"])
+        space.keep_history(watched, self._granule, self._history)
+        space.unowned_reads = self._unowned()
+        return space
+
+    def _hold_addresses(self, buffer: Buffer) -> None:
+        lanes = self.buffer_lanes(buffer)
+        assert isinstance(lanes, slice)
+        words = [self.buffer_address(target) + offset for target, offset in buffer.addresses]
+        places = lanes.start + ADDRESS_BYTES * np.arange(len(words), dtype=np.int64)
+        self.globals.lanes.write(
+            places, self._store.constants(np.array(words, dtype=np.uint64), 8 * ADDRESS_BYTES)
+        )
+
+    def _unowned(self) -> UnownedReads | None:
+        if all(buffer.unowned is None for buffer in self.buffers):
+            return None
+        lanes = np.zeros(len(self.globals.lanes), dtype=bool)
+        for buffer in self.buffers:
+            if buffer.unowned is not None:
+                lanes[self.buffer_lanes(buffer)] = buffer.unowned
+        return UnownedReads(lanes)
+
+    def _initialise(self, space: Space, index: int, variable: Variable) -> None:
+        """Put a variable's initial value into its bytes."""
+        bits = TYPE_BITS[variable.type.rpartition(".")[2]]
+        size = max(1, bits // 8)
+        lanes = space.lanes_of(index)
+        assert isinstance(lanes, slice)
+        zeros = self._store.constants(np.zeros(variable.size or 0, dtype=np.uint64), 8)
+        space.lanes.terms[lanes] = zeros
+        if not variable.initial:
+            return
+        if bits > 64:
+            raise UnsupportedError(f"initial values of {variable.name}, of type .{variable.type}")
+        offsets = np.array([lanes.start + size * place for place, _ in variable.initial], dtype=np.int64)
+        encodings = [self._encoding(value, bits) & ((1 << bits) - 1) for _, value in variable.initial]
+        words = self._store.constants(np.array(encodings, dtype=np.uint64), 8 * size)
+        space.lanes.write(offsets, words)
+
+    def _encoding(self, value: Initial, bits: int) -> int:
+        match value:
+            case Integer():
+                return value.value
+            case HexFloat() | Decimal():
+                return float_encoding(value, bits)
+            case Symbol():
+                return self.address_of(value.name)
+            case Displaced(base, offset):
+                return self.address_of(base.name) + offset
+            case GenericAddress(base, offset):
+                return self.address_of(base.name) + offset
+        raise InputError(f"{value} can't be an initial value")
+
+
+def _aligned(address: int, alignment: int) -> int:
+    return -(-address // alignment) * alignment

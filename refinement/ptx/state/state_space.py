@@ -1,0 +1,231 @@
+"""One state space: regions at addresses, and the bytes of each thread's instance of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...machine.memory import ByteLanes, Offsets, Region
+from ...terms.interning import Ids
+from ...terms.store import TermStore
+from ..order.races import AccessHistory
+from .overwritten import Overwritten
+
+UNIT = 32
+"""An access lies as to multiples of this among the lanes as it does among the addresses."""
+
+WINDOWS: Mapping[str, int] = MappingProxyType(
+    {
+        "global": 0,
+        "shared": 0x7E00_0000_0000,
+        "local": 0x7E01_0000_0000,
+        "param": 0x7E02_0000_0000,
+    }
+)
+"""What the generic address of a byte has more than its address in its space."""
+
+WINDOW_SIZE = 1 << 32
+"""Bytes of a window."""
+
+
+class UnownedReads:
+    """Reads of memory that is nobody's: only who writes it back may read it.
+
+    Parameters
+    ----------
+    lanes : array (size,)
+        Which bytes are nobody's.
+
+    Attributes
+    ----------
+    noted : list of (int, str, array, array)
+        Line and instruction, bytes that it was the first to read, and who did, by number in the grid.
+    """
+
+    def __init__(self, lanes: NDArray[np.bool_]) -> None:
+        self._unread = lanes.copy()
+        self.noted: list[tuple[int, str, Offsets, NDArray[np.int64]]] = []
+
+    def note(self, line: int, mnemonic: str, lanes: Offsets, readers: NDArray[np.int64]) -> None:
+        """Note that threads (n,) read bytes (n, count)."""
+        found = self._unread[lanes]
+        if found.any():
+            own = lanes[found]
+            self.noted.append((line, mnemonic, own, np.repeat(readers, found.sum(axis=1))))
+            self._unread[own] = False
+
+
+class Atomics:
+    """Which atomic operation changed each byte last."""
+
+    def __init__(self) -> None:
+        self._found: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self._names: dict[tuple[str, int], int] = {}
+
+    def numbers(self, name: str, operands: Ids) -> NDArray[np.int32]:
+        """Return a number, not 0, of each operation by its name and operand."""
+        distinct, inverse = np.unique(operands, return_inverse=True)
+        known = [self._names.setdefault((name, each), 1 + len(self._names)) for each in distinct.tolist()]
+        return np.array(known, dtype=np.int32)[inverse]
+
+    def at(self, lanes: Offsets, size: int) -> NDArray[np.int32]:
+        """Return the number of the operation that changed lanes of a space of some size; 0 where none did."""
+        if len(self._found) < size:
+            self._found = np.concatenate([self._found, np.zeros(size - len(self._found), dtype=np.int32)])
+        return self._found[lanes]
+
+    def put(self, lanes: Offsets, numbers: NDArray[np.int32]) -> None:
+        """Note the operations that change lanes (n, bytes)."""
+        self._found[lanes] = numbers[:, None]
+
+
+class Space:
+    """One state space: the same regions for each of its instances (blocks, threads), or for all.
+
+    Parameters
+    ----------
+    store : TermStore
+        Of the bytes' terms.
+    name : str
+        ``global``, ``shared``, ``local`` or ``param``.
+    regions : sequence of Region
+        In increasing order of their addresses.
+    instance : array (n threads,), optional
+        Which instance each thread sees; None if there is one for all.
+    instances : int
+        How many there are.
+
+    Attributes
+    ----------
+    alignments : mapping of str to int
+        To how many bytes accesses need each region to be aligned.
+    barriers : bool array, optional
+        Which lanes hold barrier objects, if any ever did.
+    overwritten : Overwritten, optional
+        Stores whose place others took in no order with them, of memory that blocks share.
+    """
+
+    def __init__(
+        self,
+        store: TermStore,
+        name: str,
+        regions: Sequence[Region],
+        instance: NDArray[np.intp] | None = None,
+        instances: int = 1,
+    ) -> None:
+        self.name = name
+        self.regions = tuple(regions)
+        self.window = WINDOWS[name]
+        self._instance = instance
+        self._addresses = np.array([region.address for region in regions], dtype=np.uint64)
+        sizes = np.array([region.size for region in regions], dtype=np.int64)
+        self._ends = self._addresses + sizes.astype(np.uint64)
+        self._starts = _starts(self.regions)
+        self.size = int(sizes.sum())
+        self._extent = int(self._starts[-1])
+        self.lanes = ByteLanes(store, self._extent * instances)
+        self.history: AccessHistory | None = None
+        self.unowned_reads: UnownedReads | None = None
+        self.alignments: dict[str, int] = {}
+        self.atomics = Atomics()
+        self.overwritten: Overwritten | None = None
+        self.barriers: NDArray[np.bool_] | None = None
+        self.read_only_from = self._extent * instances
+
+    def locate(
+        self, addresses: NDArray[np.uint64], count: int, threads: NDArray[np.intp]
+    ) -> tuple[NDArray[np.bool_], Offsets]:
+        """Return which accesses of `count` bytes lie in one region, and their lanes."""
+        if not self.regions:
+            return np.zeros(addresses.shape, dtype=bool), np.zeros(addresses.shape, dtype=np.int64)
+        found = np.searchsorted(self._addresses, addresses, side="right") - 1
+        region = np.maximum(found, 0)
+        ends = addresses + np.uint64(count)
+        inside = (found >= 0) & (ends <= self._ends[region]) & (ends >= addresses)
+        offsets = self._starts[region] + (addresses - self._addresses[region]).astype(np.int64)
+        if self._instance is not None:
+            offsets = offsets + self._extent * self._instance[threads]
+        return inside, np.where(inside, offsets, 0)
+
+    def note_alignment(self, lanes: Offsets, alignment: int) -> None:
+        """Note that accesses need the regions in which some lanes lie to be aligned."""
+        if not len(lanes):
+            return
+        first, last = np.searchsorted(self._starts, [lanes.min(), lanes.max()], side="right") - 1
+        found = [first] if first == last else np.unique(np.searchsorted(self._starts, lanes, "right") - 1)
+        for region in found:
+            name = self.regions[int(region)].name
+            self.alignments[name] = max(alignment, self.alignments.get(name, 1))
+
+    def keep_history(self, region: int, granule: int, history: type[AccessHistory] = AccessHistory) -> None:
+        """Keep who accesses the regions before one; that and the later ones are only for reading."""
+        self.read_only_from = int(self._starts[region]) // UNIT * UNIT
+        self.history = history(self.read_only_from, granule)
+
+    def note_overwritten(
+        self,
+        at: Offsets,
+        terms: Ids,
+        lows: NDArray[np.uint8],
+        lines: NDArray[np.int32] | int,
+        writers: NDArray[np.int64],
+    ) -> None:
+        """Keep what stores put into bytes (n, count) whose place others took in no order with them."""
+        if self.name == "global":
+            if self.overwritten is None:
+                self.overwritten = Overwritten(self.lanes.store, len(self.lanes))
+            self.overwritten.note(at, terms, lows, lines, writers)
+
+    def lanes_of(self, first: int, count: int = 1) -> slice | Offsets:
+        """Return the lanes of neighbouring regions of the first instance."""
+        parts = [
+            slice(int(start), int(start) + region.size)
+            for start, region in zip(
+                self._starts[first : first + count], self.regions[first : first + count], strict=True
+            )
+        ]
+        if count == 1:
+            return parts[0]
+        return np.concatenate([np.arange(part.start, part.stop) for part in parts])
+
+    def spelled(self, address: int) -> str:
+        """Describe an address for a message."""
+        region = min(self.regions, key=lambda region: _distance(region, address), default=None)
+        if region is None or _distance(region, address) > 1 << 32:
+            return f"{self.name} address {address:#x}"
+        return region.beside(address)
+
+    def place(self, lane: int) -> str:
+        """Describe a lane for a message."""
+        region, offset = self._region_of(lane)
+        return region.place(offset)
+
+    def named_place(self, lane: int) -> str:
+        """Describe a lane for a message, with the element of an array that it holds, or would hold."""
+        region, offset = self._region_of(lane)
+        named = region.named(offset)
+        return region.place(offset) + (f" ({named})" if named else "")
+
+    def _region_of(self, lane: int) -> tuple[Region, int]:
+        """Return the region of a lane, and how far behind its beginning that is."""
+        lane %= self._extent
+        region = int(np.searchsorted(self._starts, lane, side="right")) - 1
+        return self.regions[region], lane - int(self._starts[region])
+
+
+def _distance(region: Region, address: int) -> int:
+    """Return how far an address is from a region."""
+    return max(region.address - address, address - (region.address + region.size - 1), 0)
+
+
+def _starts(regions: Sequence[Region]) -> NDArray[np.int64]:
+    """Return the lane at which each region begins, modulo `UNIT` what its address is, and the end."""
+    starts, end = [], 0
+    for region in regions:
+        start = end + region.address % UNIT
+        starts.append(start)
+        end = -(-(start + region.size) // UNIT) * UNIT
+    return np.array([*starts, end], dtype=np.int64)

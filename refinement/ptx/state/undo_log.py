@@ -1,0 +1,63 @@
+"""Stores noted with what they overwrite, so that they can be taken back, and made anew under a condition."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...machine.memory import Offsets
+from ...terms.interning import Ids
+from ..registers.threads import Indices
+from .state_space import Space
+
+
+class Store(NamedTuple):
+    """A store to lanes that are there.
+
+    Attributes
+    ----------
+    part : Space
+        Where.
+    offsets : array (n,)
+        The first lanes.
+    size : int
+        Bytes of each word.
+    threads : array (n,)
+        Who stores.
+    terms, lows : array (n, bytes)
+        What was there.
+    """
+
+    part: Space
+    offsets: Offsets
+    size: int
+    threads: Indices
+    terms: Ids
+    lows: NDArray[np.uint8]
+
+    @property
+    def lanes(self) -> Offsets:
+        """Every lane (n, bytes) that is written."""
+        lanes: Offsets = self.offsets[:, None] + np.arange(self.terms.shape[1])
+        return lanes
+
+
+class UndoLog:
+    """The stores since some moment."""
+
+    def __init__(self) -> None:
+        self.stores: list[Store] = []
+
+    def note(self, part: Space, offsets: Offsets, total: int, size: int, threads: Indices) -> None:
+        """Note a store of `total` bytes, in words of `size`, that is about to be made."""
+        lanes = offsets[:, None] + np.arange(total)
+        before = part.lanes.terms[lanes], part.lanes.lows[lanes]
+        self.stores.append(Store(part, offsets, size, threads, *before))
+
+    def undo(self) -> None:
+        """Take the stores back, the last first."""
+        for each in reversed(self.stores):
+            lanes = each.lanes
+            each.part.lanes.terms[lanes], each.part.lanes.lows[lanes] = each.terms, each.lows

@@ -1,0 +1,1 @@
+"""Barriers, barrier objects, atomics, asynchronous copies."""

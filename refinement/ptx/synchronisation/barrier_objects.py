@@ -1,0 +1,427 @@
+"""Barrier objects in shared memory: who has arrived at which phase, and what a phase that is over tells.
+
+A block's threads run in one order here, and in any order on hardware; this shows that the order makes no
+difference to who meets whom, or says where it may. Every arrival counts for the phase that it counts for
+here, and every wait ends with the phase that it ends with here, if
+
+- whoever arrives in a phase knows that the one before is over;
+- whoever waits knows at least that the phase before the one that it waits for is over, so that the parity
+  tells them apart;
+- a phase ends only after all who saw the one before end have seen it.
+
+For take the first moment at which another order differs: all that came before it there is the same, so that
+the phase that a thread meets is the same, too (an induction over what has happened before). Then accesses
+that are in order here are in order. Who waits is known to do nothing else: see `barrier_polls`.
+
+What a thread knows is what barriers and earlier phases told it: see `ordering`. An arrival releases that and
+what the thread itself did; of asynchronous copies it tells only that they are over, and to those who wait.
+Source: PTX ISA 9.1 section 9.7.13.15 (mbarrier) and chapter 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.ptx.open_results import BARRIER_STATE
+from ...findings.finding import Kind
+from ...terms.interning import Ids
+from ..order.ordering import Ordering
+from ..order.vector_clocks import AGENT, NOTHING, Happened, Knowledge, is_over, joined
+from ..registers.threads import Indices
+from ..state.execution import Execution
+from ..state.state_space import Space
+
+BYTES = 8
+"""Of a barrier object."""
+
+MOST = (1 << 20) - 1
+"""Arrivals that one may expect."""
+
+
+@dataclass
+class _Events:
+    """What some threads did.
+
+    Attributes
+    ----------
+    names : array (n,)
+        The threads, by their numbers in the grid.
+    times : array (n,)
+        In which of their intervals.
+    line : int
+        Where.
+    """
+
+    names: NDArray[np.int64]
+    times: NDArray[np.int32]
+    line: int
+
+    def unknown(self, known: Knowledge, per_block: int, own: int | None = None) -> int | None:
+        """Return a thread of which somebody does not know that it is behind this; None if there is none."""
+        for name, time in zip(self.names.tolist(), self.times.tolist(), strict=True):
+            if name != own and not is_over(known, name, time, per_block):
+                return int(name)
+        return None
+
+
+@dataclass
+class _Phase:
+    """A phase that is not over, or the arrivals of one that is.
+
+    Attributes
+    ----------
+    pending : int
+        Arrivals that are to come.
+    arrivals : list of _Events
+        Those that came.
+    hidden : bool
+        Whether only who waits knows of all of them: copies arrive when they are done.
+    happened : Happened
+        What those who arrived had behind them.
+    ending : mapping
+        The same, of those whose arrivals may be the last.
+    within : list of _Events
+        What must not come after its end.
+    """
+
+    pending: int
+    arrivals: list[_Events] = field(default_factory=list)
+    hidden: bool = False
+    happened: Happened = field(default_factory=Happened)
+    ending: Knowledge = field(default_factory=dict)
+    within: list[_Events] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """How threads arrive.
+
+    Attributes
+    ----------
+    count : int
+        How often each does.
+    drop : bool
+        Whether fewer arrivals are expected from the next phase on.
+    completes : bool
+        Whether it may end the phase.
+    releases : bool
+        Whether it tells what the threads have left in memory.
+    copies : bool
+        Whether it happens when their asynchronous copies are done.
+    """
+
+    count: int = 1
+    drop: bool = False
+    completes: bool = True
+    releases: bool = True
+    copies: bool = False
+
+
+class BarrierObject:
+    """One barrier object.
+
+    Parameters
+    ----------
+    number : int
+        Which one of the batch it is.
+    place : str
+        Where, for messages.
+    count : int
+        Arrivals that it expects.
+    line : int
+        Where it was initialised.
+
+    Attributes
+    ----------
+    phase : int
+        How many phases are over.
+    token : array (1,), optional
+        The term that stands for the state in this phase.
+    """
+
+    def __init__(self, number: int, place: str, count: int, line: int) -> None:
+        self.place, self.line = place, line
+        self.phase = 0
+        self.token: Ids | None = None
+        self._agent = AGENT + number
+        self._count = count
+        self._now = _Phase(count)
+        self._past: dict[int, _Phase] = {}
+        self._told = Happened()
+        self._seen: list[_Events] = []
+
+    def agent(self, ordering: Ordering) -> int:
+        """Return who makes the copies that arrive here, as a thread by its number in the grid."""
+        return self._agent * ordering.per_block
+
+    @property
+    def pending(self) -> int:
+        """Arrivals that are to come in this phase."""
+        return self._now.pending
+
+    @property
+    def state(self) -> str:
+        """Describe how far it is."""
+        came = self._count - self._now.pending
+        return f"phase {self._named(self.phase)}, of which {came} of {self._count} arrivals came"
+
+    def _named(self, phase: int) -> str:
+        return f"{phase} of the barrier at {self.place}"
+
+    # -- arriving
+    def arrive(self, execution: Execution, threads: Indices, how: Arrival) -> bool:
+        """Let threads arrive, and say whether that ended a phase."""
+        ended = False
+        while len(threads):
+            fit = self._now.pending // how.count
+            if not fit:
+                execution.report(
+                    Kind.UNDEFINED,
+                    f"{execution.instruction.mnemonic} counts {how.count} at a barrier that waits for "
+                    f"{self._now.pending} more, {self.place}",
+                    threads,
+                )
+                return ended
+            some, threads = threads[:fit], threads[fit:]
+            self._come(execution, some, how)
+            self._now.pending -= len(some) * how.count
+            self._count -= len(some) * how.count if how.drop else 0
+            if not self._now.pending:
+                self._end(execution, some, how)
+                ended = True
+        return ended
+
+    def expect_copies(self, execution: Execution, threads: Indices) -> None:
+        """Let threads' asynchronous copies hold up this phase, with an arrival more for each."""
+        self._come(execution, threads, Arrival(copies=True, completes=False))
+
+    def _come(self, execution: Execution, threads: Indices, how: Arrival) -> None:
+        ordering, now = execution.ordering, self._now
+        for group in ordering.groups(threads):
+            if not self._knows(ordering, group, self.phase - 1):
+                execution.report(
+                    Kind.RACE,
+                    f"{execution.instruction.mnemonic} may count for phase {self._named(self.phase - 1)}, or "
+                    "for the next: nothing tells the thread that the phase is over",
+                    group,
+                )
+                break
+        events = _Events(ordering.names[threads], ordering.times(threads), execution.instruction.line)
+        happened = ordering.release(threads)
+        if how.copies or not how.releases:
+            happened = Happened(NOTHING, happened.control)
+        now.arrivals.append(events)
+        now.hidden |= how.copies
+        if how.completes:
+            now.ending = joined([now.ending, happened.control])
+        else:
+            now.within.append(events)
+        if how.completes or not how.copies:
+            now.happened = now.happened.and_also(happened)
+
+    def _end(self, execution: Execution, threads: Indices, how: Arrival) -> None:
+        now, per_block = self._now, execution.ordering.per_block
+        mnemonic = execution.instruction.mnemonic
+        if not how.completes:
+            message = f"{mnemonic} ends phase {self._named(self.phase)}, which it must not"
+            execution.report(Kind.UNDEFINED, message, threads)
+        for each in self._seen:
+            late = each.unknown(now.happened.control, per_block)
+            if late is not None:
+                who = execution.threads.name_in_grid(late)
+                execution.report(
+                    Kind.RACE,
+                    f"{mnemonic} ends phase {self._named(self.phase)}, and {who} may wait in line "
+                    f"{each.line} for the one before only then",
+                    threads,
+                    other_line=each.line,
+                )
+                break
+        for each in now.within:
+            late = each.unknown(now.ending, per_block)
+            if late is not None and how.completes:
+                who = execution.threads.name_in_grid(late)
+                execution.report(
+                    Kind.RACE,
+                    f"{mnemonic} ends phase {self._named(self.phase)}, in which {who} may not have come "
+                    f"to line {each.line}",
+                    threads,
+                    other_line=each.line,
+                )
+                break
+        over = {self._agent: np.array([self.phase + 1], dtype=np.int32)}
+        self._told = now.happened.and_also(Happened(over, over))
+        self._past = {
+            self.phase: now,
+            **{each: self._past[each] for each in self._past if each >= self.phase - 1},
+        }
+        self._now, self._seen, self.token = _Phase(self._count), [], None
+        self.phase += 1
+
+    # -- waiting
+    def passed(
+        self,
+        execution: Execution,
+        threads: Indices,
+        wanted: NDArray[np.int64],
+        *,
+        parity: bool,
+        acquires: bool,
+    ) -> NDArray[np.bool_]:
+        """Tell which threads (n,) need not wait, and let them know what the last phase told.
+
+        Parameters
+        ----------
+        execution : Execution
+            What runs.
+        threads : array
+            The threads.
+        wanted : int array (n,)
+            The phase, or its parity, that each waits for.
+        parity : bool
+            Whether it is the parity.
+        acquires : bool
+            Whether they are to see what those who arrived had left in memory.
+        """
+        ordering = execution.ordering
+        found = np.zeros(len(threads), dtype=bool)
+        for group in ordering.groups(threads):
+            at = np.searchsorted(threads, group)
+            for phase in np.unique(wanted[at]).tolist():
+                some = at[wanted[at] == phase]
+                found[some] = (
+                    self._parity_passes(execution, threads[some], phase)
+                    if parity
+                    else self._token_passes(execution, threads[some], phase)
+                )
+        through = threads[found]
+        if len(through):
+            line = execution.instruction.line
+            self._seen.append(_Events(ordering.names[through], ordering.times(through), line))
+            if self.phase:
+                ordering.acquire_all(
+                    through, self._told if acquires else Happened(NOTHING, self._told.control)
+                )
+        return found
+
+    def _parity_passes(self, execution: Execution, threads: Indices, parity: int) -> bool:
+        passes = parity % 2 != self.phase % 2
+        if self._knows(execution.ordering, threads, self.phase - 1):
+            return passes
+        if not passes or not self._knows(execution.ordering, threads, self.phase - 2):
+            execution.report(
+                Kind.RACE,
+                f"{execution.instruction.mnemonic} waits for a phase of parity {parity % 2}, and may take "
+                f"another for it: nothing tells the thread that phase "
+                f"{self._named(self.phase - 2 if passes else self.phase - 1)} is over",
+                threads,
+            )
+            return True
+        return passes
+
+    def _token_passes(self, execution: Execution, threads: Indices, phase: int) -> bool:
+        if self.phase > phase + 1:
+            execution.report(
+                Kind.RACE,
+                f"{execution.instruction.mnemonic} waits for phase {self._named(phase)}, which may be in "
+                f"phase {self.phase}: only of this phase and the one before it can be asked",
+                threads,
+            )
+        return self.phase > phase
+
+    def _knows(self, ordering: Ordering, threads: Indices, phase: int) -> bool:
+        """Tell whether threads of one warp that know the same know that a phase is over."""
+        if phase < 0:
+            return True
+        known = ordering.known_to_have_happened(int(threads[0]))
+        over = known.get(self._agent)
+        if over is not None and over[0] > phase:
+            return True
+        past = self._past[phase]
+        own = int(ordering.names[threads[0]]) if len(threads) == 1 else None
+        return not past.hidden and all(
+            each.unknown(known, ordering.per_block, own) is None for each in past.arrivals
+        )
+
+
+class BarrierObjects:
+    """The barrier objects of a batch.
+
+    Attributes
+    ----------
+    ended : int
+        How many phases are over, of all of them.
+    assumptions : dict of str to None
+        What is taken for granted.
+    """
+
+    def __init__(self) -> None:
+        self.ended = 0
+        self.assumptions: dict[str, None] = {}
+        self._of_lane: dict[int, BarrierObject] = {}
+        self._tokens: dict[int, tuple[BarrierObject, int, int | None]] = {}
+        self._made = 0
+
+    @classmethod
+    def of(cls, execution: Execution) -> BarrierObjects:
+        """Return those of an execution."""
+        found = execution.state.setdefault("barrier objects", cls())
+        assert isinstance(found, BarrierObjects)
+        return found
+
+    def initialise(self, execution: Execution, part: Space, lane: int, thread: int, count: int) -> None:
+        """Make a barrier object."""
+        where = np.arange(lane, lane + BYTES)
+        if part.barriers is None:
+            part.barriers = np.zeros(len(part.lanes), dtype=bool)
+        if part.barriers[where].any():
+            used = self._of_lane.get(lane)
+            since = "" if used is None else f" since line {used.line}"
+            execution.report(
+                Kind.UNDEFINED,
+                f"{execution.instruction.mnemonic} of {part.place(lane)}, where a barrier object is{since}, "
+                "and mbarrier.inval was not run",
+                np.array([thread]),
+            )
+        part.barriers[where] = True
+        self._of_lane[lane] = BarrierObject(self._made, part.place(lane), count, execution.instruction.line)
+        self._made += 1
+
+    def invalidate(self, part: Space, lane: int) -> None:
+        """Forget a barrier object."""
+        assert part.barriers is not None
+        part.barriers[lane : lane + BYTES] = False
+        del self._of_lane[lane]
+
+    def assume_unused(self, lines: Sequence[int]) -> None:
+        """Take for granted that nobody uses the barriers any more that some lines invalidate."""
+        some = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
+        self.assumptions[f"nobody uses the barriers any more that mbarrier.inval of {some} ends"] = None
+
+    def at(self, lane: int) -> BarrierObject | None:
+        """Return the barrier object at a lane, None if there is none."""
+        return self._of_lane.get(lane)
+
+    def issue(self, execution: Execution, barrier: BarrierObject, pending: int | None) -> Ids:
+        """Return the term (1,) of a barrier's state, and how many arrivals are pending, if that is known."""
+        if barrier.token is not None and pending is None:
+            return barrier.token
+        found = execution.store.undefined(1, 64, BARRIER_STATE)
+        self._tokens[int(found[0])] = barrier, barrier.phase, pending
+        if pending is None:
+            barrier.token = found
+        return found
+
+    def token(self, term: int) -> tuple[BarrierObject, int, int | None] | None:
+        """Return what a state is: of which barrier, in which phase, how many arrivals were pending."""
+        return self._tokens.get(term)
+
+
+def by_lane(lanes: NDArray[np.int64]) -> Iterator[tuple[int, Indices]]:
+    """Yield each of some lanes (n,), and where it is."""
+    for lane in np.unique(lanes).tolist():
+        yield int(lane), np.flatnonzero(lanes == lane)

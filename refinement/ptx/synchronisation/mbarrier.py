@@ -1,0 +1,319 @@
+"""``mbarrier``: barrier objects in shared memory, at which threads arrive, and for whose phases they wait.
+
+Source: PTX ISA 9.1 section 9.7.13.15. Transactions (``.expect_tx``, ``expect_tx``, ``complete_tx``) count
+bytes of bulk copies, which are of sm_90 and are not modelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import InputError
+from ....spec.ptx.open_results import BARRIER_STATE, POLLED
+from ...findings.finding import Kind
+from ..memory.addressing import addresses, located
+from ..memory.memory_access import use_atomically, write
+from ..memory.symbolic_accesses import is_of_any_size
+from ..registers.threads import Indices
+from ..registers.values import known
+from ..scalar.hints import FENCES
+from ..state.execution import Decoders, Execution, Step
+from ..state.handlers import Modifiers
+from ..state.state_space import Space
+from ..text.module import InstructionStatement
+from ..text.operands import Operand
+from .barrier_objects import BYTES, MOST, Arrival, BarrierObject, BarrierObjects, by_lane
+
+_SCOPES = ("cta", "cluster")
+_SPACES = ("shared", "shared::cta")
+
+
+def _located(
+    execution: Execution, space: str, operand: Operand, active: Indices
+) -> Iterator[tuple[Space, Indices, NDArray[np.int64]]]:
+    """Yield the shared memory in which barrier objects lie, which threads use it, and the lanes."""
+    if execution.path is not None:
+        execution.unsupported(f"{execution.instruction.mnemonic} where data decide over it")
+    where = addresses(execution, operand, active)
+    for part, members, offsets in located(execution, space, where, BYTES, active, BYTES):
+        if part.name != "shared":
+            execution.unsupported(f"{execution.instruction.mnemonic} of {part.name} memory")
+        aligned = offsets % BYTES == 0
+        yield part, members[aligned], offsets[aligned]
+
+
+def barriers_at(
+    execution: Execution, space: str, operand: Operand, active: Indices
+) -> Iterator[tuple[BarrierObject, Indices]]:
+    """Yield barrier objects that an instruction uses, and which of the active threads use each.
+
+    Those that use what is no barrier object, or is misaligned, or is not there, are reported and left out.
+    """
+    objects, name = BarrierObjects.of(execution), execution.instruction.mnemonic
+    for part, members, offsets in _located(execution, space, operand, active):
+        use_atomically(execution, part, offsets, BYTES, active[members])
+        for lane, which in by_lane(offsets):
+            barrier = objects.at(lane)
+            if barrier is None:
+                execution.report(
+                    Kind.UNINITIALISED,
+                    f"{name} of {part.place(lane)}, where there is no barrier object",
+                    active[members[which]],
+                )
+            else:
+                yield barrier, members[which]
+
+
+def barrier_space(modifiers: Modifiers) -> str:
+    """Take the state space."""
+    if modifiers.flag("shared::cluster"):
+        raise modifiers.unsupported("barriers of other blocks of a cluster")
+    return "shared" if modifiers.one_of(_SPACES, default="") else "generic"
+
+
+def _refuse_fences(execution: Execution) -> None:
+    """Refuse what is ``.relaxed`` where fences may make up for it."""
+    if any(each.opcode in FENCES for each in execution.function.body):
+        execution.unsupported(f"{execution.instruction.mnemonic} of a kernel with fences")
+
+
+def _init(modifiers: Modifiers) -> Step:
+    space = barrier_space(modifiers)
+    modifiers.type(("b64",))
+    modifiers.finish()
+    place, count = modifiers.operands(2)
+
+    def init(execution: Execution, active: Indices) -> None:
+        if is_of_any_size(execution):
+            execution.unsupported("barrier objects where sizes are not numbers")
+        counts = execution.numbers(count, 32, active, "the count").astype(np.int64)
+        wrong = (counts < 1) | (counts > MOST)
+        if wrong.any():
+            message = f"a barrier object expects 1 to {MOST} arrivals, not {int(counts[wrong][0])}"
+            execution.report(Kind.UNDEFINED, message, active[wrong])
+        for part, members, offsets in _located(execution, space, place, active):
+            for member, lane in zip(members.tolist(), offsets.tolist(), strict=True):
+                BarrierObjects.of(execution).initialise(
+                    execution, part, lane, int(active[member]), max(1, int(counts[member]))
+                )
+            words = execution.store.undefined(len(members), 64, BARRIER_STATE).reshape(-1, 1)
+            write(execution, part, offsets, words, BYTES, active[members])
+
+    return init
+
+
+def _inval(modifiers: Modifiers) -> Step:
+    space = barrier_space(modifiers)
+    modifiers.type(("b64",))
+    modifiers.finish()
+    (place,) = modifiers.operands(1)
+    name = modifiers.instruction.mnemonic
+
+    def inval(execution: Execution, active: Indices) -> None:
+        objects = BarrierObjects.of(execution)
+        for part, members, offsets in _located(execution, space, place, active):
+            for lane, which in by_lane(offsets):
+                more = ", or another thread invalidates it too" if len(which) > 1 else ""
+                if objects.at(lane) is None or more:
+                    execution.report(
+                        Kind.UNDEFINED,
+                        f"{name} of {part.place(lane)}, where there is no barrier object" + more,
+                        active[members[which]],
+                    )
+                if objects.at(lane) is not None:
+                    objects.invalidate(part, lane)
+            words = execution.store.undefined(len(members), 64, BARRIER_STATE).reshape(-1, 1)
+            write(execution, part, offsets, words, BYTES, active[members])
+
+    return inval
+
+
+def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
+    if modifiers.flag("expect_tx"):
+        raise modifiers.unsupported("transactions count bytes of bulk copies, which are not modelled")
+    completes = not modifiers.flag("noComplete")
+    releases = modifiers.one_of(("release", "relaxed"), default="release") == "release"
+    modifiers.one_of(_SCOPES, default="cta")
+    space = barrier_space(modifiers)
+    modifiers.type(("b64",))
+    modifiers.finish()
+    given = modifiers.operands(2, 3)
+    if not completes and len(given) < 3:
+        raise InputError(f"{modifiers.instruction.mnemonic} takes a count")
+
+    def arrive(execution: Execution, active: Indices) -> None:
+        objects = BarrierObjects.of(execution)
+        if not releases:
+            _refuse_fences(execution)
+        counts = np.ones(len(active), dtype=np.int64)
+        if len(given) == 3:
+            counts = execution.numbers(given[2], 32, active, "the count").astype(np.int64)
+        if (counts < 1).any():
+            execution.report(Kind.UNDEFINED, "threads arrive at a barrier 0 times", active[counts < 1])
+        states = execution.store.undefined(len(active), 64, BARRIER_STATE)
+        for barrier, members in barriers_at(execution, space, given[1], active):
+            for count in np.unique(counts[members]).tolist():
+                some = members[counts[members] == count]
+                pending = barrier.pending if len(some) == 1 and count == barrier.pending else None
+                states[some] = objects.issue(execution, barrier, pending)
+                how = Arrival(max(1, count), drop, completes, releases)
+                objects.ended += barrier.arrive(execution, active[some], how)
+        execution.write_terms(given[0], states, 64, active)
+
+    return arrive
+
+
+def _pending_count(modifiers: Modifiers) -> Step:
+    modifiers.type(("b64",))
+    modifiers.finish()
+    destination, state = modifiers.operands(2)
+
+    def pending_count(execution: Execution, active: Indices) -> None:
+        objects, found = BarrierObjects.of(execution), np.zeros(len(active), dtype=np.uint64)
+        for index, term in enumerate(execution.terms(state, 64, active).tolist()):
+            told = objects.token(term)
+            if told is None or told[2] is None:
+                execution.unsupported(
+                    f"{modifiers.instruction.mnemonic}: how many arrivals are pending depends on the order "
+                    "in which threads arrive"
+                )
+            found[index] = told[2]
+        execution.write(destination, known(found, 32), active)
+
+    return pending_count
+
+
+def _transaction(modifiers: Modifiers) -> Step:
+    raise modifiers.unsupported("transactions count bytes of bulk copies, which are not modelled")
+
+
+def _poll(modifiers: Modifiers) -> Step:
+    test = decoded_poll(modifiers.instruction)
+
+    def poll(execution: Execution, active: Indices) -> None:
+        """Only `test` says whether threads go on: where nobody asks that, they can't wait."""
+        if not test(execution, active).all():
+            execution.unsupported(f"{modifiers.instruction.mnemonic} where data decide over it")
+
+    return poll
+
+
+class Test:
+    """A question whether a phase is over.
+
+    Parameters
+    ----------
+    modifiers : Modifiers
+        Of the instruction.
+    """
+
+    def __init__(self, modifiers: Modifiers) -> None:
+        self._instruction = modifiers.instruction
+        modifiers.one_of(("test_wait", "try_wait"))
+        self._parity = modifiers.flag("parity")
+        self._acquires = modifiers.one_of(("acquire", "relaxed"), default="acquire") == "acquire"
+        modifiers.one_of(_SCOPES, default="cta")
+        self._space = barrier_space(modifiers)
+        modifiers.type(("b64",))
+        modifiers.finish()
+        self._answer, self._place, self._phase = modifiers.operands(3, 4)[:3]
+
+    def __call__(self, execution: Execution, active: Indices) -> NDArray[np.bool_]:
+        """Return which threads (n active,) go on, and answer them that the phase is over."""
+        if not self._acquires:
+            _refuse_fences(execution)
+        passed = np.ones(len(active), dtype=bool)
+        wanted = np.zeros(len(active), dtype=np.int64)
+        if self._parity:
+            wanted = execution.numbers(self._phase, 32, active, "the parity").astype(np.int64)
+            if (wanted > 1).any():
+                message = f"a parity is 0 or 1, not {int(wanted.max())}"
+                execution.report(Kind.UNDEFINED, message, active[wanted > 1])
+        states = None if self._parity else execution.terms(self._phase, 64, active)
+        for barrier, members in barriers_at(execution, self._space, self._place, active):
+            if states is not None:
+                wanted[members] = self._phases(execution, barrier, states[members], active[members])
+            passed[members] = barrier.passed(
+                execution,
+                active[members],
+                wanted[members],
+                parity=self._parity,
+                acquires=self._acquires,
+            )
+        through = active[passed]
+        if len(through):
+            execution.write(self._answer, known(np.ones(len(through), dtype=np.uint64), 1), through)
+        return passed
+
+    def ask_in_vain(self, execution: Execution, active: Indices) -> None:
+        """Ask without looking at the answer: nothing is known by it."""
+        for _ in barriers_at(execution, self._space, self._place, active):
+            pass
+        answers = execution.store.undefined(len(active), 1, POLLED)
+        execution.write_terms(self._answer, answers, 1, active)
+
+    def _phases(
+        self, execution: Execution, barrier: BarrierObject, states: NDArray[np.int32], threads: Indices
+    ) -> NDArray[np.int64]:
+        """Return the phases that states are of."""
+        objects, found = BarrierObjects.of(execution), np.zeros(len(states), dtype=np.int64)
+        for term in np.unique(states).tolist():
+            told = objects.token(int(term))
+            if told is None:
+                execution.unsupported(f"{self._instruction.mnemonic} with what is not known to be a state")
+            if told[0] is not barrier:
+                execution.report(
+                    Kind.UNDEFINED,
+                    f"{self._instruction.mnemonic} asks the barrier at {barrier.place} with a state of "
+                    f"{told[0].place}",
+                    threads[states == term],
+                )
+            found[states == term] = told[1]
+        return found
+
+    def report_waiting(self, execution: Execution, active: Indices) -> None:
+        """Report that some threads wait for ever."""
+        where = addresses(execution, self._place, active)
+        for _, members, offsets in located(execution, self._space, where, BYTES, active, BYTES):
+            barrier = BarrierObjects.of(execution).at(int(offsets[0]))
+            if barrier is not None:
+                execution.report(
+                    Kind.DEADLOCK,
+                    f"{self._instruction.mnemonic} waits for ever for {barrier.state}",
+                    active[members],
+                )
+                return
+
+
+def decoded_poll(instruction: InstructionStatement) -> Test:
+    """Decode ``mbarrier.test_wait`` or ``try_wait``."""
+    return Test(Modifiers(instruction))
+
+
+_OPERATIONS = MappingProxyType(
+    {
+        "init": _init,
+        "inval": _inval,
+        "arrive": lambda modifiers: _arrive(modifiers, drop=False),
+        "arrive_drop": lambda modifiers: _arrive(modifiers, drop=True),
+        "pending_count": _pending_count,
+        "expect_tx": _transaction,
+        "complete_tx": _transaction,
+        "test_wait": _poll,
+        "try_wait": _poll,
+    }
+)
+
+
+def _mbarrier(instruction: InstructionStatement) -> Step:
+    modifiers = Modifiers(instruction)
+    operation = modifiers.one_of(_OPERATIONS)
+    return _OPERATIONS[operation](modifiers)
+
+
+HANDLERS: Decoders = MappingProxyType({"mbarrier": _mbarrier})
+"""The instructions of this module."""

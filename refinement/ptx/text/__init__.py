@@ -1,0 +1,1 @@
+"""The text of PTX modules: grammar, declarations, functions, instructions, control flow."""

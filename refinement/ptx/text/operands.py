@@ -1,0 +1,143 @@
+"""Operands that whole programs have besides those of matrix instructions (`mmaproof.spec.ptx.operands`).
+
+``str`` of each spells it as PTX does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ....spec.ptx.operands import Address, Register, Scalar, Vector
+from ....spec.ptx.operands import Operand as SpecifiedOperand
+
+
+@dataclass(frozen=True)
+class SpecialRegister(Register):
+    """A register that the machine sets, such as ``%tid.x``."""
+
+
+@dataclass(frozen=True)
+class Symbol(Register):
+    """The name of a variable, parameter or function; as a value it is the address."""
+
+
+@dataclass(frozen=True)
+class Label(Register):
+    """A place in the code."""
+
+
+@dataclass(frozen=True)
+class Displaced:
+    """A symbol's address plus bytes, as a value: ``tile+16``."""
+
+    base: Register
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.base}+{self.offset}"
+
+
+@dataclass(frozen=True)
+class GenericAddress:
+    """``generic(symbol)`` of an initialiser: the address in the generic space, plus bytes."""
+
+    base: Symbol
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return f"generic({self.base})" + (f"+{self.offset}" if self.offset else "")
+
+
+@dataclass(frozen=True)
+class Negated:
+    """A predicate that is read negated: ``!%p1``."""
+
+    register: Register
+
+    def __str__(self) -> str:
+        return f"!{self.register}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two results: ``%p1|%p2`` of ``setp``, ``%r1|%p1`` of ``shfl``."""
+
+    first: Scalar
+    second: Scalar
+
+    def __str__(self) -> str:
+        return f"{self.first}|{self.second}"
+
+
+@dataclass(frozen=True)
+class TensorAddress:
+    """An address with what stands beside it: ``[%rd1, {%r1, %r2}]``."""
+
+    base: Address
+    others: tuple[Scalar | Vector, ...]
+
+    def __str__(self) -> str:
+        return f"[{', '.join([str(self.base)[1:-1], *map(str, self.others)])}]"
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a call passes or gets: ``(parameter0, parameter1)``."""
+
+    elements: tuple[Scalar, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.elements))})"
+
+
+def register_names(operands: Iterable[object]) -> Iterator[str]:
+    """Yield the names of the registers and symbols in operands."""
+    for operand in operands:
+        match operand:
+            case Register():
+                yield operand.name
+            case Address() | Displaced():
+                yield from register_names([operand.base])
+            case TensorAddress():
+                yield from register_names([operand.base, *operand.others])
+            case Vector() | Arguments():
+                yield from register_names(operand.elements)
+            case Pair():
+                yield from register_names([operand.first, operand.second])
+            case Negated():
+                yield operand.register.name
+            case _:
+                pass
+
+
+Operand = SpecifiedOperand | Displaced | Negated | Pair | TensorAddress | Arguments
+Initial = Scalar | Displaced | GenericAddress
+
+SPECIAL_REGISTERS: Mapping[str, str] = MappingProxyType(
+    {
+        **{
+            f"%{prefix}{name}.{axis}": "u32"
+            for prefix in ("", "n")
+            for name in ("tid", "ctaid", "clusterid")
+            for axis in "xyz"
+        },
+        **{f"%cluster_{name}.{axis}": "u32" for name in ("ctaid", "nctaid") for axis in "xyz"},
+        **{f"%{name}": "u32" for name in ("laneid", "warpid", "nwarpid", "smid", "nsmid")},
+        **{f"%{name}": "u32" for name in ("cluster_ctarank", "cluster_nctarank", "clock", "clock_hi")},
+        **{f"%{kind}_smem_size": "u32" for kind in ("total", "aggr", "dynamic")},
+        **{f"%globaltimer{half}": "u32" for half in ("_lo", "_hi")},
+        **{f"%lanemask_{name}": "u32" for name in ("eq", "le", "lt", "ge", "gt")},
+        **{f"%{name}": "u64" for name in ("gridid", "clock64", "globaltimer", "current_graph_exec")},
+        **{f"%pm{number}": "u32" for number in range(8)},
+        **{f"%pm{number}_64": "u64" for number in range(8)},
+        **{f"%envreg{number}": "b32" for number in range(32)},
+        **{f"%reserved_smem_offset_{name}": "b32" for name in ("begin", "end", "cap", "0", "1")},
+        "%is_explicit_cluster": "pred",
+    }
+)
+"""Special registers with their types.
+
+Source: PTX ISA 9.1 chapter 10.
+"""

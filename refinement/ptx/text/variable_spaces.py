@@ -1,0 +1,38 @@
+"""The state spaces that variables lie in, and instructions that name another for a variable's address.
+
+Source: PTX ISA 9.1 sections 5.1 and 6.4; ptxas refuses a mismatch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ....spec.ptx.operands import Address, Register
+from .module import Function, InstructionStatement, Module
+from .operands import Operand, Symbol
+
+SPACES = ("global", "shared", "local", "const", "param")
+
+
+def variable_spaces(module: Module, function: Function) -> Mapping[str, str]:
+    """Return the state space of every variable and parameter that a function's body can name."""
+    variables = {each.name: each.space for each in (*module.variables, *function.variables)}
+    return variables | {each.name: "param" for each in (*function.parameters, *function.returned)}
+
+
+def in_its_space(operand: Operand, spaces: Mapping[str, str]) -> Operand:
+    """Return an operand; the address of a variable with the state space that the variable lies in."""
+    if isinstance(operand, Address) and isinstance(operand.base, Symbol) and operand.base.name in spaces:
+        return replace(operand, base=Register(operand.base.name, f".{spaces[operand.base.name]}"))
+    return operand
+
+
+def misplaced(instruction: InstructionStatement, spaces: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is wrong with the addresses of variables; spaces and addresses stand in the same order."""
+    named = [each.partition("::")[0] for each in instruction.modifiers]
+    addresses = (each for each in instruction.operands if isinstance(each, Address))
+    for space, address in zip((each for each in named if each in SPACES), addresses, strict=False):
+        lies = spaces.get(address.base.name) if isinstance(address.base, Symbol) else None
+        if lies is not None and lies != space:
+            yield f"{instruction.mnemonic}: .{space} takes no address of {address.base}, which is in .{lies}"

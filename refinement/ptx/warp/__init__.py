@@ -1,0 +1,1 @@
+"""Instructions of a whole warp: exchanges and matrix instructions."""

@@ -1,0 +1,182 @@
+"""How often what a loop adds up is rounded, as a number that grows with its turns.
+
+A term of the sum that is held before turn u has been rounded at most ``base + u · step`` times: `base` before
+the first turn, and each turn rounds what is held, and what it adds, at most `step` times. What is stored
+after the last turn is rounded `exit` times more. This is the induction by which the kernel is shown to be
+right, about depths instead of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..analysis.rounding_depth import Roundings, carries, formula_of, paths, roundings
+from ..terms.interning import Ids
+from ..terms.matrix_rounding import Counted, MatrixRounding
+from ..terms.operations import DOT, SCALED_DOT
+from ..terms.store import INPUT, VECTOR, Operation, TermStore
+from ..terms.traversal import by_operation, fill, leaves_of
+from .invariant_inference import HELD
+
+_UNKNOWN = -1
+
+Grown = tuple[tuple[Counted, ...], tuple[Counted, ...]]
+"""Roundings at the first number, and what each turn adds."""
+
+
+@dataclass(frozen=True)
+class GrowingRoundings:
+    """The roundings of every output element, for every number of a size from some on.
+
+    Attributes
+    ----------
+    size : str
+        The size.
+    first : int
+        The first number that it holds for.
+    turn : int
+        By how much the size grows with each turn.
+    counts : Grown
+        Roundings as `Roundings.counts` has them.
+    chosen : Grown
+        The same by a choice of what matrix instructions round, where there is one.
+    unit : str
+        The choice.
+    """
+
+    size: str
+    first: int
+    turn: int
+    counts: Grown
+    chosen: Grown
+    unit: str = ""
+
+    def __str__(self) -> str:
+        turns = f"({self.size} - {self.first}) // {self.turn}"
+        at_first, each_turn = (dict(part) for part in self.chosen)
+        factors = [
+            f"(1 + {formula_of(kind)})^({at_first.get(kind, 0)} + {each_turn.get(kind, 0)}·u)"
+            for kind in dict.fromkeys([*at_first, *each_turn])
+        ]
+        by = f" ({self.unit})" if self.unit else ""
+        return (
+            f"for every {self.size} from {self.first} on: |computed - exact| ≤ ({'·'.join(factors)} - 1)·S, "
+            f"u = {turns}{by}"
+        )
+
+    def at(self, number: int) -> dict[Any, int]:
+        """Return the counts at a number, without a choice."""
+        turns = (number - self.first) // self.turn
+        at_first, each_turn = (dict(part) for part in self.counts)
+        kinds = dict.fromkeys([*at_first, *each_turn])
+        return {kind: at_first.get(kind, 0) + turns * each_turn.get(kind, 0) for kind in kinds}
+
+
+def growing(
+    store: TermStore,
+    unit: MatrixRounding | None,
+    grows: tuple[str, int, int],
+    held: Ids,
+    parts: tuple[Ids, Ids, Ids],
+) -> GrowingRoundings | None:
+    """Return how the roundings of a sum grow with a size; None where that is not known.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    unit : MatrixRounding, optional
+        What matrix instructions round.
+    grows : (str, int, int)
+        The size, the first of its numbers, and what a turn takes of it.
+    held : array
+        The held inputs whose sums are the outputs'.
+    parts : (array, array, array)
+        What is held in their place before the first turn, and after a turn, and what is stored at the end.
+    """
+    _, after, stored = parts
+    if not _once(store, after, held) or not _once(store, stored, held):
+        return None
+    undergone = [roundings(store, each) for each in parts]
+    if any(each.carried for each in undergone):
+        return None
+    counts = _grown(undergone)
+    used = any(store.named(name).any() for name in (DOT, SCALED_DOT))
+    if unit is None or not used:
+        return GrowingRoundings(*grows, counts, counts)
+    chosen = _grown([roundings(store, each, unit=unit) for each in parts])
+    return GrowingRoundings(*grows, counts, chosen, str(unit) if chosen != counts else "")
+
+
+def _grown(parts: Sequence[Roundings]) -> Grown:
+    base, step, end = (each.counts for each in parts)
+    return _sum(base, end), step
+
+
+def _sum(*several: Sequence[Counted]) -> tuple[Counted, ...]:
+    found: dict[Any, int] = {}
+    for kind, count in (each for counts in several for each in counts):
+        found[kind] = found.get(kind, 0) + count
+    return tuple(found.items())
+
+
+def _once(store: TermStore, terms: Ids, held: Ids) -> bool:
+    """Tell whether no product in some terms has more than one of the held inputs, and none has others.
+
+    Functions are given none of them, as held inputs have been rounded.
+    """
+    leaves = leaves_of(store, terms)
+    for operation, members in by_operation(store, leaves):
+        if operation.name == INPUT and operation.attribute == HELD and not np.isin(members, held).all():
+            return False
+    table = np.full(len(store), _UNKNOWN, dtype=np.int64)
+
+    def depends(operation: Operation, members: Ids) -> list[Ids]:
+        if operation.name == VECTOR:
+            return [store.elements(members).reshape(-1)]
+        arguments = store.arguments(members)
+        return [arguments[:, index] for path in paths(operation) for index in path.arguments]
+
+    def counted(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
+        if operation.name == INPUT:
+            return int(operation.attribute == HELD)
+        if operation.name == VECTOR:
+            return known[store.elements(members)].max(axis=-1)
+        arguments = store.arguments(members)
+        found = [known[arguments[:, list(path.arguments)]].sum(axis=-1) for path in paths(operation)]
+        if carried := carries(operation):
+            found.append(2 * known[arguments[:, carried]].max(axis=-1))
+        return np.max(found, axis=0) if found else 0
+
+    fill(store, terms, table, _UNKNOWN, depends, counted)
+    return bool(table[terms].max(initial=0) <= 1)
+
+
+def joined(several: Sequence[GrowingRoundings | None]) -> GrowingRoundings | None:
+    """Return the most of several proofs' roundings; None where they don't grow alike, or one is not known."""
+    known = [each for each in several if each is not None]
+    if not known or len(known) < len(several) or len({(each.size, each.turn) for each in known}) != 1:
+        return None
+    first = max(each.first for each in known)
+    behind = [-(-(first - each.first) // each.turn) for each in known]
+    counts = _most(list(zip(behind, [each.counts for each in known], strict=True)))
+    chosen = _most(list(zip(behind, [each.chosen for each in known], strict=True)))
+    one = known[0]
+    return GrowingRoundings(one.size, first, one.turn, counts, chosen, one.unit)
+
+
+def _most(several: Sequence[tuple[int, Grown]]) -> Grown:
+    """Return the most at a first number that is some turns behind each one's, and the most of a turn."""
+    at_first: dict[Any, int] = {}
+    each_turn: dict[Any, int] = {}
+    for turns, (before, step) in several:
+        for kind, count in _sum(before, *[step] * turns):
+            at_first[kind] = max(count, at_first.get(kind, 0))
+        for kind, count in step:
+            each_turn[kind] = max(count, each_turn.get(kind, 0))
+    return tuple(at_first.items()), tuple(each_turn.items())

@@ -1,0 +1,254 @@
+"""A formula's sum over an index that goes as far as a size: what part of it a loop has added up so far.
+
+A contract whose output is ``f(sum(k, …))`` with k below K says three things of a kernel that adds up a period
+of k in each turn of a loop. What it holds before the first turn is the sum over the first k. A turn adds the
+sum over a period. What it stores after the last turn is f of what it holds and the sum over the rest. Each
+is a contract of its own, at sizes that are known: in these the elements for k from some start on take the
+places of those from 0 on, which is right where every index of an array moves by a known distance with k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any
+
+from ...spec.errors import UnsupportedError
+from ...spec.formats import Format
+from ..contract.contract import Contract, Instance
+from ..contract.parameters import Access, ArrayParameter, ScalarParameter
+from ..contract.size_polynomials import Polynomial, SizePolynomials
+from ..expected.formula_space import FormulaSpace
+from ..expected.integer_ranges import Range, range_of
+from ..formula.index_arithmetic import Expression
+from ..formula.tree import Binary, Bound, Element, Formula, Name, Node, Number, Reduction, Sum, walk
+
+PREFIX = "sum_so_far"
+"""The array, in the contracts for parts, of what a loop holds for each output element."""
+
+Stays = Callable[[str, Sequence[int]], bool]
+"""Whether elements of an array have the given values of those whose indices are larger by some numbers."""
+
+
+def never_stays(array: str, moved: Sequence[int]) -> bool:
+    """Say of arrays whose values are not given that an element is not another one; see `Stays`."""
+    return False
+
+
+@dataclass(frozen=True)
+class PartialSums:
+    """The one sum of a formula over the whole of a size.
+
+    Attributes
+    ----------
+    contract : Contract
+        Whose formula it is.
+    size : str
+        The size.
+    formula : Formula
+        The only one of the contract.
+    total : Sum
+        The sum.
+    index : str
+        What it goes over.
+    part : Fraction
+        How much of the size that is.
+    stays : callable
+        Tells which given values decide the same; see `Stays`.
+    """
+
+    contract: Contract
+    size: str
+    formula: Formula
+    total: Sum
+    index: str
+    part: Fraction = Fraction(1)
+    stays: Stays = never_stays
+
+    def shifts(self, distance: int) -> Mapping[str, tuple[int, ...]]:
+        """Return by how much the indices of each array grow where a part of the size has a length.
+
+        Raises
+        ------
+        UnsupportedError
+            If one doesn't move so, or not in every place where the array stands.
+        """
+        along = distance * self.part
+        if along.denominator != 1:
+            raise UnsupportedError(
+                f"{self.index} does not go over whole numbers of {distance} of {self.size}"
+            )
+        found: dict[str, tuple[int, ...]] = {}
+        for element in walk(self.formula.body):
+            if not isinstance(element, Element):
+                continue
+            moved = tuple(index_shift(each, self.index, int(along), self.stays) for each in element.indices)
+            if None in moved or found.setdefault(element.array, _known(moved)) != moved:
+                raise UnsupportedError(
+                    f"an index of {element.array} in the formula does not move evenly with {self.index}"
+                )
+        return found
+
+    def term_range(self, instance: Instance) -> Range:
+        """Return a range that holds every integer that is added up, at sizes that stand in for all."""
+        space = FormulaSpace(instance, self.formula)
+        return range_of(space, self.total.body, space.summed(self.total, space.scope)[0])
+
+    def so_far(self, fmt: Format) -> Contract:
+        """Return the contract that what is held is the sum alone."""
+        return self._with(self.total, fmt, fmt)
+
+    def one_more(self, fmt: Format) -> Contract:
+        """Return the contract that what is held is what was held before, and the sum."""
+        return self._with(self._continued(), fmt, fmt)
+
+    def rest(self, fmt: Format, *, empty: bool) -> Contract:
+        """Return the contract itself, with what is held added to the sum, or for an empty one."""
+        held = self._prefix() if empty else self._continued()
+        return self._with(_replaced(self.formula.body, self.total, held), fmt, None)
+
+    def _prefix(self) -> Element:
+        return Element(self.total.at, PREFIX, self.formula.target.indices)
+
+    def _continued(self) -> Node:
+        return Binary(self.total.at, "+", self._prefix(), self.total)
+
+    def _with(self, body: Node, held: Format, output: Format | None) -> Contract:
+        contract = self.contract
+        stored = next(each for each in contract.parameters if each.name == self.formula.output)
+        assert isinstance(stored, ArrayParameter)
+        plain = replace(
+            stored, strides="row-major", alignment=256, element_bits=max(8, held.bits), low_bit=0,
+            within=None,
+            at=None, contents=None,
+        )  # fmt: skip
+        parameters = [
+            replace(plain, format=output, access=Access.OUT)
+            if output is not None and each.name == stored.name
+            else each
+            for each in contract.parameters
+        ]
+        parameters.append(replace(plain, name=PREFIX, format=held, access=Access.IN))
+        formula = replace(self.formula, body=body)
+        return replace(contract, parameters=tuple(parameters), formulas=(formula,))
+
+
+def partial_sums(
+    contract: Contract, size: str, polynomials: SizePolynomials, stays: Stays = never_stays
+) -> PartialSums:
+    """Find the one sum of a contract's formula that goes over the whole of a size.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is none, or the formula depends on the size otherwise.
+    """
+    if len(contract.formulas) != 1:
+        raise UnsupportedError("the contract has not just one formula")
+    (formula,) = contract.formulas
+    reductions = [each for each in walk(formula.body) if isinstance(each, Reduction)]
+    if len(reductions) != 1 or not isinstance(reductions[0], Sum) or len(reductions[0].indices) != 1:
+        raise UnsupportedError("the formula has not just one sum, over one index")
+    total = reductions[0]
+    (bound,) = total.indices
+    arrays = {each.name: each for each in contract.parameters if isinstance(each, ArrayParameter)}
+    extents = [
+        polynomials.of(arrays[element.array].shape[axis])
+        for element in walk(total.body)
+        if isinstance(element, Element)
+        for axis, index in enumerate(element.indices)
+        if isinstance(index, Name) and index.name == bound.name
+    ]
+    if bound.extent is not None:
+        extents.append(polynomials.of(Expression(formula.source, bound.extent)))
+    part = extents[0].get((size,), Fraction(0)) if extents else Fraction(0)
+    whole: Polynomial = {(size,): part}
+    if part <= 0 or any(dict(each) != whole for each in extents):
+        raise UnsupportedError(f"{bound.name} does not go just as far as {size}, or a part of it")
+    within = {
+        id(each) for element in walk(total.body) if isinstance(element, Element) for each in walk(element)
+    }
+    for name in walk(formula.body):
+        if not isinstance(name, Name):
+            continue
+        if name.name == bound.name and id(name) not in within:
+            raise UnsupportedError(f"the formula uses {bound.name} otherwise than as an index")
+        if depends_on_sizes(contract, formula, name, polynomials) and name is not bound.extent:
+            raise UnsupportedError(f"the formula depends on {name.name}")
+    if formula.condition is not None:
+        raise UnsupportedError("the formula has a condition")
+    return PartialSums(contract, size, formula, total, bound.name, part, stays)
+
+
+def depends_on_sizes(contract: Contract, formula: Formula, name: Name, polynomials: SizePolynomials) -> bool:
+    """Tell whether a name in a formula, a size or a scalar, depends on sizes that may be many."""
+    own = [index for each in walk(formula.body) if isinstance(each, Reduction) for index in each.indices]
+    if name.name in {each.name for each in (*own, *formula.target.indices) if isinstance(each, Name | Bound)}:
+        return False
+    values = [
+        each.value
+        for each in contract.parameters
+        if each.name == name.name and isinstance(each, ScalarParameter)
+    ]
+    passed = [each for each in values if isinstance(each, Expression)]
+    return any(map(polynomials.varies, [Expression(formula.source, name), *passed]))
+
+
+def _known(moved: tuple[int | None, ...]) -> tuple[int, ...]:
+    return tuple(0 if each is None else each for each in moved)
+
+
+def index_shift(node: Node, index: str, distance: int, stays: Stays = never_stays) -> int | None:
+    """Return by how much an expression grows where an index grows by a distance; None if not by a number."""
+
+    def shift(part: Node) -> int | None:
+        return index_shift(part, index, distance, stays)
+
+    match node:
+        case Name(name=name):
+            return distance if name == index else 0
+        case Number():
+            return 0
+        case Binary(operator=operator, left=left, right=right):
+            one, other = shift(left), shift(right)
+            if one is None or other is None:
+                return None
+            if not one and not other:
+                return 0
+            match operator:
+                case "+":
+                    return one + other
+                case "-":
+                    return one - other
+                case "*" if isinstance(right, Number):
+                    return one * int(right.value)
+                case "*" if isinstance(left, Number):
+                    return other * int(left.value)
+                case "//" if isinstance(right, Number) and right.value and one % int(right.value) == 0:
+                    return one // int(right.value)
+                case "%" if isinstance(right, Number) and right.value and one % int(right.value) == 0:
+                    return 0
+            return None
+        case Element(array=array, indices=indices) if _mentions(node, index):
+            moved = tuple(map(shift, indices))
+            return 0 if None not in moved and stays(array, _known(moved)) else None
+    return None if _mentions(node, index) else 0
+
+
+def _mentions(node: Node, index: str) -> bool:
+    return any(isinstance(each, Name) and each.name == index for each in walk(node))
+
+
+def _replaced(node: Node, old: Node, new: Node) -> Node:
+    """Return a formula with one part of it replaced."""
+    if node is old:
+        return new
+    changes: dict[str, Any] = {}
+    for each in fields(node):
+        value = getattr(node, each.name)
+        if isinstance(value, Node):
+            changes[each.name] = _replaced(value, old, new)
+        elif isinstance(value, tuple) and any(isinstance(item, Node) for item in value):
+            changes[each.name] = tuple(_replaced(item, old, new) for item in value)
+    return replace(node, **changes) if changes else node

@@ -1,0 +1,200 @@
+"""Indices that kernels bring back into a size, `x % M`, where the last tile of M may have fewer rows.
+
+Where D rows of the tile are there, `x % M` of its row i is i where D is more than i, and else another index
+of M, of which nothing else is said: a choice by the bit that says so. Sums and products of it are choices
+between what they are in the two cases, and what is loaded from there is one between two elements. Rows that
+are stored are there, so that it is settled for them which of the two it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.errors import UnsupportedError
+from ..terms import operations
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, VECTOR, Operation
+from ..terms.traversal import fill, operands
+from .integer_forms import Rows, Truths
+from .tail_predicates import Rest, RestConditions, compared
+
+if TYPE_CHECKING:
+    from .symbolic_terms import SymbolicTerms
+
+_UNKNOWN = -2
+_NONE = -1
+
+
+def brought_back(store: SymbolicTerms, rows: Rows, divisors: Rows, width: int) -> Ids:
+    """Return rests of integers (n, monomials) by a size, of which some are left of a tile; -1 elsewhere."""
+    found = np.full(len(rows), -1, dtype=np.int32)
+    for rest in store.rests:
+        if not store.symbols.has(rest.other):
+            continue
+        symbols = store.symbols
+        other = np.repeat(symbols.form({(rest.other,): rest.step})[None], len(rows), axis=0)
+        room = divisors - other
+        room[:, 0] -= rest.step
+        other[:, 0] = rows[:, 0] % rest.step  # all sizes are multiples of the step
+        even = (rows[:, 1:] % rest.step == 0).all(axis=1)
+        some = np.flatnonzero((found < 0) & even & (symbols.bounds(room)[0] >= 0))
+        bits = compared(store, symbols.form(rest.form), rest.size, rows[some] - divisors[some], "lt")
+        some, bits = some[bits >= 0], bits[bits >= 0]
+        if len(some):
+            store.wraps = True
+            inside, outside = store.integers(rows[some], width), store.integers(other[some], width)
+            found[some] = store.apply(operations.select(width), bits, inside, outside)
+    return found
+
+
+def choices(store: SymbolicTerms, terms: Ids) -> Truths:
+    """Tell which terms (n,) are choices between integers that depend on symbols, or numbers."""
+    found = store.are(operations.SELECT, terms)
+    (some,) = np.nonzero(found)
+    if len(some):
+        cases = store.arguments(terms[some])[:, 1:3]
+        known = store.is_integer(cases) | store.are(CONSTANT, cases)
+        found[some] = known.all(axis=1)
+    return np.asarray(found)
+
+
+def cases(store: SymbolicTerms, terms: Ids) -> tuple[Ids, Ids, Ids]:
+    """Return terms (n,) where bits are 1 and where they are 0, and the bits; -1 where nothing is."""
+    chosen = choices(store, terms)
+    arguments = store.arguments(terms)
+    first, second = (np.where(chosen, arguments[:, column], terms) for column in (1, 2))
+    return first, second, np.where(chosen, arguments[:, 0], -1).astype(np.int32)
+
+
+def distributed(
+    store: SymbolicTerms, words: Sequence[Ids], compute: Callable[[list[Ids], NDArray[np.intp]], Ids]
+) -> Ids | None:
+    """Compute with words (n,) of which some choose, in each of the two cases.
+
+    Parameters
+    ----------
+    store : SymbolicTerms
+        The terms.
+    words : sequence of array
+        The words.
+    compute : callable
+        From words of some members, and which these are, to terms.
+
+    Returns
+    -------
+    array (n,), optional
+        Choices, or what both cases have in common; -1 where none chooses, by different bits, or a result is
+        no integer. None if none chooses.
+    """
+    apart = [cases(store, each) for each in words]
+    bits = np.max([each[2] for each in apart], axis=0)
+    alike = np.logical_and.reduce([(each[2] < 0) | (each[2] == bits) for each in apart])
+    some = np.flatnonzero((bits >= 0) & alike)
+    if not len(some):
+        return None
+    one, other = (compute([each[case][some] for each in apart], some) for case in (0, 1))
+    width = int(store.widths(one[:1])[0])
+    known = np.logical_and.reduce(
+        [store.is_integer(each) | store.are(CONSTANT, each) for each in (one, other)]
+    )
+    found = np.full(len(bits), -1, dtype=np.int32)
+    same = known & (one == other)
+    found[some[same]] = one[same]
+    split = known & ~same
+    if split.any():
+        chosen = store.apply(operations.select(width), bits[some[split]], one[split], other[split])
+        found[some[split]] = chosen
+    return found
+
+
+def settled(store: SymbolicTerms, terms: Ids, there: Sequence[tuple[Rest, NDArray[np.int64]]]) -> Ids:
+    """Return terms (n,) where D of sizes is more than some numbers (n,).
+
+    Raises
+    ------
+    UnsupportedError
+        If one depends on more of what is left of a size.
+    """
+    bits = _Settled(store)
+    for rest, numbers in there:
+        table = np.full(len(store), _UNKNOWN, dtype=np.int64)
+        fill(store, terms, table, _UNKNOWN, lambda o, m: operands(store, o, m), _deciding(store, rest, bits))
+        if (table[terms] > rest.reach_of(numbers)).any():
+            raise UnsupportedError(
+                f"what is stored for a row of {rest.size} depends on another that may not be"
+            )
+    table = np.full(len(store), _UNKNOWN, dtype=np.int32)
+    fill(store, terms, table, _UNKNOWN, lambda o, m: operands(store, o, m), _chosen(store, bits))
+    return np.asarray(table[terms], dtype=np.int32)
+
+
+Compute = Callable[[Operation, Ids, NDArray[Any]], Any]
+
+
+class _Settled:
+    """Bits that hold where more than some numbers are left of sizes, and which these are."""
+
+    def __init__(self, store: SymbolicTerms) -> None:
+        self._store = store
+        self._said = RestConditions(store, store.rests)
+        self._found: dict[int, dict[str, int] | None] = {}
+
+    def of(self, bit: int) -> dict[str, int] | None:
+        """Return by size what D has to be more than, so that a bit holds; None if that is not known."""
+        if bit not in self._found:
+            bounds = dict(self._said.implied(bit))
+            known = bool(bounds) and self._said.value(bit, bounds) is True
+            self._found[bit] = bounds if known else None
+        return self._found[bit]
+
+    def numbers(self, bits: Ids, size: str) -> NDArray[np.int64]:
+        """Return what D of a size has to be more than (n,), so that bits hold; -1 where nothing is known."""
+        distinct, which = np.unique(bits, return_inverse=True)
+        found = [(self.of(each) or {}).get(size, _NONE) for each in distinct.tolist()]
+        return np.array(found, dtype=np.int64)[which.reshape(-1)]
+
+    def hold(self, bits: Ids) -> Truths:
+        """Tell which bits hold where enough is left."""
+        distinct, which = np.unique(bits, return_inverse=True)
+        found = [self.of(each) is not None for each in distinct.tolist()]
+        return np.array(found, dtype=bool)[which.reshape(-1)]
+
+
+def _deciding(store: SymbolicTerms, rest: Rest, bits: _Settled) -> Compute:
+    """Return what finds the largest number that more has to be left than, for choices below terms."""
+
+    def found(operation: Operation, members: Ids, known: NDArray[Any]) -> NDArray[np.int64]:
+        result = np.full(len(members), _NONE, dtype=np.int64)
+        for column in operands(store, operation, members):
+            result = np.maximum(result, known[column].reshape(len(members), -1).max(axis=1, initial=_NONE))
+        if operation.name == operations.SELECT:
+            result = np.maximum(result, bits.numbers(store.arguments(members)[:, 0], rest.size))
+        return result
+
+    return found
+
+
+def _chosen(store: SymbolicTerms, bits: _Settled) -> Compute:
+    """Return what makes terms with the first of what they choose by what is left of sizes."""
+
+    def made(operation: Operation, members: Ids, known: NDArray[Any]) -> Ids:
+        columns = operands(store, operation, members)
+        result = members.copy()
+        if operation.name == VECTOR:
+            elements = store.elements(members)
+            return np.asarray(store.vectors(known[elements]), dtype=np.int32)
+        if columns:
+            after = [known[column] for column in columns]
+            changed = np.any([one != other for one, other in zip(columns, after, strict=True)], axis=0)
+            if changed.any():
+                result[changed] = store.apply(operation, *(column[changed] for column in after))
+        if operation.name == operations.SELECT:
+            own = bits.hold(store.arguments(members)[:, 0])
+            result = np.where(own, known[store.arguments(members)[:, 1]], result).astype(np.int32)
+        return result
+
+    return made

@@ -1,0 +1,158 @@
+"""Terms that are others with inputs replaced: what holds of the one for all data holds of the other.
+
+The outputs of a kernel are mostly the same function of different elements. Two terms are of one shape if
+they differ in nothing but which elements of which arrays they take; one is an instance of the other if
+besides, wherever that has one term, this has one too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.operand_arrays import blocks
+from .input_ends import Ends
+from .interning import Ids, RowTable
+from .store import CONSTANT, INPUT, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
+from .traversal import by_operation, fill, operands
+
+_UNKNOWN = -1
+_LEAF = -7
+
+_CELLS = 1 << 22
+"""Terms in the place of others that are held in memory."""
+
+
+class _Step(NamedTuple):
+    """Operands of terms of one operation: places of terms, and of those in an operand's place."""
+
+    operation: Operation
+    parents: NDArray[np.intp]
+    column: int
+    children: NDArray[np.intp]
+    first: NDArray[np.intp]
+    """Indices of children that no step before has."""
+
+
+def _is_uniform(ends: Ends) -> bool:
+    """Tell whether all elements of an input have the same ends."""
+    return all(bool((each == each[0]).all()) for each in (ends.low, ends.high, ends.nonzero) if len(each))
+
+
+class TermInstances:
+    """Finds instances of terms among others.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    """
+
+    def __init__(self, store: TermStore) -> None:
+        self._store = store
+        self._shapes = np.empty(0, dtype=np.int32)
+        self._rows = RowTable(4)
+        self._vectors: dict[int, RowTable] = {}
+
+    def shapes(self, terms: Ids) -> Ids:
+        """Return numbers (n,) that are equal for terms of one shape."""
+        missing = max(0, len(self._store) - len(self._shapes))
+        self._shapes = np.concatenate([self._shapes, np.full(missing, _UNKNOWN, dtype=np.int32)])
+        fill(self._store, terms, self._shapes, _UNKNOWN, self._depends, self._shape)
+        found: Ids = self._shapes[terms]
+        return found
+
+    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
+        return operands(self._store, operation, terms)
+
+    def _shape(self, operation: Operation, terms: Ids, known: NDArray[np.int32]) -> Ids:
+        rows = np.full((len(terms), 4), _LEAF, dtype=np.int32)
+        rows[:, 0] = self._store.number(operation)
+        if operation.name == CONSTANT:
+            rows[:, 1:] = self._store.arguments(terms)
+        elif operation.name == VECTOR:
+            elements = known[self._store.elements(terms)]
+            length = elements.shape[-1]
+            rows[:, 1] = self._vectors.setdefault(length, RowTable(length)).numbers(elements)
+        elif operation.name == NORMAL_FORM or (operation.name in LEAVES and operation.name != INPUT):
+            rows[:, 1] = terms  # a leaf of which nothing else is known
+        elif operation.name != INPUT:
+            for column, each in enumerate(operands(self._store, operation, terms), start=1):
+                rows[:, column] = known[each]
+        return self._rows.numbers(rows)
+
+    def of(self, pattern: Ids, others: Ids) -> NDArray[np.bool_]:
+        """Tell which rows of terms (n, k) are instances of a pattern (k,) of the same shapes."""
+        if not len(others):
+            return np.zeros(0, dtype=bool)
+        places: dict[int, int] = {}
+        steps = self._steps(pattern, places)
+        roots = np.array([places[each] for each in pattern.tolist()])
+        found = np.empty(len(others), dtype=bool)
+        for block in blocks(len(others), max(1, _CELLS // len(places))):
+            found[block] = self._are(steps, len(places), roots, others[block])
+        return found
+
+    def patterns(self, rows: Ids, most: int) -> NDArray[np.intp]:
+        """Return indices of rows of terms (n, k) of which all others are instances; `most` at most.
+
+        Rows of inputs whose ends differ from element to element are each of their own.
+        """
+        shapes = self.shapes(rows.reshape(-1)).reshape(rows.shape)
+        uniform = all(_is_uniform(ends) for ends in self._store.ends.values())
+        left, found = np.arange(len(rows)), list[int]()
+        while len(left) and len(found) < most:
+            first, left = int(left[0]), left[1:]
+            found.append(first)
+            alike = (shapes[left] == shapes[first]).all(axis=1)
+            if uniform and alike.any():
+                alike[alike] = self.of(rows[first], rows[left[alike]])
+                left = left[~alike]
+        return np.array(found, dtype=np.intp)
+
+    def _steps(self, pattern: Ids, places: dict[int, int]) -> list[_Step]:
+        """Return how all that a pattern depends on is reached, and number it in `places`."""
+        steps: list[_Step] = []
+        table = np.full(len(self._store), _UNKNOWN, dtype=np.int64)
+        frontier = np.unique(pattern)
+        table[frontier] = np.arange(len(frontier))
+        count = len(frontier)
+        reached = [frontier]
+        while len(frontier):
+            new = []
+            for operation, members in by_operation(self._store, frontier):
+                columns: list[Ids] = operands(self._store, operation, members)
+                for column, children in enumerate(columns):
+                    unplaced, first = np.unique(children, return_index=True)
+                    fresh = table[unplaced] == _UNKNOWN
+                    table[unplaced[fresh]] = count + np.arange(fresh.sum())
+                    count += int(fresh.sum())
+                    new.append(unplaced[fresh])
+                    steps.append(
+                        _Step(operation, table[members], column, table[children], np.sort(first[fresh]))
+                    )
+            frontier = np.concatenate([np.empty(0, dtype=np.int32), *new])
+            reached.append(frontier)
+        every = np.concatenate(reached).tolist()
+        places.update(zip(every, table[every].tolist(), strict=True))
+        return steps
+
+    def _are(self, steps: list[_Step], count: int, roots: NDArray[np.intp], others: Ids) -> NDArray[np.bool_]:
+        """Tell which rows of terms have one term in the place of each of the pattern's."""
+        images = np.empty((count, len(others)), dtype=np.int32)
+        images[roots] = others.T
+        found: NDArray[np.bool_] = (images[roots] == others.T).all(axis=0)
+        for step in steps:
+            given = self._operands(step, images[step.parents])
+            images[step.children[step.first]] = given[step.first]
+            found &= (images[step.children] == given).all(axis=0)
+        return found
+
+    def _operands(self, step: _Step, terms: Ids) -> NDArray[Any]:
+        """Return the operands (m, n) of terms (k, n) in a step."""
+        if step.operation.name == VECTOR:
+            elements = self._store.elements(terms)
+            return elements.transpose(0, 2, 1).reshape(-1, terms.shape[1])
+        return self._store.arguments(terms)[..., step.column]
