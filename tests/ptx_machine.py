@@ -13,6 +13,7 @@ from mmaproof.refinement.machine.memory import ByteLanes
 from mmaproof.refinement.ptx.registers.threads import Launch
 from mmaproof.refinement.ptx.run import machine
 from mmaproof.refinement.ptx.run.launching import Argument, Number, Pointer
+from mmaproof.refinement.ptx.same_numbers import are_same_numbers
 from mmaproof.refinement.ptx.state.address_spaces import Buffer
 from mmaproof.refinement.ptx.text.module import Module
 from mmaproof.refinement.ptx.text.parser import parse
@@ -60,7 +61,9 @@ class Bench:
             _three(how.pop("grid", 1)), _three(how.pop("block", 32)), how.pop("dynamic_shared", 0)
         )
         given = [Number(each) if isinstance(each, int) else each for each in arguments]
-        return machine.run(module, entry.name, launch, given, self.store, **how)
+        return machine.run(
+            module, entry.name, launch, given, self.store, same_numbers=are_same_numbers, **how
+        )
 
     def left(self, done: machine.Run, name: str, fmt: Format) -> Any:
         """Return the encodings that a buffer holds in the end; each element must have been written."""

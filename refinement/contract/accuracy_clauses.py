@@ -9,10 +9,9 @@ from fractions import Fraction
 from math import isfinite
 
 from ...spec.formats import IntegerFormat
-from ..expected.formula_space import factors
 from ..formula.definitions import Definition
 from ..formula.parser import parse_error_formula
-from ..formula.tree import Binary, Formula, Node, Number, Source
+from ..formula.tree import Binary, Formula, Node, Number, Source, factors
 from .toml_document import Table, shown
 
 _POWER = re.compile(r"2\s*(?:\^|\*\*)\s*(-?\d{1,4})")

@@ -19,17 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.float_encoding import decode
-from ...spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
-from ..analysis.magic_constants import CoarseSums
+from ...spec.formats import FloatFormat
 from ..analysis.rounding_errors import Reals
 from ..terms import operations
-from ..terms.assignments import FILLINGS, Assignment
-from ..terms.evaluation import integers
+from ..terms.assignments import FILLINGS
 from ..terms.interning import Ids
 from ..terms.store import CONCATENATION, CONSTANT, LEAVES, VECTOR, Operation, TermStore
 from ..terms.traversal import fill, operands
 from .error_rules import RULES, absorbed, of_bits
+from .error_table import ErrorTable
 
 _DIVIDING = ("rcp", "div")
 """Functions whose last argument divides; that it is not 0 is a hypothesis, unless it always is."""
@@ -37,7 +35,7 @@ _DIVIDING = ("rcp", "div")
 _UNKNOWN = -1.0
 
 
-class ErrorBounds:
+class ErrorBounds(ErrorTable):
     """Values and errors of terms on inputs.
 
     Parameters
@@ -49,19 +47,6 @@ class ErrorBounds:
     overflows : bool
         Whether a result that is no finite number, of arguments that are, is known to be none. If not,
         nothing is known of it: an overflow is excluded by hypothesis.
-
-    Attributes
-    ----------
-    known_errors, known_sizes : array (terms of the store,)
-        Of terms that were asked for, and what they are made of.
-    known_kinds : array (terms of the store,)
-        As which of the formats an error is measured: bits that are a chosen float are that float.
-    formats : list of Format
-        By their numbers in `known_kinds`.
-    steady : array (terms of the store,)
-        Of sums that are rounded coarsely: whether what is rounded is exact, so that no step is missed.
-    coarse : CoarseSums
-        Which sums those are.
     """
 
     def __init__(
@@ -72,19 +57,8 @@ class ErrorBounds:
         overflows: bool = True,
         undefined: int = FILLINGS[0],
     ) -> None:
-        self.store = store
-        self._assignment = Assignment(store, inputs, undefined)
+        super().__init__(store, inputs, undefined)
         self._overflows = overflows
-        self.known_errors = np.zeros(0)
-        self.known_sizes = np.zeros(0)
-        self.known_kinds = np.zeros(0, dtype=np.int16)
-        self.steady = np.zeros(0, dtype=bool)
-        self.coarse = CoarseSums(store)
-        self.formats: list[Format] = []
-
-    def values(self, terms: Ids) -> NDArray[np.uint64]:
-        """Return the encodings of terms; raises UnsupportedError as `Assignment.values`."""
-        return self._assignment.values(terms)
 
     def errors(self, terms: Ids) -> Reals:
         """Return how far each term (n,) can be from its exact value; inf where that is not known.
@@ -159,53 +133,3 @@ class ErrorBounds:
         if operation.name == VECTOR or not isinstance(operation.result, FloatFormat):
             return 0.0
         return np.abs(self.reals(terms, operation.result))
-
-    # -- what rules read
-    def reals(self, terms: Ids, fmt: Format) -> Reals:
-        """Return the numbers that terms are, read in a format."""
-        words = self._assignment.values(terms)
-        if isinstance(fmt, FloatFormat):
-            return np.asarray(decode(words.astype(fmt.storage), fmt), dtype=np.float64)
-        return integers(words, fmt).astype(np.float64)
-
-    def read(self, terms: Ids, fmt: Format) -> tuple[Reals, Reals, Reals]:
-        """Return values, errors and sizes of terms read in a format.
-
-        What is inexact as one kind of number is unknown as another.
-        """
-        values, errors, sizes = self.reals(terms, fmt), self.known_errors[terms], self.known_sizes[terms]
-        alike = np.array([self._alike(each, fmt) for each in self.formats], dtype=bool)
-        known = alike[self.known_kinds[terms]]
-        errors = np.where(known | (errors == 0), errors, np.inf)
-        known &= isinstance(fmt, FloatFormat)
-        sizes = np.where(known, np.maximum(sizes, np.abs(values)), np.abs(values))
-        if fmt == TF32:  # reading an f32 rounds, toward zero or to nearest
-            lost = values != self.reals(terms, F32)
-            errors = errors + np.where(lost, 2.0**-TF32.fraction_bits * np.abs(values), 0.0)
-        return values, errors, sizes
-
-    @staticmethod
-    def _alike(kind: Format, fmt: Format) -> bool:
-        if isinstance(fmt, FloatFormat):
-            return kind == fmt or {kind, fmt} == {F32, TF32}
-        return isinstance(kind, IntegerFormat)
-
-    def kind(self, fmt: Format) -> int:
-        """Return the number of a format in `known_kinds`."""
-        if fmt not in self.formats:
-            self.formats.append(fmt)
-        return self.formats.index(fmt)
-
-    def is_float(self, terms: Ids) -> NDArray[np.bool_]:
-        """Tell which terms are known to be floating-point numbers, not mere bits."""
-        floats = np.array([isinstance(fmt, FloatFormat) for fmt in self.formats], dtype=bool)
-        found: NDArray[np.bool_] = floats[self.known_kinds[terms]]
-        return found
-
-    def argument(self, terms: Ids, index: int, fmt: Format) -> tuple[Reals, Reals, Reals]:
-        """Return values, errors and sizes of an argument of terms (n,)."""
-        return self.read(self.store.arguments(terms)[:, index], fmt)
-
-    def vector(self, vectors: Ids, fmt: Format) -> tuple[Reals, Reals, Reals]:
-        """Return values, errors and sizes of the elements (n, K) of vectors (n,)."""
-        return self.read(self.store.elements(vectors), fmt)

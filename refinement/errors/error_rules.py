@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,14 @@ from ..terms.slices import Field
 from ..terms.store import CONCATENATION, Operation, TermStore
 from ..terms.traversal import operands
 from ..terms.widened_words import NONE, narrower
+from .error_table import ErrorTable
 from .function_errors import of_conversion, of_function
 
-if TYPE_CHECKING:
-    from .error_bounds import ErrorBounds
-
-Rule = Callable[["ErrorBounds", Operation, Ids], tuple[Any, Any]]
+Rule = Callable[[ErrorTable, Operation, Ids], tuple[Any, Any]]
 """Errors and sizes of the terms of an operation."""
 
 
-def _fused(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
+def _fused(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     fmt, how = operation.result, operation.attribute
     assert isinstance(fmt, FloatFormat) and isinstance(how, Sum)
     given = [bounds.argument(terms, index, each) for index, each in enumerate(operation.operands)]
@@ -53,7 +51,7 @@ def _fused(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, 
     return errors + own, sizes
 
 
-def _dot(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
+def _dot(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     arguments = bounds.store.arguments(terms)
     left, right, addend = operation.operands[:3]
     x, y = bounds.vector(arguments[:, 0], left), bounds.vector(arguments[:, 1], right)
@@ -91,7 +89,7 @@ def _accumulated(
     return inexact + np.where(exact | (magnitude == 0), 0.0, own), sizes.sum(-1) + addend[2]
 
 
-def absorbed(bounds: ErrorBounds, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
+def absorbed(bounds: ErrorTable, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
     """Tell which sums (n,) are an infinite addend, as a mask is: what is finite makes no difference."""
     how = operation.attribute
     if operation.name != operations.FUSED or not isinstance(how, Sum):
@@ -111,7 +109,7 @@ def absorbed(bounds: ErrorBounds, operation: Operation, terms: Ids) -> NDArray[n
 # -- the others
 
 
-def of_bits(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
+def of_bits(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     """Return the errors of what is exact where its arguments are, and else unknown."""
     inexact = np.zeros(len(terms), dtype=bool)
     for arguments in _arguments(bounds.store, operation, terms):
@@ -127,7 +125,7 @@ def _arguments(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
     return [store.elements(each) if index in vectors else each for index, each in enumerate(given)]
 
 
-def _concatenation(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
+def _concatenation(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     """Let floats keep their errors that have another sign, which is known, or zeros put behind them."""
     errors, sizes = of_bits(bounds, operation, terms)
     fields = operation.attribute
@@ -147,7 +145,7 @@ def _concatenation(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tup
     return np.where(kept, bounds.known_errors[body], errors), np.where(kept, bounds.known_sizes[body], sizes)
 
 
-def _same(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
+def _same(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     _, errors, sizes = bounds.argument(terms, 0, operation.operands[0])
     bounds.steady[terms] = bounds.steady[bounds.store.arguments(terms)[:, 0]]
     if isinstance(operation.result, FloatFormat):
@@ -155,13 +153,13 @@ def _same(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, A
     return of_bits(bounds, operation, terms)
 
 
-def _compare(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
+def _compare(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     (x, ex, _), (y, ey, _) = (bounds.argument(terms, i, fmt) for i, fmt in enumerate(operation.operands))
     exact = (ex == 0) & (ey == 0)
     return np.where(exact | (np.abs(x - y) > ex + ey), 0.0, 1.0), np.zeros(len(terms))
 
 
-def _select(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
+def _select(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     """Let a choice that may turn be off by what its sides are apart."""
     condition, then, otherwise = bounds.store.arguments(terms).T
     errors, sizes, kinds = bounds.known_errors, bounds.known_sizes, bounds.known_kinds
@@ -179,7 +177,7 @@ def _select(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any,
     return np.where(sure, errors[chosen], apart), np.where(sure, sizes[chosen], either)
 
 
-def _extremum(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
+def _extremum(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     assert isinstance(operation.attribute, tuple)
     given = [bounds.argument(terms, index, fmt) for index, fmt in enumerate(operation.operands)]
     _, _, flush = operation.attribute
@@ -189,7 +187,7 @@ def _extremum(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[An
     return np.maximum(ex, ey), np.maximum(sx, sy)
 
 
-def _function(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
+def _function(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     return of_function(bounds, operation, terms) or of_bits(bounds, operation, terms)
 
 

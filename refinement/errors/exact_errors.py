@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from ...spec.float_encoding import decode
 from ...spec.formats import F32, TF32, FloatFormat, Format
-from ..examine.counterexamples import Inputs
 from ..terms import operations
 from ..terms.assignments import Assignment
 from ..terms.evaluation import integers
+from ..terms.inputs import Inputs
 from ..terms.operations import Sum
 from ..terms.store import CONCATENATION, CONSTANT, INPUT, VECTOR, Operation, TermStore
 from ..terms.traversal import operands

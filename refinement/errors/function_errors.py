@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +16,10 @@ from ..analysis.rounding_errors import Column, Reals, coarseness, flushed, least
 from ..terms.evaluation import error_function
 from ..terms.interning import Ids
 from ..terms.store import Operation
-
-if TYPE_CHECKING:
-    from .error_bounds import ErrorBounds
+from .error_table import ErrorTable
 
 
-def of_conversion(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any]:
+def of_conversion(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     """Return the errors and sizes of conversions to or from an integer, and of those that clamp."""
     source, target = operation.operands[0], operation.result
     values, errors, sizes = bounds.argument(terms, 0, source)
@@ -68,7 +66,7 @@ _INTEGRAL: Mapping[Rounding, Callable[[Any], Any]] = MappingProxyType(
 )
 
 
-def of_function(bounds: ErrorBounds, operation: Operation, terms: Ids) -> tuple[Any, Any] | None:
+def of_function(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any] | None:
     """Return the errors of a function of numbers: how far it goes where they may be, and its own."""
     name, fmt = str(operation.attribute), operation.result
     stem = name.partition(".")[0]

@@ -21,6 +21,7 @@ from ...spec.text_files import read_text
 from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..errors.error_bounds import ErrorBounds
+from ..expected.array_functions import term_space
 from ..expected.contract_terms import element_terms, scalar_term
 from ..expected.reference_result import stored
 from ..expected.term_arithmetic import Value
@@ -28,9 +29,9 @@ from ..expected.term_arrays import NotModelledError, TermArray, TermSpace
 from ..findings.finding import KernelFinding
 from ..findings.result import Equality
 from ..machine.front_end import Kernel, Outcome
+from ..terms.inputs import Inputs, numbers_in
 from ..terms.interning import Ids
 from ..terms.store import TermStore
-from .counterexamples import Inputs, numbers_in
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class ArrayReference:
     @property
     def _space(self) -> TermSpace:
         formats = {each.format for each in self._instance.arguments}
-        return TermSpace(self._store, F64 if F64 in formats else F32)
+        return term_space(self._store, F64 if F64 in formats else F32)
 
     def _symbols(self) -> dict[str, Any]:
         """Return what the program is given: terms; plain numbers where the contract gives integers."""

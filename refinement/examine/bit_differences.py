@@ -19,10 +19,11 @@ from ..errors.exact_errors import ExactValues, OpenValueError
 from ..machine.front_end import Kernel
 from ..normal_forms.forms import NormalForms
 from ..terms.assignments import Assignment
+from ..terms.inputs import Inputs, numbers_in
 from ..terms.interning import Ids
 from ..terms.store import TermStore
 from .counterexample_document import Difference
-from .counterexamples import Inputs, KernelCounterexample, candidates, numbers_in
+from .counterexamples import KernelCounterexample, candidates
 from .kernel_runs import outputs_on
 from .references import Reference, reference_of
 

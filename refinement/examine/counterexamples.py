@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from ...spec.float_encoding import decode
 from ...spec.formats import F32, U8, FloatFormat, Format, IntegerFormat
 from ..analysis.rounding_depth import Roundings
 from ..contract.contract import Instance
@@ -23,7 +22,7 @@ from ..machine.array_memory import input_terms, memories
 from ..normal_forms.functions.libm_idioms import SoftwareFunctions
 from ..normal_forms.readings import Quantifier
 from ..terms.assignments import fillings
-from ..terms.evaluation import integers
+from ..terms.inputs import Inputs, numbers_in, one_of_two, small_numbers
 from ..terms.interning import Ids
 from ..terms.store import INPUT, TermStore
 from .counterexample_document import KIND, SCHEMA, Difference, GivenInput, SavedKernelCounterexample
@@ -39,9 +38,6 @@ SUSPECTS = 32
 
 DOUBLE = 2.0**-44
 """How far numpy may be off, relative to the sum of the magnitudes of what it adds up in f64."""
-
-Inputs = Mapping[str, NDArray[np.uint64]]
-"""The encodings of every input, by linear index; a scalar has one."""
 
 
 @dataclass(frozen=True)
@@ -329,28 +325,6 @@ def _small(fmt: Format, value: int) -> int:
     return magnitude | fmt.sign_mask if value < 0 and fmt.signed else magnitude
 
 
-def one_of_two(fmt: Format, value: int) -> int:
-    """Return the encoding of 0 or 1; where there is no 0, of 1."""
-    if isinstance(fmt, IntegerFormat):
-        return value
-    assert isinstance(fmt, FloatFormat)
-    if not value and fmt.subnormals:
-        return 0
-    return fmt.bias << (fmt.fraction_bits + fmt.padding_bits)
-
-
-def small_numbers(fmt: Format) -> NDArray[np.uint64]:
-    """Return the encodings of a few small integers."""
-    values = (0, 1, 2, 3, -1, -2)
-    if isinstance(fmt, IntegerFormat):
-        kept = [value for value in values if fmt.minimum <= value <= fmt.maximum]
-        return np.array([value & ((1 << fmt.bits) - 1) for value in kept], dtype=np.uint64)
-    assert isinstance(fmt, FloatFormat)
-    found = [one_of_two(fmt, 0), one_of_two(fmt, 1), (fmt.bias + 1) << (fmt.fraction_bits + fmt.padding_bits)]
-    negative = [encoding | fmt.sign_mask for encoding in found[1:]] if fmt.signed else []
-    return np.array([*found, *negative], dtype=np.uint64)
-
-
 def telling(
     store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, loose: float = 0.0,
     special: SpecialValues | None = None,
@@ -453,13 +427,6 @@ def unequal(got: NDArray[Any], wanted: NDArray[Any], allowed: NDArray[np.float64
     same = (got == wanted) | (np.isnan(left) & np.isnan(right))
     found: NDArray[np.bool_] = (apart | (allowed == 0)) & ~same
     return found
-
-
-def numbers_in(words: NDArray[np.uint64], fmt: Format) -> NDArray[Any]:
-    """Return what encodings stand for."""
-    if isinstance(fmt, FloatFormat):
-        return decode(words.astype(fmt.storage), fmt)
-    return integers(words, fmt)
 
 
 def relative_to(difference: Difference, bound: float) -> float:

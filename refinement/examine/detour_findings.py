@@ -13,10 +13,11 @@ from ..findings.finding import KernelFinding, Kind
 from ..hypotheses.own_conditions import OwnConditions
 from ..machine.front_end import Kernel
 from ..normal_forms.forms import NormalForms
+from ..terms.inputs import Inputs
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.traversal import within
-from .counterexamples import Inputs, KernelCounterexample
+from .counterexamples import KernelCounterexample
 from .detour_messages import DetourMessages
 from .detours import Detour, Detours
 from .diagnosis import Namer

@@ -24,11 +24,11 @@ from ..contract.contract import Instance
 from ..errors.error_bounds import ErrorBounds
 from ..normal_forms.functions.libm_idioms import SoftwareFunctions
 from ..terms import operations
+from ..terms.inputs import numbers_in
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore
 from ..terms.traversal import by_operation, within
-from .counterexamples import numbers_in
 from .probing_inputs import probes
 
 Words = NDArray[np.uint64]

@@ -18,10 +18,11 @@ from ..expected.requirements import Requirements
 from ..formula.tree import Binary, Formula, Number, walk
 from ..machine.front_end import Kernel
 from ..normal_forms.forms import NormalForms
+from ..terms.inputs import Inputs, one_of_two
 from ..terms.store import TermStore
 from .accuracy import Limit, limits_of
 from .counterexample_document import Difference
-from .counterexamples import Inputs, KernelCounterexample, candidates, input_formats, one_of_two
+from .counterexamples import KernelCounterexample, candidates, input_formats
 from .kernel_runs import outputs_on
 from .references import reference_of
 

@@ -13,9 +13,10 @@ from ..contract.contract import Instance
 from ..machine.array_memory import elements_in, memories
 from ..machine.front_end import Kernel
 from ..terms.assignments import Assignment, fillings
+from ..terms.inputs import Inputs, numbers_in
 from ..terms.store import TermStore
 from .counterexample_document import Difference
-from .counterexamples import Inputs, as_constants, given_constants, numbers_in, unequal
+from .counterexamples import as_constants, given_constants, unequal
 
 
 def outputs_on(kernel: Kernel, instance: Instance, inputs: Inputs) -> dict[str, NDArray[Any]]:

@@ -24,6 +24,7 @@ from ..machine.array_memory import ArrayMemory, elements_in, first_lanes, memori
 from ..machine.front_end import Kernel, Outcome
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
+from ..terms.inputs import Inputs
 from ..terms.interning import Ids
 from ..terms.operations import DOT, SCALED_DOT
 from ..terms.store import TermStore
@@ -31,7 +32,7 @@ from .absent_launches import absent_writers
 from .accuracy import AccuracyCheck, Limit
 from .bit_differences import found_apart
 from .clobbering import clobbered
-from .counterexamples import Inputs, KernelCounterexample, candidates, disproved
+from .counterexamples import KernelCounterexample, candidates, disproved
 from .detour_findings import DetourFindings
 from .diagnosis import Namer
 from .error_search import ErrorSearch

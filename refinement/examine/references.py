@@ -28,10 +28,10 @@ from ..machine.array_memory import (
     untouched,
 )
 from ..machine.front_end import FinalArray, Kernel, Outcome
+from ..terms.inputs import Inputs
 from ..terms.interning import Ids
 from ..terms.store import TermStore
 from .array_reference import ArrayReference, read_program
-from .counterexamples import Inputs
 from .kernel_runs import outputs_on
 
 

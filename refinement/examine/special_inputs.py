@@ -14,10 +14,11 @@ from ..contract.contract import Instance
 from ..equality.special_values import SpecialValues
 from ..expected.requirements import Requirements
 from ..terms.assignments import Assignment
+from ..terms.inputs import one_of_two, small_numbers
 from ..terms.interning import Ids
 from ..terms.store import INPUT, TermStore
 from ..terms.traversal import leaves_of
-from .counterexamples import input_formats, one_of_two, small_numbers
+from .counterexamples import input_formats
 
 _CASES = 4
 """Cases that are tried."""

@@ -23,15 +23,13 @@ from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..expected.requirements import Requirements, UnmetError, admissible
 from ..formula.tree import Element, Name, walk
+from ..terms.inputs import WHOLE_BITS, of_all_bits, one_of_two, ordinary
 from ..terms.store import Admitted, TermStore
-from .counterexamples import input_formats, one_of_two, small_numbers
+from .counterexamples import input_formats
 from .extreme_inputs import extreme_inputs
 from .limit_inputs import limit_inputs
 
 Words = NDArray[np.uint64]
-
-WHOLE_BITS = 8
-"""Integers of so many bits, or fewer, take all their values; wider ones small values, and edges."""
 
 SHARE = 8
 """One index of so many has edges."""
@@ -299,29 +297,6 @@ def _output_axes(instance: Instance, array: Array) -> Iterator[int]:
             if isinstance(node, Element) and node.array == array.name:
                 named = enumerate(node.indices)
                 yield from (axis for axis, index in named if isinstance(index, Name) and index.name in own)
-
-
-def ordinary(fmt: Format, count: int, random: np.random.Generator) -> Words:
-    """Return small numbers, whose sums are exact."""
-    if isinstance(fmt, IntegerFormat) and fmt.bits <= WHOLE_BITS:
-        return random.integers(0, 1 << fmt.bits, count, dtype=np.uint64)
-    found: Words = random.choice(small_numbers(fmt), count)
-    return found
-
-
-def of_all_bits(fmt: Format, count: int, random: np.random.Generator, *, finite: bool) -> Words:
-    """Return numbers with random bits: floats from 1/2 to 4 of either sign, where they are to be finite."""
-    words: Words = random.integers(0, (1 << fmt.bits) - 1, count, dtype=np.uint64, endpoint=True)
-    if isinstance(fmt, IntegerFormat) or not finite:
-        if finite and fmt.bits > WHOLE_BITS:
-            return words % np.uint64(1 << WHOLE_BITS - 1)
-        return words
-    assert isinstance(fmt, FloatFormat)
-    exponents = random.integers(-1, 2, count).astype(np.int64) + fmt.bias
-    scaled = (exponents.astype(np.uint64) << np.uint64(fmt.fraction_bits)) << np.uint64(fmt.padding_bits)
-    fraction = words & np.uint64(((1 << fmt.fraction_bits) - 1) << fmt.padding_bits)
-    found: Words = scaled | fraction | (words & np.uint64(fmt.sign_mask))
-    return found
 
 
 def _edges(fmt: Format, *, finite: bool) -> Words:

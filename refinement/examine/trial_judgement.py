@@ -22,18 +22,11 @@ from ..contract.contract import Instance
 from ..errors.error_bounds import ErrorBounds
 from ..findings.result import Equality
 from ..machine.front_end import Kernel, Outcome
+from ..terms.inputs import Inputs, numbers_in
 from ..terms.interning import Ids
 from ..terms.store import TermStore
 from .counterexample_document import Difference
-from .counterexamples import (
-    Inputs,
-    KernelCounterexample,
-    documented,
-    explained_by_rounding,
-    numbers_in,
-    relative_to,
-    unequal,
-)
+from .counterexamples import KernelCounterexample, documented, explained_by_rounding, relative_to, unequal
 from .references import Reference
 
 COARSE = 2.0**-12

@@ -21,11 +21,12 @@ from ..findings.storing_warps import stored_by
 from ..machine.array_memory import ArrayMemory, first_lanes, inputs_of
 from ..machine.front_end import Kernel, Outcome
 from ..normal_forms.forms import NormalForms
+from ..terms.inputs import Inputs
 from ..terms.interning import Ids
 from ..terms.store import UNDEFINED
 from ..terms.traversal import leaves_of
 from .counterexample_document import Difference
-from .counterexamples import Inputs, KernelCounterexample, candidates, telling
+from .counterexamples import KernelCounterexample, candidates, telling
 from .diagnosis import Monomial, Namer, differing, explained
 from .displacement import rule
 from .fault_location import FaultLocator, Fetches

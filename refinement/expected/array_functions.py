@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ...spec.formats import FloatFormat
+from ..terms.store import TermStore
 from .term_array_arithmetic import UFUNCS, summed
-from .term_arrays import NotModelledError, TermArray
-from .term_truths import chosen_by
+from .term_arrays import NotModelledError, TermArray, TermSpace, format_of
+from .term_truths import TRUTHS, chosen_by
 
 MOVES = (
     np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.ravel, np.flip,
@@ -207,8 +209,6 @@ def _triangle(keep: Callable[..., Any]) -> Callable[..., TermArray]:
 
 def _zeros_like(array: TermArray, dtype: Any = None, **_: Any) -> TermArray:
     found = array.lifted(np.zeros(array.shape))
-    from .term_arrays import format_of
-
     return found.cast(array.value.format if dtype is None else format_of(dtype))
 
 
@@ -233,3 +233,33 @@ _FUNCTIONS: Mapping[Callable[..., Any], Callable[..., Any]] = MappingProxyType(
         np.trace: lambda array: _sum(array.moved(np.diagonal(array.value.terms))),
     }
 )  # fmt: skip
+
+
+class Functions:
+    """numpy's functions on arrays of terms; see `NumpyFunctions`."""
+
+    def ufunc(
+        self, ufunc: np.ufunc, method: str, arrays: Sequence[TermArray], options: Mapping[str, Any]
+    ) -> Any:
+        """Return what a universal function gives of arrays of terms; raises as `called`."""
+        if method == "reduce" and ufunc is np.add:
+            return called(np.sum, arrays, {"axis": 0} | dict(options))
+        if method != "__call__" or options:
+            raise NotModelledError(f"np.{ufunc.__name__}.{method}")
+        if ufunc is np.matmul:
+            return product_of_matrices(*arrays)
+        applied = TRUTHS.get(ufunc.__name__) or UFUNCS.get(ufunc.__name__)
+        if applied is None:
+            raise NotModelledError(f"np.{ufunc.__name__} of data")
+        return applied(*arrays)
+
+    def function(
+        self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]
+    ) -> Any:
+        """Return what another function gives of arrays of terms; raises as `called`."""
+        return called(function, arguments, options)
+
+
+def term_space(store: TermStore, working: FloatFormat) -> TermSpace:
+    """Return where arrays of terms are made, with numpy's functions."""
+    return TermSpace(store, working, Functions())

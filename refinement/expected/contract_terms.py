@@ -40,6 +40,7 @@ from ..formula.tree import (
     Number,
     ReducedExtremum,
     Sum,
+    factors,
     walk,
 )
 from ..terms import bit_slices, operations
@@ -49,7 +50,7 @@ from ..terms.interning import Ids
 from ..terms.operations import Accumulation
 from ..terms.store import CONSTANT, TermStore
 from ..terms.truth_tables import A, B
-from .formula_space import FormulaSpace, Scope, factors
+from .formula_space import FormulaSpace, Scope
 from .integer_ranges import Range, given_side, range_of
 from .term_arithmetic import TermArithmetic, Value, grouped
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..contract.contract import Instance
 from ..contract.formula_checking import Kinds, indexed_axes, target_variables
 from ..formula.index_arithmetic import IndexArithmetic
-from ..formula.tree import Binary, Element, Formula, Name, Node, Number, Reduction, Sum, walk
+from ..formula.tree import Element, Formula, Name, Node, Number, Reduction, Sum, walk
 from ..terms.evaluation import integers
 
 Numbers = NDArray[np.int64]
@@ -254,10 +254,3 @@ class FormulaSpace:
 def _at(values: Any, place: NDArray[np.intp]) -> int:
     """Return the value at a place of an array that broadcasts."""
     return int(values[tuple(min(int(i), size - 1) for i, size in zip(place, values.shape, strict=True))])
-
-
-def factors(node: Node) -> list[Node]:
-    """Return the factors of a product."""
-    if isinstance(node, Binary) and node.operator == "*":
-        return [*factors(node.left), *factors(node.right)]
-    return [node]

@@ -34,10 +34,11 @@ from ..formula.tree import (
     Number,
     ReducedExtremum,
     Sum,
+    factors,
     walk,
 )
 from ..terms.evaluation import error_function
-from .formula_space import FormulaSpace, Scope, Truths, factors
+from .formula_space import FormulaSpace, Scope, Truths
 from .integer_ranges import range_of, range_of_format
 
 Values = NDArray[Any]

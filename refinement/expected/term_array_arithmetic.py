@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import Format
-from ..examine.counterexamples import numbers_in
 from ..formula.parser import FUNCTIONS
 from ..terms import operations
 from ..terms.evaluation import apply
+from ..terms.inputs import numbers_in
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation
 from ..terms.store import CONSTANT

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,20 @@ class NotModelledError(MmaproofError):
     """Something that a numpy program does, and arrays of terms do not."""
 
 
+class NumpyFunctions(Protocol):
+    """What numpy's functions are on arrays of terms; see `array_functions`."""
+
+    def ufunc(
+        self, ufunc: np.ufunc, method: str, arrays: Sequence[TermArray], options: Mapping[str, Any]
+    ) -> Any:
+        """Return what a universal function gives."""
+
+    def function(
+        self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]
+    ) -> Any:
+        """Return what another function gives."""
+
+
 @dataclass(frozen=True)
 class TermSpace:
     """Where the terms of a program are made.
@@ -36,10 +50,13 @@ class TermSpace:
         The store.
     working : FloatFormat
         What real numbers are computed in.
+    numpy : NumpyFunctions
+        What numpy's functions are.
     """
 
     store: TermStore
     working: FloatFormat
+    numpy: NumpyFunctions
 
     def arithmetic(self, rank: int) -> TermArithmetic:
         """Return arithmetic on arrays of a rank."""
@@ -211,28 +228,12 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
         raise NotModelledError("numbers are needed where the program has data")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        from .array_functions import called, product_of_matrices
-        from .term_array_arithmetic import UFUNCS
-        from .term_truths import TRUTHS
-
-        given = [self.lifted(each) for each in inputs]
-        if method == "reduce" and ufunc is np.add:
-            return called(np.sum, given, {"axis": 0} | options)
-        if method != "__call__" or options:
-            raise NotModelledError(f"np.{ufunc.__name__}.{method}")
-        if ufunc is np.matmul:
-            return product_of_matrices(*given)
-        applied = TRUTHS.get(ufunc.__name__) or UFUNCS.get(ufunc.__name__)
-        if applied is None:
-            raise NotModelledError(f"np.{ufunc.__name__} of data")
-        return applied(*given)
+        return self.space.numpy.ufunc(ufunc, method, [self.lifted(each) for each in inputs], options)
 
     def __array_function__(
         self, function: Callable[..., Any], _: Any, arguments: Sequence[Any], options: Mapping[str, Any]
     ) -> Any:
-        from .array_functions import called
-
-        return called(function, arguments, options)
+        return self.space.numpy.function(function, arguments, options)
 
 
 def format_of(dtype: Any) -> Format:

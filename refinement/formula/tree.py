@@ -301,3 +301,10 @@ def walk(node: Node) -> Iterator[Node]:
         node = pending.pop()
         yield node
         pending += reversed(node.operands)
+
+
+def factors(node: Node) -> list[Node]:
+    """Return the factors of a product."""
+    if isinstance(node, Binary) and node.operator == "*":
+        return [*factors(node.left), *factors(node.right)]
+    return [node]

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F32, FloatFormat, Format
-from ..examine.counterexamples import numbers_in
 from ..normal_forms.elementary_forms import stem
 from ..terms import operations
+from ..terms.inputs import numbers_in
 from ..terms.interning import Ids
 from ..terms.operations import Sum
 from ..terms.store import CONSTANT, INPUT, VECTOR, Operation, TermStore

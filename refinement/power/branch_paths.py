@@ -10,21 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ...spec.errors import UnsupportedError
 from ..analysis.origins import Origin, Origins
+from ..terms.store import TermStore
 from ..terms.truth_tables import A, B
+from .image.program import Image
 from .state.code_order import CodeOrder, Position
 from .state.merging import Merging
 from .state.paths import Path, Paths
 from .state.registers import Registers
+from .state.storage import Storage
 from .state.stores_of_paths import Stores
-from .state.words import Data, UnknownNumberError, Word
-
-if TYPE_CHECKING:
-    from .machine import Machine
+from .state.words import Data, UnknownNumberError, Word, WordArithmetic
 
 MOST_STEPS = 1 << 14
 """Instructions run between a branch on data and where all ways have met, at most."""
@@ -83,12 +84,35 @@ class _Way:
     rounds: dict[int, int] = field(default_factory=dict)
 
 
+class Stepping(Protocol):
+    """What goes all ways of a branch asks of the machine that it steps."""
+
+    store: TermStore
+    words: WordArithmetic
+    storage: Storage
+    registers: Registers
+    image: Image
+    path: Word
+    parting: Parting | None
+    entered: set[int]
+    address: int
+
+    def step(self, at: int) -> int:
+        """Run the instruction at an address; return where it goes on."""
+
+    def behind_call(self, at: int) -> int | None:
+        """Return where a call returns to; None if the instruction is none."""
+
+    def unsupported(self, what: str) -> UnsupportedError:
+        """Return the error that something of the instruction that runs is not modelled."""
+
+
 class BranchWays:
     """Goes all ways of branches on data.
 
     Parameters
     ----------
-    machine : Machine
+    machine : Stepping
         Where they are run.
     scalars : collection of int
         The inputs that scalars are, of which cases are told apart where a branch depends on them alone.
@@ -102,7 +126,7 @@ class BranchWays:
         Whether such have been made one.
     """
 
-    def __init__(self, machine: Machine, scalars: Collection[int]) -> None:
+    def __init__(self, machine: Stepping, scalars: Collection[int]) -> None:
         self._machine = machine
         self._paths = Paths(machine.words)
         self._origins = Origins(machine.store, scalars)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...spec.errors import UnsupportedError
-from ..examine.feasible_conditions import holds_for_some
+from ..conditions.feasible_conditions import holds_for_some
 from ..findings.finding import Kind
 from ..machine.observations import Loads, Observations
 from ..machine.run_lengths import Limits, RunLength
@@ -19,7 +19,7 @@ from ..terms.traversal import leaves_of
 from .branch_paths import BranchWays, Parting
 from .image.instruction_forms import Instruction
 from .image.program import Image
-from .rows import accumulators
+from .state import accumulator_rules
 from .state.registers import Bytes, Registers
 from .state.storage import RED_ZONE, Segment, Storage
 from .state.words import Data, UnknownNumberError, Word, WordArithmetic, known
@@ -220,7 +220,7 @@ class Machine:
         if found.size == 8 and at % 64 == 60:
             self.report(Kind.ILLEGAL, f"{found.text(at)} lies across a multiple of 64 bytes")
         if found.form.specified is not None:
-            accumulators.report_violations(self, found)
+            accumulator_rules.report_violations(self, found)
         return _Code(found, handler, self.line, at + found.size)
 
     def _reason(self, error: UnknownNumberError) -> tuple[Kind, str]:
@@ -236,7 +236,7 @@ class Machine:
         model = self._functions.get(name.partition("@")[0])
         if model is None:
             raise UnsupportedError(f"a call of {name}, which is not in the file")
-        accumulators.check_call(self, name)
+        accumulator_rules.check_call(self, name)
         model(self)
         self.registers.forget_volatile()
         return self.number(self.registers.link, "the return address")

@@ -7,45 +7,42 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...spec.errors import InputError
-from ...spec.ptx.operands import Integer
 from ...spec.ptx.targets import target_named
 from ..contract import arguments
-from ..contract.arguments import Array, Pointers, SharedBuffer
+from ..contract.arguments import Array, Pointers
 from ..contract.contract import Contract, Instance
-from ..contract.element_places import place_of
 from ..contract.parameters import Access
 from ..contract.size_domains import ResidueClass, SizeDomain
 from ..findings.candidate import Candidate
 from ..findings.demangling import demangled, spellings
 from ..findings.guard_outcomes import GuardOutcome
-from ..machine.array_memory import ArrayMemory, initial_bytes, memories, results_of
+from ..machine.array_memory import initial_bytes, memories
 from ..machine.front_end import FinalArray, Outcome, Progress, only_entry
 from ..machine.kernel_outline import KernelOutline
 from ..machine.memory import ByteLanes
-from ..machine.shared_buffers import Joined, put_together, taken_apart
+from ..machine.shared_buffers import put_together, taken_apart
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, TermStore
+from .arrivals import in_every_order
 from .outline.outline import outline
 from .registers.threads import Indices, Launch
 from .run import machine
-from .run.arrivals import in_every_order
+from .run.entry import PtxEntry, argument_of, buffer_of, bytes_of
 from .run.guards import conditions_on_sizes
 from .run.launching import (
     POINTER_BYTES,
-    Argument,
     Number,
     Pointer,
     Scalar,
-    Structure,
     check_size,
     entry_named,
 )
+from .same_numbers import are_same_numbers
 from .state.address_spaces import Buffer
 from .text.module import Function, InstructionStatement, Module
 from .text.parser import read
@@ -55,64 +52,9 @@ if TYPE_CHECKING:
     from .any_size.size_proofs import SizeProof
 
 
-_TURNING = frozenset({"setp", "set", "and", "rem", "min", "max", "bfe", "slct"})
-"""Opcodes by whose constants something turns."""
-
-_ENDS = MappingProxyType({"u8": 1 << 8, "s8": 1 << 7, "u16": 1 << 16, "s16": 1 << 15})
-"""Where integers of narrow types end."""
-
-
 @dataclass(frozen=True)
-class PtxKernel:
-    """A kernel of a PTX module; see `mmaproof.refinement.machine.front_end.Kernel`.
-
-    Attributes
-    ----------
-    module : Module
-        The file.
-    entry : str
-        The kernel's name.
-    """
-
-    module: Module
-    entry: str
-
-    @property
-    def path(self) -> str:
-        """The file."""
-        return self.module.path
-
-    @property
-    def target(self) -> str:
-        """The processor that it is for."""
-        return self.module.target
-
-    def source(self, line: int) -> str:
-        """Return where ``.loc`` says that a line comes from."""
-        return self._sources.get(line, "")
-
-    def place(self, _: int) -> str:
-        """Return nothing: PTX is text."""
-        return ""
-
-    @cached_property
-    def turning_numbers(self) -> frozenset[int]:
-        """Integers at which the kernel's counters, masks and comparisons turn, as its text has them."""
-        body = entry_named(self.module, self.entry).body
-        literals = {
-            operand.value
-            for each in body
-            if each.opcode in _TURNING
-            for operand in each.operands
-            if isinstance(operand, Integer)
-        }
-        types = {name for each in body for name in each.types}
-        return frozenset(literals | {number for name, number in _ENDS.items() if name in types})
-
-    @cached_property
-    def _sources(self) -> Mapping[int, str]:
-        bodies = (function.body for function in self.module.functions.values())
-        return {each.line: str(each.source) for body in bodies for each in body if each.source is not None}
+class PtxKernel(PtxEntry):
+    """A kernel of a PTX module that can be run; see `mmaproof.refinement.machine.front_end.Kernel`."""
 
     @cached_property
     def _conditions_on_sizes(self) -> Mapping[str, frozenset[str]]:
@@ -134,7 +76,7 @@ class PtxKernel:
         memory, held = memories(instance), before or {}
         later = bool(instance.contract.launches)
         shared = {
-            each.name: _buffer(instance, each, put_together(each, memory, store, inputs, held))
+            each.name: buffer_of(instance, each, put_together(each, memory, store, inputs, held))
             for each in instance.buffers
         }
         given: dict[str, Number | Scalar | Pointer] = {name: Pointer(each) for name, each in shared.items()}
@@ -142,7 +84,7 @@ class PtxKernel:
             if isinstance(each, Array) and each.within is not None:
                 given[each.name] = Pointer(shared[each.within], each.at)
             else:
-                given[each.name] = _argument(each, memory, store, inputs, held, later=later)
+                given[each.name] = argument_of(each, memory, store, inputs, held, later=later)
         given |= {each.name: _address(each, given) for each in instance.pointers}
         taken = self.packed(instance, given)
         launch = Launch(instance.grid, instance.block, instance.dynamic_shared)
@@ -154,6 +96,7 @@ class PtxKernel:
             taken,
             store,
             accumulation=str(instance.contract.accumulate),
+            same_numbers=are_same_numbers,
             progress=progress,
             blocks=blocks,
             traced=traced,
@@ -203,26 +146,6 @@ class PtxKernel:
                 within = [name for one in found for name in names.get(one.partition("+")[0], ())]
                 yield replace(each, behind=frozenset(within))
 
-    def packed(self, instance: Instance, given: Mapping[str, Number | Scalar | Pointer]) -> list[Argument]:
-        """Return the kernel's arguments, in its order, of what parameters are by name."""
-        widths = {each.name: _bytes(each) for each in (*instance.arguments, *instance.pointers)}
-        return [
-            given[each]
-            if isinstance(each, str)
-            else Structure(each.size, tuple((at, widths[name], given[name]) for at, name in each.fields))
-            for each in instance.passed
-        ]
-
-    def argument(
-        self,
-        given: arguments.Scalar | Array,
-        memory: Mapping[str, ArrayMemory],
-        store: TermStore,
-        inputs: Mapping[str, Ids],
-    ) -> Number | Scalar | Pointer:
-        """Return one argument: a number, data, or an array's address."""
-        return _argument(given, memory, store, inputs, {}, later=True)
-
     def for_every(
         self,
         contract: Contract,
@@ -267,7 +190,7 @@ class PtxKernel:
                 continue
             given = described[passed]
             what = str(given.format) if isinstance(given, arguments.Scalar) else "a pointer"
-            check_size(self.module, parameter, given.name, what, _bytes(given))
+            check_size(self.module, parameter, given.name, what, bytes_of(given))
 
 
 def _on_numbers(arrays: Sequence[Array], store: TermStore, inputs: Mapping[str, Ids]) -> bool:
@@ -279,10 +202,6 @@ def _on_numbers(arrays: Sequence[Array], store: TermStore, inputs: Mapping[str, 
 def _final(found: machine.Contents) -> FinalArray:
     before = None if found.overwritten is None else _final(found.overwritten)
     return FinalArray(found.lanes, found.lines, found.threads, before)
-
-
-def _bytes(given: arguments.Scalar | Array | Pointers) -> int:
-    return -(-given.format.bits // 8) if isinstance(given, arguments.Scalar) else POINTER_BYTES
 
 
 def _address(pointers: Pointers, given: Mapping[str, Number | Scalar | Pointer]) -> Pointer:
@@ -302,59 +221,6 @@ def _address(pointers: Pointers, given: Mapping[str, Number | Scalar | Pointer])
             pointers.alignment,
             addresses=tuple((each.buffer, each.offset) for each in found),
             naming=lambda byte: f"{name}[{byte // POINTER_BYTES}]",
-        )
-    )
-
-
-def _argument(
-    given: arguments.Scalar | Array,
-    memory: Mapping[str, ArrayMemory],
-    store: TermStore,
-    inputs: Mapping[str, Ids],
-    before: Mapping[str, ByteLanes],
-    *,
-    later: bool,
-) -> Number | Scalar | Pointer:
-    if isinstance(given, arguments.Scalar):
-        return _scalar(given, inputs)
-    lanes = before.get(given.name)
-    return _pointer(
-        memory[given.name],
-        initial_bytes(store, memory[given.name], inputs) if lanes is None else lanes,
-        later=later,
-    )
-
-
-def _scalar(given: arguments.Scalar, inputs: Mapping[str, Ids]) -> Number | Scalar:
-    return Scalar(int(inputs[given.name].reshape(()))) if given.value is None else Number(given.value)
-
-
-def _buffer(instance: Instance, buffer: SharedBuffer, held: Joined) -> Buffer:
-    return Buffer(
-        buffer.name,
-        buffer.size,
-        buffer.alignment,
-        (held.lanes.terms, held.lanes.lows),
-        buffer.is_written,
-        unowned=held.unowned,
-        naming=held.naming,
-        results=None if instance.contract.launches else held.results,
-    )
-
-
-def _pointer(memory: ArrayMemory, lanes: ByteLanes, *, later: bool) -> Pointer:
-    array = memory.array
-    return Pointer(
-        Buffer(
-            array.name,
-            array.size,
-            array.alignment,
-            (lanes.terms, lanes.lows),
-            array.access.is_written,
-            array.footprint,
-            memory.unowned,
-            lambda byte: str(place_of(array, 8 * byte)),
-            results=None if later else results_of(memory),
         )
     )
 

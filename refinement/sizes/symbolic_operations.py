@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +17,14 @@ from ..terms.slices import fields
 from ..terms.store import CONCATENATION, CONSTANT, Operation
 from . import polynomial_bits, wrapped_indices
 from .integer_forms import UNBOUNDED, Rows, Truths, divided, divided_by
+from .symbolic_integers import SymbolicIntegers
 from .tail_predicates import compared
 
-if TYPE_CHECKING:
-    from .symbolic_terms import SymbolicTerms
-
-Rule = Callable[["SymbolicTerms", Operation, list[Ids]], Ids | None]
+Rule = Callable[[SymbolicIntegers, Operation, list[Ids]], Ids | None]
 """The terms of an operation; negative where the symbols don't say, None where they don't for any."""
 
 
-def _read(store: SymbolicTerms, words: list[Ids]) -> tuple[list[Rows], NDArray[np.intp]] | None:
+def _read(store: SymbolicIntegers, words: list[Ids]) -> tuple[list[Rows], NDArray[np.intp]] | None:
     """Return the rows of words of which some depend on symbols, and where all are integers or constants."""
     symbolic = np.logical_or.reduce([store.is_integer(each) for each in words])
     if not symbolic.any():
@@ -43,7 +40,7 @@ def _placed(count: int, where: NDArray[np.intp], terms: Ids) -> Ids:
     return found
 
 
-def _in_range(store: SymbolicTerms, rows: Rows, fmt: IntegerFormat) -> Truths:
+def _in_range(store: SymbolicIntegers, rows: Rows, fmt: IntegerFormat) -> Truths:
     """Tell which rows are the integers themselves that a format reads."""
     low, high = store.symbols.bounds(rows)
     known = (low > -UNBOUNDED) & (high < UNBOUNDED)
@@ -53,7 +50,7 @@ def _in_range(store: SymbolicTerms, rows: Rows, fmt: IntegerFormat) -> Truths:
     return np.asarray(known & (low >= fmt.minimum) & (high <= fmt.maximum))
 
 
-def _ring(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+def _ring(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
     if (read := _read(store, words)) is None:
         return None
     rows, where = read
@@ -70,14 +67,14 @@ def _ring(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids |
     return _placed(len(words[0]), where[possible], store.integers(total[possible], operation.result.bits))
 
 
-def _negated(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+def _negated(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
     if not isinstance(operation.result, IntegerFormat) or (read := _read(store, words)) is None:
         return None
     (rows,), where = read
     return _placed(len(words[0]), where, store.integers(-rows, operation.result.bits))
 
 
-def _extended(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+def _extended(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
     if (read := _read(store, words)) is None:
         return None
     (rows,), where = read
@@ -87,7 +84,7 @@ def _extended(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> I
     return _placed(len(words[0]), where[fits], store.integers(rows[fits], operation.result.bits))
 
 
-def _concatenated(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+def _concatenated(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
     parts = store.elements(words[0])
     symbolic = store.is_integer(parts).any(axis=1)
     if not symbolic.any():
@@ -112,7 +109,7 @@ def _concatenated(store: SymbolicTerms, operation: Operation, words: list[Ids]) 
 
 
 def _field(
-    store: SymbolicTerms, rows: Rows, low: int, width: int, whole: int, *, is_top: bool
+    store: SymbolicIntegers, rows: Rows, low: int, width: int, whole: int, *, is_top: bool
 ) -> tuple[Rows, Truths]:
     """Return bits ``low`` to ``low + width - 1`` of words of `whole` bits, and which are known.
 
@@ -139,7 +136,7 @@ def _field(
     return rests[1], np.asarray(known & rests[2])
 
 
-def _sign(store: SymbolicTerms, rows: Rows, bit: int, whole: int, width: int) -> tuple[Rows, Truths]:
+def _sign(store: SymbolicIntegers, rows: Rows, bit: int, whole: int, width: int) -> tuple[Rows, Truths]:
     """Return a bit of words of `whole` bits, repeated, and which are known."""
     low, high = store.symbols.bounds(rows)
     zero = (low >= 0) & (high < 1 << min(bit, 61))
@@ -153,7 +150,7 @@ def _sign(store: SymbolicTerms, rows: Rows, bit: int, whole: int, width: int) ->
 
 
 def _difference(
-    store: SymbolicTerms, fmt: IntegerFormat, words: list[Ids]
+    store: SymbolicIntegers, fmt: IntegerFormat, words: list[Ids]
 ) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]] | None:
     """Return what words read in a format differ by, with bounds, and where they are what rows say."""
     if (read := _read(store, words)) is None:
@@ -166,7 +163,7 @@ def _difference(
     return rows, *store.symbols.bounds(rows), where[fits]
 
 
-def _nearest(store: SymbolicTerms, rows: Rows, fmt: IntegerFormat) -> Rows:
+def _nearest(store: SymbolicIntegers, rows: Rows, fmt: IntegerFormat) -> Rows:
     """Return rows moved by a multiple of ``2**bits`` to where an unsigned format has its numbers."""
     if fmt.signed or fmt.bits >= 62:
         return rows
@@ -176,7 +173,7 @@ def _nearest(store: SymbolicTerms, rows: Rows, fmt: IntegerFormat) -> Rows:
     return moved
 
 
-def _compared(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+def _compared(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
     fmt = operation.operands[0]
     if not isinstance(fmt, IntegerFormat) or (difference := _difference(store, fmt, words)) is None:
         return None
@@ -203,7 +200,7 @@ def _may_be_zero(rows: Rows) -> Truths:
     return np.asarray((divisor == 0) | (rows[:, 0] % np.maximum(divisor, 1) == 0))
 
 
-def _extremum(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+def _extremum(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
     fmt = operation.operands[0]
     if not isinstance(fmt, IntegerFormat) or (found := _difference(store, fmt, words)) is None:
         return None
@@ -217,7 +214,7 @@ def _extremum(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> I
     return _placed(len(words[0]), where, chosen.astype(np.int32))
 
 
-def _selected(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+def _selected(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
     decided = store.are(CONSTANT, words[0])
     if not decided.any():
         return None
@@ -225,7 +222,7 @@ def _selected(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> I
     return np.where(decided, chosen, -1).astype(np.int32)
 
 
-def _quotient(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+def _quotient(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
     fmt, name = operation.result, str(operation.attribute)
     if name not in ("div", "rem") or not isinstance(fmt, IntegerFormat):
         return None
@@ -257,7 +254,7 @@ def _quotient(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> I
     return found
 
 
-def bitwise(store: SymbolicTerms, operation: Operation, words: list[Ids]) -> Ids | None:
+def bitwise(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
     """Combine bits that symbols have made constants, or one integer with numbers."""
     width, table = operation.result.bits, operation.attribute
     assert isinstance(table, int)

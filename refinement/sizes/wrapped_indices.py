@@ -9,7 +9,7 @@ are stored are there, so that it is settled for them which of the two it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +20,14 @@ from ..terms.interning import Ids
 from ..terms.store import CONSTANT, VECTOR, Operation
 from ..terms.traversal import fill, operands
 from .integer_forms import Rows, Truths
+from .symbolic_integers import SymbolicIntegers
 from .tail_predicates import Rest, RestConditions, compared
-
-if TYPE_CHECKING:
-    from .symbolic_terms import SymbolicTerms
 
 _UNKNOWN = -2
 _NONE = -1
 
 
-def brought_back(store: SymbolicTerms, rows: Rows, divisors: Rows, width: int) -> Ids:
+def brought_back(store: SymbolicIntegers, rows: Rows, divisors: Rows, width: int) -> Ids:
     """Return rests of integers (n, monomials) by a size, of which some are left of a tile; -1 elsewhere."""
     found = np.full(len(rows), -1, dtype=np.int32)
     for rest in store.rests:
@@ -51,7 +49,7 @@ def brought_back(store: SymbolicTerms, rows: Rows, divisors: Rows, width: int) -
     return found
 
 
-def choices(store: SymbolicTerms, terms: Ids) -> Truths:
+def choices(store: SymbolicIntegers, terms: Ids) -> Truths:
     """Tell which terms (n,) are choices between integers that depend on symbols, or numbers."""
     found = store.are(operations.SELECT, terms)
     (some,) = np.nonzero(found)
@@ -62,7 +60,7 @@ def choices(store: SymbolicTerms, terms: Ids) -> Truths:
     return np.asarray(found)
 
 
-def cases(store: SymbolicTerms, terms: Ids) -> tuple[Ids, Ids, Ids]:
+def cases(store: SymbolicIntegers, terms: Ids) -> tuple[Ids, Ids, Ids]:
     """Return terms (n,) where bits are 1 and where they are 0, and the bits; -1 where nothing is."""
     chosen = choices(store, terms)
     arguments = store.arguments(terms)
@@ -71,13 +69,13 @@ def cases(store: SymbolicTerms, terms: Ids) -> tuple[Ids, Ids, Ids]:
 
 
 def distributed(
-    store: SymbolicTerms, words: Sequence[Ids], compute: Callable[[list[Ids], NDArray[np.intp]], Ids]
+    store: SymbolicIntegers, words: Sequence[Ids], compute: Callable[[list[Ids], NDArray[np.intp]], Ids]
 ) -> Ids | None:
     """Compute with words (n,) of which some choose, in each of the two cases.
 
     Parameters
     ----------
-    store : SymbolicTerms
+    store : SymbolicIntegers
         The terms.
     words : sequence of array
         The words.
@@ -111,7 +109,7 @@ def distributed(
     return found
 
 
-def settled(store: SymbolicTerms, terms: Ids, there: Sequence[tuple[Rest, NDArray[np.int64]]]) -> Ids:
+def settled(store: SymbolicIntegers, terms: Ids, there: Sequence[tuple[Rest, NDArray[np.int64]]]) -> Ids:
     """Return terms (n,) where D of sizes is more than some numbers (n,).
 
     Raises
@@ -138,7 +136,7 @@ Compute = Callable[[Operation, Ids, NDArray[Any]], Any]
 class _Settled:
     """Bits that hold where more than some numbers are left of sizes, and which these are."""
 
-    def __init__(self, store: SymbolicTerms) -> None:
+    def __init__(self, store: SymbolicIntegers) -> None:
         self._store = store
         self._said = RestConditions(store, store.rests)
         self._found: dict[int, dict[str, int] | None] = {}
@@ -164,7 +162,7 @@ class _Settled:
         return np.array(found, dtype=bool)[which.reshape(-1)]
 
 
-def _deciding(store: SymbolicTerms, rest: Rest, bits: _Settled) -> Compute:
+def _deciding(store: SymbolicIntegers, rest: Rest, bits: _Settled) -> Compute:
     """Return what finds the largest number that more has to be left than, for choices below terms."""
 
     def found(operation: Operation, members: Ids, known: NDArray[Any]) -> NDArray[np.int64]:
@@ -178,7 +176,7 @@ def _deciding(store: SymbolicTerms, rest: Rest, bits: _Settled) -> Compute:
     return found
 
 
-def _chosen(store: SymbolicTerms, bits: _Settled) -> Compute:
+def _chosen(store: SymbolicIntegers, bits: _Settled) -> Compute:
     """Return what makes terms with the first of what they choose by what is left of sizes."""
 
     def made(operation: Operation, members: Ids, known: NDArray[Any]) -> Ids:

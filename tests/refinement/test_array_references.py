@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from document_schemas import validate
 
-from mmaproof.refinement.examine.counterexamples import numbers_in
-from mmaproof.refinement.expected.array_functions import JOINS, MOVES
+from mmaproof.refinement.expected.array_functions import JOINS, MOVES, term_space
 from mmaproof.refinement.expected.term_arithmetic import Value
-from mmaproof.refinement.expected.term_arrays import NotModelledError, TermArray, TermSpace
+from mmaproof.refinement.expected.term_arrays import NotModelledError, TermArray
 from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.kernel_replay import replay
 from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.inputs import numbers_in
 from mmaproof.refinement.terms.store import TermStore
 from mmaproof.refinement.verification import Verification, verify
 from mmaproof.spec.errors import InputError
@@ -75,7 +75,7 @@ def both(program: Program, fmt: Format, store: TermStore) -> tuple[Any, Any]:
     """Return a program's result on terms, evaluated, and on numbers."""
     random = np.random.default_rng(7)
     numbers = [random.integers(-4, 5, (4, 4)) for _ in "ab"]
-    space = TermSpace(store, F32)
+    space = term_space(store, F32)
     terms, inputs = [], {}
     for name, each in zip("ab", numbers, strict=True):
         words = encode(each.astype(float), fmt, Rounding.NEAREST_EVEN) if fmt == F16 else each & 0xFF

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmaproof.refinement.sizes.integer_forms import Group, Symbols, divided
-from mmaproof.refinement.sizes.symbolic_terms import INTEGER, SymbolicTerms
+from mmaproof.refinement.sizes.symbolic_integers import INTEGER
+from mmaproof.refinement.sizes.symbolic_terms import SymbolicTerms
 from mmaproof.refinement.terms import bit_slices, operations
 from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.refinement.terms.evaluation import apply

@@ -23,7 +23,7 @@ from ...terms.store import TermStore
 from ..image.instruction_forms import Instruction
 from ..machine import Handler, Machine
 from ..state import scalars
-from .accumulators import check_read, check_write
+from ..state.accumulator_rules import check_read, check_write
 
 Rule = Callable[[TermStore, FloatFormat, Sequence[FloatFormat], Sequence[Ids]], Ids]
 """From a result's format, and operands in theirs, to the result."""

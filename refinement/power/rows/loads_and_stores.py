@@ -14,10 +14,10 @@ from ....spec.power.registers import REGISTER_BYTES
 from ..image.instruction_forms import Instruction
 from ..machine import Handler, Machine
 from ..state import scalars
+from ..state.accumulator_rules import check_read, check_write
 from ..state.registers import Bytes
 from ..state.storage import RED_ZONE
 from ..state.words import MASK, Word, known
-from .accumulators import check_read, check_write
 from .chosen_addresses import access_each
 from .fixed_point import relative
 

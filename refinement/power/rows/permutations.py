@@ -19,9 +19,9 @@ from ...terms import operations
 from ...terms.evaluation import apply
 from ..image.instruction_forms import Instruction
 from ..machine import Handler, Machine
+from ..state.accumulator_rules import check_read, check_write
 from ..state.registers import Bytes
 from ..state.words import Data, Word, known
-from .accumulators import check_read, check_write
 
 Places = NDArray[np.intp]
 """Numbers of bytes as the ISA counts them, in two registers one after the other; `ZERO` for a zero."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from ...sizes.block_positions import BlockPosition, Position
 from ...sizes.given_elements import check_given
 from ...sizes.integer_forms import Group, Rows, Symbols
 from ...sizes.row_arithmetic import RowArithmetic
-from ...sizes.symbolic_terms import Placed
+from ...sizes.symbolic_integers import Placed
 from ...sizes.tail_predicates import Rest, RestConditions, more_than
 from ...sizes.tile_shifts import direct_axes, tile_shifts
 from ...sizes.wrapped_indices import settled
@@ -34,12 +33,10 @@ from ...terms.interning import Ids
 from ...terms.operations import select
 from ..memory.symbolic_accesses import memory_of_any_size
 from ..registers.values import Value, of_terms
+from ..run.entry import PtxEntry
 from .loop_states import LoopBatch
 from .size_proofs import LimitError, Timed
 from .symbolic_launch import Corners, SymbolicLaunch, constant
-
-if TYPE_CHECKING:
-    from ..front_end import PtxKernel
 
 AXES = "xyz"
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)
@@ -57,7 +54,7 @@ class BlockLaunch(SymbolicLaunch):
 
     Parameters
     ----------
-    kernel, contract : PtxKernel, Contract
+    kernel, contract : PtxEntry, Contract
         The kernel, and what it is launched with.
     position : BlockPosition
         Where the block is.
@@ -76,7 +73,7 @@ class BlockLaunch(SymbolicLaunch):
 
     def __init__(
         self,
-        kernel: PtxKernel,
+        kernel: PtxEntry,
         contract: Contract,
         position: BlockPosition,
         known: Mapping[str, int],

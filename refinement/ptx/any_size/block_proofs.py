@@ -13,7 +13,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,8 +28,9 @@ from ...formula.index_arithmetic import Expression
 from ...formula.tree import Binary, Name, Node, Number, walk
 from ...sizes.block_positions import BlockOrder, BlockPosition
 from ...sizes.growing_roundings import GrowingRoundings, joined
-from ...sizes.symbolic_terms import Doubt, deciding
+from ...sizes.symbolic_integers import Doubt, deciding
 from ...sizes.tile_places import Place, places
+from ..run.entry import PtxEntry
 from ..run.launching import entry_named
 from ..text.module import Module
 from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
@@ -39,9 +39,6 @@ from .overflow_faults import first_of_grid
 from .placed_blocks import OrderError, PlacedLaunch
 from .residue_classes import factors_of, prove
 from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
-
-if TYPE_CHECKING:
-    from ..front_end import PtxKernel
 
 _CAPS = (1 << 20, 1 << 18, 1 << 16, 1 << 15, 1 << 14, 1 << 13)
 """Up to which numbers all sizes are shown, of the first of these for which it works, where nothing tells."""
@@ -99,7 +96,7 @@ class BlockProver:
 
     Parameters
     ----------
-    kernel, contract : PtxKernel, Contract
+    kernel, contract : PtxEntry, Contract
         The kernel, and what it is to compute.
     told : callable
         Told what is being done.
@@ -110,7 +107,7 @@ class BlockProver:
         If the grid does not grow with sizes in a way that is modelled.
     """
 
-    def __init__(self, kernel: PtxKernel, contract: Contract, told: Callable[[str], None]) -> None:
+    def __init__(self, kernel: PtxEntry, contract: Contract, told: Callable[[str], None]) -> None:
         assert contract.quantified is not None
         self._kernel, self._contract, self._told = kernel, contract, told
         self._started = time.process_time()
@@ -223,7 +220,7 @@ class _Attempt:
 
     def __init__(
         self,
-        kernel: PtxKernel,
+        kernel: PtxEntry,
         contract: Contract,
         order: BlockOrder,
         known: Mapping[str, int],

@@ -9,7 +9,7 @@ from math import prod
 from ...contract.size_domains import ResidueClass, SizeDomain
 from ...sizes.block_positions import Position
 from ...sizes.integer_forms import Symbols
-from ...sizes.symbolic_terms import Doubt
+from ...sizes.symbolic_integers import Doubt
 
 _MOST_TURNS = 64
 """Turns behind the last that is shown in which an overflow is looked for; bounds are off by few."""

@@ -7,21 +7,20 @@ number as they do of a domain. From there on the kernel is run.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from ....spec.errors import InputError, UnsupportedError
+from ...contract.size_domains import ResidueClass
 from ...findings.index_overflow import Overflow
 from ...sizes.integer_forms import Symbols
-from ...sizes.symbolic_terms import Doubt
+from ...sizes.invariant_inference import TurnTerms
+from ...sizes.symbolic_integers import Doubt
 from .followed_accesses import Followed, follow
 from .invariant_check import agreed
 from .loop_states import Cells, LoopBatch, alike, going_on, turned
 from .overflow_faults import fault_of_grid, overflow_of
 from .sparse_launch import MOST_INSTRUCTIONS
-
-if TYPE_CHECKING:
-    from .size_induction import Induction
+from .symbolic_launch import SymbolicLaunch
 
 _LAST_TURNS = 2
 """Turns before the end that are run."""
@@ -33,12 +32,43 @@ _MOST_CANDIDATES = 8
 """Numbers behind the last that is shown at which a fault is looked for."""
 
 
-def first_fault(induction: Induction, most: int) -> Overflow | None:
+@dataclass(frozen=True)
+class Induced:
+    """What an induction over the turns of a main loop shows, for all numbers of a class up to one.
+
+    Attributes
+    ----------
+    launch : SymbolicLaunch
+        The kernel, launched with the size as a symbol.
+    numbers : ResidueClass
+        What the size may be.
+    turns : TurnTerms
+        Terms at a turn.
+    guess : Cells
+        What is held before a turn.
+    start : int
+        The head of the loop.
+    first, distance, period : int
+        The least size with a turn of the step, by how much it grows from turn to turn, and how many turns of
+        the kernel's loop that is.
+    """
+
+    launch: SymbolicLaunch
+    numbers: ResidueClass
+    turns: TurnTerms
+    guess: Cells
+    start: int
+    first: int
+    distance: int
+    period: int
+
+
+def first_fault(induction: Induced, most: int) -> Overflow | None:
     """Return the first access that goes wrong, at the smallest number of a class behind a number.
 
     Parameters
     ----------
-    induction : Induction
+    induction : Induced
         A proof for all numbers of a class up to there.
     most : int
         The last that is shown.
@@ -67,7 +97,7 @@ def first_fault(induction: Induction, most: int) -> Overflow | None:
     return None
 
 
-def _late_fault(induction: Induction, number: int) -> Overflow | None:
+def _late_fault(induction: Induced, number: int) -> Overflow | None:
     """Return the first access of the last turns that is outside its array, if none is before.
 
     Raises
@@ -75,7 +105,7 @@ def _late_fault(induction: Induction, number: int) -> Overflow | None:
     UnsupportedError
         If what is held before these turns is not shown, or they do what is not modelled.
     """
-    launch, store, turns = induction.launch, induction.store, induction.turns
+    launch, store, turns = induction.launch, induction.launch.store, induction.turns
     count = float(induction.numbers.count(number))
     last = (number - induction.first) // induction.distance - _LAST_TURNS
     before = launch.begun(((count, 0.0),))
@@ -98,7 +128,7 @@ def _late_fault(induction: Induction, number: int) -> Overflow | None:
     return overflow_of(launch, found, launch, meant, found.outside, {})
 
 
-def _shown(induction: Induction, before: LoopBatch, count: float, last: int) -> int:
+def _shown(induction: Induced, before: LoopBatch, count: float, last: int) -> int:
     """Return up to which turn each leads to the next, as guessed, or fewer, if integers overflow before.
 
     Raises
@@ -106,7 +136,7 @@ def _shown(induction: Induction, before: LoopBatch, count: float, last: int) -> 
     UnsupportedError
         If it is not shown for another reason.
     """
-    launch, store, turns = induction.launch, induction.store, induction.turns
+    launch, store, turns = induction.launch, induction.launch.store, induction.turns
     if last < 1:
         raise UnsupportedError("there are few turns before")
     launch.suppose(((count, 0.0), (count, float(last - 1))))
@@ -136,9 +166,9 @@ def _last_fitting(symbols: Symbols, doubt: Doubt, count: float) -> int:
     return (doubt.limit - doubt.row[0] - doubt.row[symbols.column("n")] * int(count)) // step + 1
 
 
-def _followed(induction: Induction, before: LoopBatch, most: int, *, folds: bool) -> Followed:
+def _followed(induction: Induced, before: LoopBatch, most: int, *, folds: bool) -> Followed:
     """Follow the last turns, with integers that wrap or that don't."""
-    launch, store = induction.launch, induction.store
+    launch, store = induction.launch, induction.launch.store
     batch = before.copied(launch.shared)
     store.folds, store.unbounded = folds, not folds
     try:

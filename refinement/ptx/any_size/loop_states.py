@@ -262,7 +262,7 @@ def going_on(batch: LoopBatch) -> list[Any]:
     found += Copies.of(execution).outstanding()
     history = execution.memory.shared.history
     if history is not None and history.is_used:
-        found += execution.ordering.relative(history)
+        found += history.relative(execution.ordering)
     found.append(stored_of_any_size(execution))
     everywhere = execution.memory.globals
     if everywhere.history is not None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,21 +15,18 @@ from ...contract.size_domains import SizeDomain
 from ...findings.index_overflow import Overflow
 from ...sizes.integer_forms import Symbols
 from ...sizes.symbolic_arrays import SymbolicArray
-from ...sizes.symbolic_terms import Doubt
+from ...sizes.symbolic_integers import Doubt
+from ..run.entry import PtxEntry
 from .followed_accesses import Followed, Visit
 from .sparse_launch import MOST_INSTRUCTIONS, SparseLaunch, extents_at
 from .symbolic_launch import SymbolicLaunch
-
-if TYPE_CHECKING:
-    from ..front_end import PtxKernel
-
 
 _MOST_CANDIDATES = 4
 """Numbers behind the last that is shown at which a fault is looked for."""
 
 
 def first_of_grid(
-    kernel: PtxKernel,
+    kernel: PtxEntry,
     contract: Contract,
     known: Mapping[str, int],
     shown: Sequence[SizeDomain],
@@ -41,7 +37,7 @@ def first_of_grid(
 
     Parameters
     ----------
-    kernel, contract : PtxKernel, Contract
+    kernel, contract : PtxEntry, Contract
         The kernel, and what it is launched with.
     known : mapping of str to int
         The sizes for which it is shown.
@@ -72,7 +68,7 @@ def first_of_grid(
 
 
 def fault_of_grid(
-    kernel: PtxKernel,
+    kernel: PtxEntry,
     contract: Contract,
     sizes: Mapping[str, int],
     *,
@@ -83,7 +79,7 @@ def fault_of_grid(
 
     Parameters
     ----------
-    kernel, contract : PtxKernel, Contract
+    kernel, contract : PtxEntry, Contract
         The kernel, and what it is launched with.
     sizes : mapping of str to int
         The sizes, of which arrays may be too large to be held.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,14 +20,11 @@ from ...terms.interning import Ids
 from ...terms.store import CONSTANT, INPUT, VECTOR
 from ...terms.traversal import by_operation, operands
 from ..registers.values import of_terms
+from ..run.entry import PtxEntry
 from ..text.operands import SpecialRegister
 from .block_launch import AXES, BlockLaunch
 from .loop_states import Cells, LoopBatch
 from .symbolic_launch import Corners
-
-if TYPE_CHECKING:
-    from ..front_end import PtxKernel
-
 
 _OF_NUMBERS = ("%ctaid", "%nctaid")
 """Special registers that say how blocks are numbered."""
@@ -56,7 +52,7 @@ class PlacedLaunch(BlockLaunch):
 
     def __init__(
         self,
-        kernel: PtxKernel,
+        kernel: PtxEntry,
         contract: Contract,
         place: Place,
         known: Mapping[str, int],

@@ -34,7 +34,7 @@ from ...sizes.integer_forms import UNBOUNDED, Rows
 from ...sizes.invariant_inference import TurnTerms
 from ...sizes.loop_carried_symbols import held_by, looked_up, sums_of
 from ...sizes.partial_sums import PREFIX, PartialSums, partial_sums
-from ...sizes.symbolic_terms import Doubt, deciding
+from ...sizes.symbolic_integers import Doubt, deciding
 from ...terms.interning import Ids
 from ...terms.operations import DOT, Accumulation
 from ...terms.store import is_raw
@@ -42,7 +42,7 @@ from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_siz
 from ..warp.opaque_fragments import is_token
 from .first_overflows import in_turns
 from .invariant_check import agreed
-from .last_iteration_counterexamples import first_fault
+from .last_iteration_counterexamples import Induced, first_fault
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
 from .size_proofs import (
     STATEMENTS,
@@ -224,9 +224,21 @@ class Induction:
         on_size = any(doubt.row[at] for at, each in enumerate(self.store.symbols.monomials) if "n" in each)
         return UndecidedError(told) if on_size else NextCandidateError(told)
 
+    def _induced(self) -> Induced:
+        return Induced(
+            self.launch,
+            self.numbers,
+            self.turns,
+            self.guess,
+            self.start,
+            self.first,
+            self.distance,
+            self.period,
+        )
+
     def _overflow(self, doubt: Doubt, most: int) -> Overflow | None:
         """Return the first number of the class at which an access goes wrong, or an integer overflows."""
-        if not self.launch.is_of_block and (fault := first_fault(self, most)) is not None:
+        if not self.launch.is_of_block and (fault := first_fault(self._induced(), most)) is not None:
             return fault
         domain = self.numbers.domain
         behind = replace(self.numbers, domain=replace(domain, least=domain.up_to(most).most + domain.step))

@@ -14,7 +14,7 @@ from ...contract.size_domains import SizeDomain
 from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
 from ...sizes.growing_roundings import GrowingRoundings
-from ...sizes.symbolic_terms import Doubt
+from ...sizes.symbolic_integers import Doubt
 
 STATEMENTS: Mapping[str, str] = MappingProxyType(
     {

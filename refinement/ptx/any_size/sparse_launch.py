@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,12 +22,10 @@ from ...sizes.integer_forms import Group, Rows, Symbols
 from ...sizes.row_arithmetic import RowArithmetic
 from ..registers.threads import Indices, Launch, Threads
 from ..registers.values import Value, of_terms
+from ..run.entry import PtxEntry
 from .block_launch import AXES, MOST_BLOCKS, NO_SIZE
 from .followed_accesses import Followed, follow
 from .symbolic_launch import MOST_THREADS, Corners, SymbolicLaunch
-
-if TYPE_CHECKING:
-    from ..front_end import PtxKernel
 
 MOST_INSTRUCTIONS = 1 << 12
 """Instructions that blocks may take."""
@@ -39,7 +36,7 @@ class SparseLaunch(SymbolicLaunch):
 
     Parameters
     ----------
-    kernel, contract : PtxKernel, Contract
+    kernel, contract : PtxEntry, Contract
         The kernel, and what it is launched with; the sizes of the contract that may be many are not used.
     sizes : mapping of str to int
         The sizes.
@@ -58,7 +55,7 @@ class SparseLaunch(SymbolicLaunch):
 
     def __init__(
         self,
-        kernel: PtxKernel,
+        kernel: PtxEntry,
         contract: Contract,
         sizes: Mapping[str, int],
         blocks: Indices,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +33,16 @@ from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_siz
 from ..registers.threads import Launch, Threads
 from ..registers.values import Value
 from ..run import launching
+from ..run.entry import PtxEntry
 from ..run.launching import Number, Pointer, Scalar
 from ..run.main_loops import loops, outermost
 from ..run.program import Program
+from ..same_numbers import are_same_numbers
 from ..state.address_spaces import Buffer, Memory
 from ..state.execution import Execution
 from ..text.module import InstructionStatement
 from .loop_states import AccessError, Cells, LoopBatch, LoopHeadError
 from .size_proofs import UndecidedError
-
-if TYPE_CHECKING:
-    from ..front_end import PtxKernel
 
 MOST_THREADS = 1 << 13
 """Threads of a grid that run at once."""
@@ -63,7 +62,7 @@ class SymbolicLaunch:
 
     Parameters
     ----------
-    kernel : PtxKernel
+    kernel : PtxEntry
         The kernel.
     contract : Contract
         What it is launched with.
@@ -82,7 +81,7 @@ class SymbolicLaunch:
     """Whether one block stands for all of a grid that grows."""
 
     def __init__(
-        self, kernel: PtxKernel, contract: Contract, known: Mapping[str, int], numbers: ResidueClass
+        self, kernel: PtxEntry, contract: Contract, known: Mapping[str, int], numbers: ResidueClass
     ) -> None:
         assert contract.quantified is not None
         self.kernel, self.contract, self.path = kernel, contract, kernel.path
@@ -301,7 +300,7 @@ class SymbolicLaunch:
         memory.for_batch(self.threads)
         execution = Execution(
             self.store, self.kernel.module, self._function, self.threads, memory, self._observations, None,
-            str(self.contract.accumulate),
+            str(self.contract.accumulate), are_same_numbers,
         )  # fmt: skip
         arrays = [
             (memory.buffer_address(pointer.buffer), self.arrays[name])

@@ -7,10 +7,10 @@ read before, what follows is the same. That is shown here of a kernel's text; `s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..instruction_set import POINTWISE
+from ..state.waiting import WaitingLoops
 from ..text.control_flow import ControlFlow
 from ..text.module import Function, InstructionStatement
 from ..text.operands import register_names
@@ -21,34 +21,6 @@ _OTHER_SPACES = ("shared::cluster", "local", "const", "param")
 _SHARED = ("shared", "shared::cta")
 _IDLE = frozenset({"nanosleep", "fence", "membar"})
 _BARRIERS = frozenset({"bar", "barrier"})
-
-
-@dataclass(frozen=True)
-class WaitingLoops:
-    """The waiting loops of a kernel.
-
-    Attributes
-    ----------
-    loads : frozenset of int
-        Indices of the loads of what is waited for.
-    branches : frozenset of int
-        Indices of the branches that what they read decides.
-    inside : frozenset of int
-        Indices of the instructions of the loops.
-    together : bool
-        Whether the threads of a block decide together in one of them, at a barrier.
-    near : bool
-        Whether words of shared memory may be waited for.
-    refusal : str
-        Why what is said here does not hold of one of them; empty if it does.
-    """
-
-    loads: frozenset[int] = frozenset()
-    branches: frozenset[int] = frozenset()
-    inside: frozenset[int] = frozenset()
-    together: bool = False
-    near: bool = False
-    refusal: str = ""
 
 
 class _Effect(NamedTuple):

@@ -17,7 +17,7 @@ from ..state.execution import Execution
 from ..state.loose_races import Bytes, report_races, unknown_words, with_loose_stores
 from ..state.state_space import Space
 from .addressing import Addresses, located
-from .same_words import are_same_numbers, differ_for_some
+from .same_words import differ_for_some
 
 
 def load(
@@ -205,7 +205,7 @@ def _report_lost(
         width = total // words.shape[1]
         kept = lanes.read((offsets[lost][:, None] + width * np.arange(words.shape[1])).reshape(-1), width)
         stored = words[lost].reshape(-1)
-        if are_same_numbers(execution.store, kept, stored):
+        if execution.same_numbers(execution.store, kept, stored):
             execution.unordered = True
             return
         if not differ_for_some(execution.store, kept, stored):

@@ -1,40 +1,16 @@
-"""Words that threads write to one place at once: the same number, different ones, or not known to be either.
-
-In a reduction over the lanes of a warp every lane takes the others in an order of its own, and all store
-what they come to.
-"""
+"""Words that threads write to one place at once: whether they are different ones for some data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 import numpy as np
 
-from ....spec.formats import F32, F64, FloatFormat
-from ...analysis.rounding_depth import roundings
-from ...equality.equivalence import compare
-from ...examine.feasible_conditions import holds_for_some
-from ...normal_forms.forms import NormalForms
+from ...conditions.feasible_conditions import holds_for_some
 from ...terms import operations
 from ...terms.evaluation import apply
 from ...terms.interning import Ids
 from ...terms.store import TermStore, bits
 
-_REALS: Mapping[int, FloatFormat] = MappingProxyType({32: F32, 64: F64})
-"""Formats of numbers that are summed."""
-
 _TRIED = 4
-
-
-def are_same_numbers(store: TermStore, one: Ids, other: Ids) -> bool:
-    """Tell whether words (n,) are shown to be the same real numbers as others, no more often rounded."""
-    fmt = _REALS.get(int(store.widths(one[:1])[0]))
-    if fmt is None:
-        return False
-    first, second = np.unique(np.stack([one, other]), axis=1)
-    equal = compare(NormalForms(store), first, second, fmt).equal.all()
-    return bool(equal) and roundings(store, second).growth <= roundings(store, first).growth
 
 
 def differ_for_some(store: TermStore, one: Ids, other: Ids) -> bool:

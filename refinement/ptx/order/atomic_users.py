@@ -5,15 +5,11 @@ Who comes last of all learns that of everybody, see `tickets`; for others it is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..registers.threads import Indices
-
-if TYPE_CHECKING:
-    from .ordering import Ordering
-    from .races import Places
+from .ordering import Ordering
+from .vector_clocks import Places
 
 
 class AtomicUsers:

@@ -12,7 +12,7 @@ learned from a semaphore, see `semaphores`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from numpy.typing import NDArray
 from ..registers.threads import WARP, Indices, Threads
 from .fences import Fences
 from .vector_clocks import THREAD, Happened, Knowledge, Released, Told, is_over, joined
-
-if TYPE_CHECKING:
-    from .races import AccessHistory
 
 NOBODY = -1
 
@@ -305,15 +302,10 @@ class Ordering:
         found[apart] = self._over_in_others(threads[apart], others[apart], times[apart], all_warps=False)
         return found
 
-    def relative(self, history: AccessHistory) -> list[NDArray[Any]]:
-        """Return what tells races with later accesses from here on, with times relative to the latest.
-
-        Of two moments at which this is the same, the same accesses race. Accesses that are in order before
-        all later ones are left out. The history must be of memory that blocks don't share.
-        """
+    def relative_clocks(self) -> tuple[NDArray[np.int32], list[NDArray[Any]]]:
+        """Return each block's latest interval, and the clocks of its warps relative to that."""
         latest = self._time.max(axis=1)
-        found: list[NDArray[Any]] = [self._time - latest[:, None], self._over - latest[:, None, None]]
-        return [*found, *history.open_accesses(self, latest)]
+        return latest, [self._time - latest[:, None], self._over - latest[:, None, None]]
 
     def block_of(self, others: NDArray[np.int64]) -> NDArray[np.intp]:
         """Return which block of the batch threads (by number in the grid) are of."""

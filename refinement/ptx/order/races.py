@@ -16,11 +16,8 @@ from ..registers.threads import WARP, Indices
 from .atomic_users import AtomicUsers
 from .ordering import NOBODY, Ordering
 from .same_value_writers import OTHER_BLOCK, JointWriters
-from .vector_clocks import AGENT
+from .vector_clocks import AGENT, Places
 from .warp_reads import WarpReads
-
-Places = NDArray[np.int64]
-"""Granules of memory."""
 
 
 @dataclass(frozen=True)
@@ -331,8 +328,17 @@ class AccessHistory:
         """Whether anything was accessed."""
         return bool((self.writer != NOBODY).any() or (self._reader != NOBODY).any())
 
-    def open_accesses(self, ordering: Ordering, latest: NDArray[np.int32]) -> list[NDArray[Any]]:
-        """Return the accesses that are not in order before all later ones; see `Ordering.relative`."""
+    def relative(self, ordering: Ordering) -> list[NDArray[Any]]:
+        """Return what tells races with later accesses from here on, with times relative to the latest.
+
+        Of two moments at which this is the same, the same accesses race. Accesses that are in order before
+        all later ones are left out. The history must be of memory that blocks don't share.
+        """
+        latest, clocks = ordering.relative_clocks()
+        return [*clocks, *self._open_accesses(ordering, latest)]
+
+    def _open_accesses(self, ordering: Ordering, latest: NDArray[np.int32]) -> list[NDArray[Any]]:
+        """Return the accesses that are not in order before all later ones; see `relative`."""
         found: list[NDArray[Any]] = [self._copying.copy(), self._atomic.copy()]
         of_reads = (self._reader, self._read, (self._warps, self._several))
         of_writes = (self._plain_writer, self._written, ())

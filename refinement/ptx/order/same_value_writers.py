@@ -7,16 +7,14 @@ late.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..registers.threads import WARP, Indices
-
-if TYPE_CHECKING:
-    from .ordering import Ordering
-    from .races import Places
+from .ordering import Ordering
+from .vector_clocks import Places
 
 OTHER_BLOCK = np.uint64(1 << 63)
 """Among the warps that used a place: threads of more than one block."""
@@ -93,7 +91,7 @@ class JointWriters:
         self.line[places] = line
 
     def open_accesses(self, ordering: Ordering, latest: NDArray[np.int32]) -> list[NDArray[Any]]:
-        """Return what is not in order before all later accesses; see `Ordering.relative`."""
+        """Return what is not in order before all later accesses; see `AccessHistory.relative`."""
         known = self._warps != 0
         blocks = np.where(known, ordering.block_of(self.thread), 0)
         still = known & (self._time >= ordering.slowest(blocks))

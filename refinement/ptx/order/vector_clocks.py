@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from ..registers.threads import WARP, Indices
 
+Places = NDArray[np.int64]
+"""Granules of memory."""
+
 Knowledge = Mapping[int, NDArray[np.int32]]
 """By block of the grid: of each of its warps the intervals below this are over.
 

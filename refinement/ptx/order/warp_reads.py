@@ -6,15 +6,11 @@ little: whoever overwrites it must be in order behind each of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..registers.threads import WARP, Indices
-
-if TYPE_CHECKING:
-    from .ordering import Ordering
+from .ordering import Ordering
 
 _NEVER = -1
 

@@ -23,7 +23,7 @@ from ..registers.dependence import DataDependenceError, never_written, open_resu
 from ..registers.threads import WARP, Indices, Launch, Threads
 from ..scalar.floating_contraction import may_be_contracted
 from ..state.address_spaces import Buffer, Memory
-from ..state.execution import Execution
+from ..state.execution import Execution, SameNumbers, never_the_same
 from ..state.state_space import Space
 from ..text.module import Function, Module
 from ..text.variables import bytes_in, used_variables
@@ -183,6 +183,7 @@ def run(
     store: TermStore,
     *,
     accumulation: str = "unspecified",
+    same_numbers: SameNumbers = never_the_same,
     progress: Progress | None = None,
     blocks: Indices | None = None,
     traced: bool = False,
@@ -205,6 +206,8 @@ def run(
         Where terms are made.
     accumulation : str
         How matrix units sum: ``unspecified`` or ``sequential``.
+    same_numbers : callable
+        Tells of words that several threads store at one place whether they are the same numbers.
     progress : callable, optional
         Called after each batch of blocks.
     blocks : array, optional
@@ -253,7 +256,9 @@ def run(
     for some in _batches(launch, chosen, block_bytes):
         threads = Threads(launch, some)
         memory.for_batch(threads)
-        execution = Execution(store, module, function, threads, memory, observations, loads, accumulation)
+        execution = Execution(
+            store, module, function, threads, memory, observations, loads, accumulation, same_numbers
+        )
         execution.drops_races = drops_races
         between.begin(execution)
         batch = Batch(execution, program, launching.scalars(arguments), guards)

@@ -13,7 +13,7 @@ from ....spec.open_results import OpenResult
 from ....spec.ptx.open_results import ATOMIC_RESULT
 from ....spec.ptx.open_results import SPECIAL_REGISTERS as OPEN_REGISTERS
 from ....spec.ptx.operands import Decimal, HexFloat, Integer, Predicate, Register, Sink
-from ...examine.feasible_conditions import holds_for_some
+from ...conditions.feasible_conditions import holds_for_some
 from ...findings.finding import Kind
 from ...machine.memory import ByteLanes, Offsets
 from ...machine.observations import Loads, Observations
@@ -60,6 +60,15 @@ def undecoded(act: Callable[[Execution, InstructionStatement, Indices], None]) -
     return decoder
 
 
+SameNumbers = Callable[[TermStore, Ids, Ids], bool]
+"""Tells whether words (n,) are shown to be the same numbers as others."""
+
+
+def never_the_same(_: TermStore, __: Ids, ___: Ids) -> bool:
+    """Tell nothing of words that are not the same terms."""
+    return False
+
+
 class Execution:
     """A batch of blocks that runs.
 
@@ -77,6 +86,8 @@ class Execution:
         The kernel's buffers and variables.
     accumulation : str
         How matrix units accumulate: ``unspecified`` or ``sequential``.
+    same_numbers : callable
+        Tells of words that several threads store at one place whether they are the same numbers.
     registers : dict of str to Value
         What registers hold in all threads.
     never_written : list of (str, array)
@@ -113,6 +124,7 @@ class Execution:
         observations: Observations,
         loads: Loads | None,
         accumulation: str,
+        same_numbers: SameNumbers,
     ) -> None:
         self.store = store
         store.open_nans = True
@@ -121,6 +133,7 @@ class Execution:
         self.threads = threads
         self.memory = memory
         self.accumulation = accumulation
+        self.same_numbers = same_numbers
         self.registers: dict[str, Value] = {}
         self.never_written: list[tuple[str, Ids]] = []
         self.alive = threads.exist.copy()

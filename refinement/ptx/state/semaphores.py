@@ -21,7 +21,6 @@ or a fence before a weaker access that writes, and behind one that reads. Source
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +37,7 @@ from ..text.module import InstructionStatement
 from .semaphore_words import SHARED, UNKNOWN, Seen, Word, Words, Write, count_of, counted
 from .state_space import Space
 from .tickets import COUNTING, Tickets
-
-if TYPE_CHECKING:
-    from ..idioms.waiting_loops import WaitingLoops
+from .waiting import WaitingLoops
 
 ASSUMED = "blocks that others wait for get to run"
 """What a kernel that waits takes for granted."""

@@ -18,7 +18,7 @@ from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
 from ..memory.symbolic_accesses import places_of_any_size
 from ..memory.table_lookups import is_found_by_data, load_found
-from ..order.races import Places
+from ..order.vector_clocks import Places
 from ..registers.threads import Indices
 from ..state.execution import Decoders, Execution, undecoded
 from ..state.handlers import Modifiers

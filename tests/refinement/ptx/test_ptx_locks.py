@@ -7,8 +7,8 @@ import pytest
 from ptx_machine import Bench, kernel, kinds
 
 from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.ptx.arrivals import in_every_order
 from mmaproof.refinement.ptx.run import machine
-from mmaproof.refinement.ptx.run.arrivals import in_every_order
 from mmaproof.refinement.ptx.run.launching import Pointer
 from mmaproof.refinement.ptx.state.address_spaces import Buffer
 from mmaproof.spec.formats import U32

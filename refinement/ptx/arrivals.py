@@ -16,15 +16,15 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ....spec.formats import BF16, F16, F32, F64
-from ...analysis.rounding_depth import roundings
-from ...equality.equivalence import compare
-from ...findings.finding import KernelFinding, Kind
-from ...machine.memory import ByteLanes
-from ...normal_forms.forms import NormalForms
-from ...terms.interning import Ids
-from ...terms.store import TermStore
-from .machine import Contents, Run
+from ...spec.formats import BF16, F16, F32, F64
+from ..analysis.rounding_depth import roundings
+from ..equality.equivalence import compare
+from ..findings.finding import KernelFinding, Kind
+from ..machine.memory import ByteLanes
+from ..normal_forms.forms import NormalForms
+from ..terms.interning import Ids
+from ..terms.store import TermStore
+from .run.machine import Contents, Run
 
 MOST = 64
 """Threads that take tickets of one count, at most."""

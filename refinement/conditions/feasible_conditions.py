@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...spec.errors import UnsupportedError
-from ..conditions.scalar_conditions import subterms
 from ..terms.assignments import Assignment
+from ..terms.inputs import Words, of_all_bits, ordinary
 from ..terms.store import INPUT, UNDEFINED, Operation, TermStore
-from .trial_inputs import Words, of_all_bits, ordinary
+from .scalar_conditions import subterms
 
 MOST_TERMS = 4096
 """Of conditions that are tried."""
