@@ -13,7 +13,15 @@ from ..smt.integers import IntegerTermAlgebra
 from ..smt.z3_algebra import Z3Algebra
 from ..spec.algebra import Algebra, Array
 from .entailment import Entailment, Use
-from .obligation import Certificate, Equality, Equation, IntegerProperty, Property, RingProperty, Status
+from .obligation import (
+    Certificate,
+    Equality,
+    Equation,
+    IntegerProperty,
+    Property,
+    RingProperty,
+    Status,
+)
 
 SYMBOLIC = Z3Algebra | IntegerTermAlgebra
 """Algebras of terms; of numbers, what is proved holds anyway."""

@@ -24,7 +24,14 @@ from ..proofs.obligation import (
 )
 from ..proofs.recorded_methods import recorded_method, recorded_methods
 from ..spec.errors import InputError, MmaproofError, UnsupportedError
-from ..spec.instruction_set import NAMES, Description, instruction_set, of_instruction, read, recognised
+from ..spec.instruction_set import (
+    NAMES,
+    Description,
+    instruction_set,
+    of_instruction,
+    read,
+    recognised,
+)
 from ..spec.unmodelled import refuse_unmodelled
 from .foreign_spellings import in_listings, own_spelling
 from .instruction_sections import contradictions, layouts

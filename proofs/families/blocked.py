@@ -36,7 +36,16 @@ from ..induction import induction
 from ..invariants import Same
 from ..obligation import Case, Method, Theorem
 from .block_products import Blocks
-from .chains import Chain, adds, over_bits, over_the_reals, polynomial, split_loops, splits, tiled
+from .chains import (
+    Chain,
+    adds,
+    over_bits,
+    over_the_reals,
+    polynomial,
+    split_loops,
+    splits,
+    tiled,
+)
 
 
 @dataclass(frozen=True)

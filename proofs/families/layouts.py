@@ -24,7 +24,17 @@ from ...spec.algebra import Algebra, Array
 from ...spec.formats import Format
 from ...spec.fragment import Fragment
 from ...spec.layout import Axis, Layout
-from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Variable, holds, immediate
+from ..obligation import (
+    Case,
+    Certificate,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Variable,
+    holds,
+    immediate,
+)
 
 COORDINATE = immediate(16)
 

@@ -20,7 +20,16 @@ from ...spec.matrix_product import scaled
 from ...spec.rounding import Rounding
 from ..entailment import Entailment, Use
 from ..enumeration import enumerated
-from ..obligation import Certificate, Equality, Equation, Inputs, Obligation, Property, RingProperty, Variable
+from ..obligation import (
+    Certificate,
+    Equality,
+    Equation,
+    Inputs,
+    Obligation,
+    Property,
+    RingProperty,
+    Variable,
+)
 from .block_products import BlockProduct
 
 ONE = MappingProxyType({UE8M0: 0x7F, UE4M3: 0x38})

@@ -19,7 +19,18 @@ from ..families.sums import one_after_the_other, outer, power_of_two
 from ..families.zero_lanes import zero_lane
 from ..induction import induction
 from ..invariants import Same
-from ..obligation import RN, Case, Equation, Inputs, Method, Property, Status, Variable, immediate, theorem
+from ..obligation import (
+    RN,
+    Case,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Variable,
+    immediate,
+    theorem,
+)
 from .operands import all_live, is_float, operand_variables, readings, updated
 
 SOURCE = "Moreira et al. sections II-C and V; Power ISA 3.1 section 7.2.1.3"

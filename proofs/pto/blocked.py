@@ -27,7 +27,16 @@ from ..families.chains import (
 from ..families.sums import added, one_after_the_other, outer, power_of_two
 from ..induction import induction
 from ..invariants import Same
-from ..obligation import Case, Equality, Equation, Inputs, Method, Property, Status, theorem
+from ..obligation import (
+    Case,
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    theorem,
+)
 from .operands import (
     ADDED_LAST_CHOICES,
     ARBITRARY_CHOICES,

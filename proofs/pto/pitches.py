@@ -19,7 +19,17 @@ from ...spec.pto.placement import Placement, mover_placement, operand_placement,
 from ...spec.pto.sizes import Extents, Sizes, operand_extents, rounded_up
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import DYNAMIC, Compact
-from ..obligation import Case, Equation, Inputs, IntegerProperty, Property, Status, Variable, holds, theorem
+from ..obligation import (
+    Case,
+    Equation,
+    Inputs,
+    IntegerProperty,
+    Property,
+    Status,
+    Variable,
+    holds,
+    theorem,
+)
 from .indices import at_most, below, number, of_extent, size, word
 
 SOURCE = "pto-isa headers at 3186c381 (TMov, TExtract, TStore), issue 253; pypto issue 2470"

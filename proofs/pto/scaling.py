@@ -18,7 +18,16 @@ from ..families import blocked, scaling
 from ..families.block_products import BlockOperand, BlockProduct
 from ..families.blocked import Loops
 from ..families.sums import power_of_two
-from ..obligation import Case, Equality, Inputs, Method, Property, RingProperty, Status, theorem
+from ..obligation import (
+    Case,
+    Equality,
+    Inputs,
+    Method,
+    Property,
+    RingProperty,
+    Status,
+    theorem,
+)
 from .blocked import SEEDED_ONLY as PLAIN_SEEDED
 from .blocked import block, plain_sum
 from .operands import (

@@ -15,7 +15,17 @@ from ...spec.pto.fractal import FractalLayout, buffer_layout, layout_of
 from ...spec.pto.placement import physical
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Location, Order
-from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Status, holds, theorem
+from ..obligation import (
+    Case,
+    Certificate,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    holds,
+    theorem,
+)
 from .indices import below, name_of, number, size, word
 from .layouts import MOVERS_FOUR_BIT_COLUMNS, SOURCE, layouts
 

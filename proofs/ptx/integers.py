@@ -10,7 +10,17 @@ from ...spec.algebra import Algebra, Array
 from ...spec.formats import S4, S8, S32, U4, U8, IntegerFormat
 from ..induction import induction
 from ..invariants import Formula, Instance, Transition
-from ..obligation import Case, Equation, Inputs, Method, Property, Status, Variable, holds, theorem
+from ..obligation import (
+    Case,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Variable,
+    holds,
+    theorem,
+)
 
 SOURCE = "PTX ISA 9.1 section 9.7.14.5.14"
 

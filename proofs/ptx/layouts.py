@@ -20,7 +20,17 @@ from ...spec.ptx.variant import WARP_LANES
 from ...spec.rearrangement import rearranged
 from ..enumeration import enumerated
 from ..families.layouts import COORDINATE, bijections, held_in, readings
-from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Status, Variable, theorem
+from ..obligation import (
+    Case,
+    Certificate,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Variable,
+    theorem,
+)
 from .coordinates import below, coordinate
 
 SOURCE = "PTX ISA 9.1 sections 9.7.14.5.1 to 9.7.14.5.13 and 9.7.14.6.2 (matrix fragments)"

@@ -24,7 +24,18 @@ from ...spec.formats import (
 )
 from ...spec.rounding import Rounding
 from ..families.small_integers import in_any_order, joined
-from ..obligation import Case, Equality, Equation, Inputs, Method, Property, Status, Variable, holds, theorem
+from ..obligation import (
+    Case,
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Variable,
+    holds,
+    theorem,
+)
 from .integers import SOURCE, within
 
 DIRECTIONS = (Rounding.UPWARD, Rounding.DOWNWARD)

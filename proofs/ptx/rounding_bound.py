@@ -10,7 +10,17 @@ from ...spec.formats import FloatFormat
 from ...spec.ptx.choices import SEQUENTIAL
 from ...spec.ptx.resolution import Multiplication
 from ..families.rounding_trees import TREE, Link, Negated, Node, Term, along_chains, along_trees, instance
-from ..obligation import Case, Equality, Equation, Inputs, Method, Property, Status, holds, theorem
+from ..obligation import (
+    Case,
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    holds,
+    theorem,
+)
 from .blocked import instructions, step
 from .rounding_error import NEAREST, RESULTS, Tail, at_most, between, directed, exact_below, nearest, numbers
 

@@ -15,7 +15,18 @@ from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
 from ..families.ordered_sums import MONOTONE, STEPS, no_less
-from ..obligation import Case, Equality, Equation, Inputs, Method, Property, Status, Variable, holds, theorem
+from ..obligation import (
+    Case,
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Variable,
+    holds,
+    theorem,
+)
 
 SOURCE = "IEEE 754-2019 sections 4.3 and 7.4; Higham, Accuracy and Stability, section 2.2"
 

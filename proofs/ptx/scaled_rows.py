@@ -18,7 +18,17 @@ from ...spec.ptx.variant import Family
 from ..families import scaling
 from ..families.block_products import BlockProduct, variables
 from ..families.sums import power_of_two
-from ..obligation import Case, Equality, Equation, Inputs, Method, Property, RingProperty, Status, theorem
+from ..obligation import (
+    Case,
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    RingProperty,
+    Status,
+    theorem,
+)
 from .blocked import block_of, met_block_of, multiplied
 from .operands import IN_ORDER, operands_of
 from .scaling import SOURCE, instructions, unit

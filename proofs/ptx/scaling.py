@@ -8,7 +8,16 @@ from functools import cache, partial
 import numpy as np
 
 from ...spec.algebra import Algebra, Array
-from ...spec.formats import E2M1, E2M3, E3M2, E4M3, E5M2, U16, UE4M3, UE8M0
+from ...spec.formats import (
+    E2M1,
+    E2M3,
+    E3M2,
+    E4M3,
+    E5M2,
+    U16,
+    UE4M3,
+    UE8M0,
+)
 from ...spec.matrix_product import spread
 from ...spec.ptx.block_scaling import SCALED
 from ...spec.ptx.catalogue import forms

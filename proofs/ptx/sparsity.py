@@ -17,7 +17,18 @@ from ...spec.ptx.variant import Shape
 from ...spec.rounding import Rounding
 from ..induction import induction
 from ..invariants import Formula, Instance, Transition
-from ..obligation import Case, Equality, Equation, Inputs, Method, Property, Status, Variable, holds, theorem
+from ..obligation import (
+    Case,
+    Equality,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Variable,
+    holds,
+    theorem,
+)
 from .metadata import SparseType, meanings, sparse_types
 
 SOURCE = "PTX ISA 9.1 section 9.7.14.6.1"

@@ -20,7 +20,13 @@ from .legality import address_violations, judge, tile_violations
 from .resolution import resolve_known, tile_of_type
 from .targets import Profile
 from .text.module import Module, Other
-from .text.statements import Allocation, ConstantDefinition, InstructionStatement, PartitionView, TensorView
+from .text.statements import (
+    Allocation,
+    ConstantDefinition,
+    InstructionStatement,
+    PartitionView,
+    TensorView,
+)
 from .text.syntax import Region, Statement
 from .text.types import OtherType, TileType
 from .tile import Tile

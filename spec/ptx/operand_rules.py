@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .instructions import Instruction
-from .operands import UNDECLARED, Address, Constant, Integer, Operand, Register, Scalar, Sink, Vector
+from .operands import (
+    UNDECLARED,
+    Address,
+    Constant,
+    Integer,
+    Operand,
+    Register,
+    Scalar,
+    Sink,
+    Vector,
+)
 from .signatures import OperandForm, Signature, Sort, constant_sort
 from .variant_rules import narrow
 from .wmma import STRIDE_BITS, memory_operand

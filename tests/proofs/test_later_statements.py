@@ -12,7 +12,14 @@ from mmaproof.proofs.families import formats as stated_formats
 from mmaproof.proofs.obligation import Certificate, Theorem
 from mmaproof.proofs.power import executed as power_executed
 from mmaproof.proofs.pto import given_arrays, modules, tables, verdicts
-from mmaproof.proofs.ptx import documented, dot_add_parts, error_bounds, executed, texts, undefined_operands
+from mmaproof.proofs.ptx import (
+    documented,
+    dot_add_parts,
+    error_bounds,
+    executed,
+    texts,
+    undefined_operands,
+)
 from mmaproof.spec import dot_add, formats, matrix_product, rounding_bound
 from mmaproof.spec.dot_add import Terms
 from mmaproof.spec.dot_add_model import DotAddModel

@@ -14,7 +14,12 @@ from mmaproof.proofs.cache import Cache
 from mmaproof.proofs.decision import decide
 from mmaproof.proofs.methods import MEANINGS, meaning
 from mmaproof.proofs.obligation import Certificate, Method, Obligation, Property, Status, theorem_of
-from mmaproof.proofs.recorded_methods import COMMAND, record, recorded_method, recorded_methods
+from mmaproof.proofs.recorded_methods import (
+    COMMAND,
+    record,
+    recorded_method,
+    recorded_methods,
+)
 from mmaproof.smt.solvers import Answer
 
 IN_NO_TIME = {

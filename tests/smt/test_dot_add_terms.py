@@ -12,7 +12,19 @@ import z3
 from mmaproof.smt.z3_algebra import UninterpretedAlgebra, Z3Algebra, variable
 from mmaproof.spec.algebra import Algebra, Array, Operand, Product
 from mmaproof.spec.dot_add_model import DotAddModel
-from mmaproof.spec.formats import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, TF32, UE4M3, UE8M0
+from mmaproof.spec.formats import (
+    BF16,
+    E2M1,
+    E2M3,
+    E3M2,
+    E4M3,
+    E5M2,
+    F16,
+    F32,
+    TF32,
+    UE4M3,
+    UE8M0,
+)
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.rounding import Rounding
 

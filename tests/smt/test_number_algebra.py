@@ -12,7 +12,18 @@ import z3
 from mmaproof.smt.number_algebra import NumberAlgebra
 from mmaproof.smt.z3_algebra import UninterpretedAlgebra, variable
 from mmaproof.spec.algebra import Operand
-from mmaproof.spec.formats import BF16, E2M1, E4M3, E5M2, F16, F32, F64, TF32, UE8M0, FloatFormat
+from mmaproof.spec.formats import (
+    BF16,
+    E2M1,
+    E4M3,
+    E5M2,
+    F16,
+    F32,
+    F64,
+    TF32,
+    UE8M0,
+    FloatFormat,
+)
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx.block_scaling import SCALED
 from mmaproof.spec.rounding import Rounding
