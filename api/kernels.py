@@ -57,10 +57,10 @@ def verify(
     DisagreementError
         If symbols and numbers disagree: a defect of mmaproof.
     """
-    from .. import __version__
     from ..proofs.cluster import cluster
     from ..refinement.verification import verify as decide
     from ..reports import verify_report
+    from ..version import __version__
 
     former = None if against is None else Path(against)
     with nullcontext() if scheduler is None else cluster(scheduler) as workers:

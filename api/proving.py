@@ -107,10 +107,10 @@ class Checking:
 
     def report(self, *, recheck: bool, progress: Progress) -> tuple[CheckReport, KeyboardInterrupt | None]:
         """Decide them; returns the report, also of a run that is interrupted, and by what it was."""
-        from .. import __version__
         from ..proofs import catalogue, pinned, runner
         from ..proofs.outcomes import tallied
         from ..reports import check_report
+        from ..version import __version__
 
         unpinned = pinned.differences(self.patterns)
         start = time.perf_counter()

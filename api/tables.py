@@ -47,12 +47,12 @@ def gate(
     """
     from dataclasses import replace
 
-    from .. import __version__
     from ..gating.cell_reading import require_known
     from ..gating.columns import renamed
     from ..gating.rows import Defaults
     from ..gating.settings import settings
     from ..reports.gate_report import report
+    from ..version import __version__
 
     require_known(isa, target)
     cells = {name: value for name, value in (("isa", isa), ("target", target), ("ptx", ptx)) if value}

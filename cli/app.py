@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from .. import __version__
+from ..version import __version__
 from .budget import budgeted
 from .endings import ended
 from .exit_codes import EPILOG

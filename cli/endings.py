@@ -13,8 +13,8 @@ from typing import Any
 
 import typer
 
-from .. import __version__
 from ..spec.errors import DefectError, MmaproofError, OutOfBudget, UnsupportedError
+from ..version import __version__
 from . import budget
 from .exit_codes import BROKEN_PIPE, ExitCode, of_signal
 from .output import error

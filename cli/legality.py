@@ -16,7 +16,6 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 import typer
 
-from .. import __version__
 from ..api import instructions
 from ..refinement.machine.languages import LANGUAGES, opcode_rows
 from ..reports.legality_answer import LegalityAnswer, no_instruction, not_modelled
@@ -24,6 +23,7 @@ from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import NAMES, instruction_set, of_target
 from ..spec.json_fields import Keyword, Some
 from ..spec.json_text import read_json
+from ..version import __version__
 from . import files
 from .budget import doing
 from .exit_codes import ExitCode

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __path__ as package
-from .. import __version__
 from ..spec.errors import InputError
+from ..version import __version__
 from .exit_codes import ExitCode
 
 if TYPE_CHECKING:

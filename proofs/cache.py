@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..spec.errors import InputError
-from . import recorded_methods
+from .methods import RECORD
 from .obligation import Status
 from .verdict import Verdict
 
@@ -89,7 +89,7 @@ def code_state() -> str:
     own = [package.parent / "spec", package.parent / "smt", package]
     for folder in dict.fromkeys([*own, *_extensions()]):
         for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"):
-            if path.name == recorded_methods.FILE:  # what verdicts said, not what they are functions of
+            if path.name == RECORD:  # what verdicts said, not what they are functions of
                 continue
             content = path.read_bytes()
             digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()} {len(content)}\n".encode())

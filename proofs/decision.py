@@ -19,6 +19,7 @@ from ..spec.algebra import Array
 from ..spec.errors import UnsupportedError
 from .entailment import Entailment
 from .induction import decide_from_premises
+from .instances import implication
 from .integer_claims import decide_over_integers
 from .methods import BIT_ORIGINS, COMPARISON, COUNTEREXAMPLE, DEDUCTION, ENUMERATION, NORMAL_FORM
 from .obligation import (
@@ -161,11 +162,11 @@ def _decide(
 
 def _decide_entailment(obligation: Obligation, goal: Entailment, solve: Solve) -> Verdict:
     """Decide whether a conclusion follows from its premises, whatever the verdicts on these are."""
-    implication = goal.implication
-    if isinstance(implication, IntegerProperty):
-        verdict = decide_over_integers(obligation, implication, solve)
+    implied = implication(goal)
+    if isinstance(implied, IntegerProperty):
+        verdict = decide_over_integers(obligation, implied, solve)
     else:
-        verdict = _decide_property(obligation, implication, solve)
+        verdict = _decide_property(obligation, implied, solve)
     return replace(verdict, method=DEDUCTION) if verdict.status is Status.PROVED else verdict
 
 

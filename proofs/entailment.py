@@ -8,10 +8,10 @@ or rewriting decides, mostly with operations that may be any functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from ..spec.algebra import Algebra, Array
+from ..spec.algebra import Algebra
 from .obligation import Deduction, Inputs, IntegerProperty, Obligation, Property
 
 
@@ -50,20 +50,3 @@ class Entailment(Deduction):
 
     conclusion: Property | IntegerProperty
     uses: Uses
-
-    @property
-    def implication(self) -> Property | IntegerProperty:
-        """The conclusion, the instances assumed."""
-        return replace(self.conclusion, assuming=self._hypotheses)
-
-    def _hypotheses(self, alg: Algebra, v: Inputs) -> Iterator[Array]:
-        if self.conclusion.assuming is not None:
-            yield from self.conclusion.assuming(alg, v)
-        from .instances import SYMBOLIC, instances
-
-        if not isinstance(alg, SYMBOLIC):
-            return
-        for use in self.uses(alg, v):
-            if use.premise.id not in self.premises:
-                raise ValueError(f"defect of mmaproof: {use.premise.id} is used, but is none of the premises")
-            yield from instances(alg, use)

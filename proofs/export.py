@@ -9,6 +9,7 @@ from ..spec.errors import UnsupportedError
 from .decision import formula, query
 from .entailment import Entailment
 from .induction import Induction
+from .instances import implication
 from .integer_claims import integer_formula
 from .methods import ARGUMENT, ENUMERATION, INDUCTION, RING
 from .obligation import (
@@ -43,7 +44,7 @@ def scripts(obligation: Obligation) -> dict[str, str]:
     goal = obligation.goal()
     prop = goal.witness if isinstance(goal, Certificate) else goal
     if isinstance(prop, Entailment):
-        prop = prop.implication
+        prop = implication(prop)
     if isinstance(prop, IntegerProperty):
         return {
             name: _header(obligation, f"{products} products", meaning)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import reduce
+from dataclasses import replace
+from functools import partial, reduce
 from operator import and_
 from typing import Any
 
@@ -17,6 +18,7 @@ from .obligation import (
     Certificate,
     Equality,
     Equation,
+    Inputs,
     IntegerProperty,
     Property,
     RingProperty,
@@ -32,6 +34,22 @@ class NoInstanceError(ValueError):
 
     def __init__(self, use: Use, reason: str) -> None:
         super().__init__(f"defect of mmaproof: {use.premise.id} is used, {reason}")
+
+
+def implication(entailment: Entailment) -> Property | IntegerProperty:
+    """Return the conclusion of an entailment, the instances assumed."""
+    return replace(entailment.conclusion, assuming=partial(_hypotheses, entailment))
+
+
+def _hypotheses(entailment: Entailment, alg: Algebra, v: Inputs) -> Iterator[Array]:
+    if entailment.conclusion.assuming is not None:
+        yield from entailment.conclusion.assuming(alg, v)
+    if not isinstance(alg, SYMBOLIC):
+        return
+    for use in entailment.uses(alg, v):
+        if use.premise.id not in entailment.premises:
+            raise ValueError(f"defect of mmaproof: {use.premise.id} is used, but is none of the premises")
+        yield from instances(alg, use)
 
 
 def instances(alg: Algebra, use: Use) -> Iterator[Array]:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from ..smt.portfolio import CHOICES, DEFAULT, OPTIONAL
 
+RECORD = "recorded_methods.txt"
+"""The file of what decided each obligation last; see `recorded_methods`."""
+
 NORMAL_FORM = "normal form"
 BIT_ORIGINS = "bit origins"
 RING = "ring"

@@ -25,6 +25,7 @@ from ..smt.z3_algebra import Z3Algebra
 from ..spec.formats import FloatFormat
 from .decision import Solve, assignment_of, formula, only_moves_bits
 from .entailment import Entailment
+from .instances import implication
 from .integer_claims import follows, integer_formula
 from .obligation import (
     Certificate,
@@ -225,11 +226,11 @@ def _again(obligation: Obligation, prop: Property, solve: Asking, naively: Askin
 def _follows(
     obligation: Obligation, goal: Entailment, solve: Asking, naively: Asking, over_reals: Asking
 ) -> None:
-    implication = goal.implication
-    if isinstance(implication, IntegerProperty):
-        _over_the_integers(obligation, implication, over_reals)
+    implied = implication(goal)
+    if isinstance(implied, IntegerProperty):
+        _over_the_integers(obligation, implied, over_reals)
     else:
-        _again(obligation, implication, solve, naively)
+        _again(obligation, implied, solve, naively)
 
 
 def _naively(obligation: Obligation, prop: Property, which: Sequence[bool] | None, solve: Asking) -> None:

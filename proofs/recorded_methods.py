@@ -3,6 +3,9 @@
 `list`, `explain` and the table of theorems name it without deciding anything. ``python -m
 mmaproof.proofs.recorded_methods [PATTERN]...``, at the root of the repository, decides what the patterns
 select (everything for none) and records it anew. Only Z3 is asked, as `check` does unless told otherwise.
+
+The file, beside this module, has a line ``prefix: method`` for each theorem, and for each obligation that
+differs from most of its theorem. The longest prefix counts.
 """
 
 from __future__ import annotations
@@ -14,12 +17,11 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from .cache import default_directory
 from .catalogue import matching, theorems
+from .methods import RECORD
 from .obligation import theorem_of
-
-FILE = "recorded_methods.txt"
-"""Beside this module: a line ``prefix: method`` for each theorem, and for each obligation that differs from
-most of its theorem. The longest prefix counts."""
+from .runner import Settings, run
 
 COMMAND = "python -m mmaproof.proofs.recorded_methods"
 """Writes the file anew, at the root of the repository."""
@@ -28,7 +30,7 @@ COMMAND = "python -m mmaproof.proofs.recorded_methods"
 @cache
 def recorded() -> Mapping[str, str]:
     """Return what decides, by theorem, or by obligation where it is not what the theorem says."""
-    lines = files(__package__).joinpath(FILE).read_text(encoding="utf-8").splitlines()
+    lines = files(__package__).joinpath(RECORD).read_text(encoding="utf-8").splitlines()
     return {prefix: method for prefix, _, method in (line.partition(": ") for line in lines)}
 
 
@@ -64,17 +66,14 @@ def record(methods: Mapping[str, str], owners: Mapping[str, str]) -> str:
 
 def main(patterns: Sequence[str]) -> None:
     """Decide what patterns select, and write the file."""
-    from .cache import default_directory
-    from .runner import Settings, run
-
     obligations = matching(())
     by_id = {theorem.id: theorem for theorem in theorems()}
     owners = {each.id: theorem_of(each, by_id).id for each in obligations}
-    known = recorded() if files(__package__).joinpath(FILE).is_file() else {}
+    known = recorded() if files(__package__).joinpath(RECORD).is_file() else {}
     methods = {each: method for each in owners if (method := recorded_method(each, known))}
     verdicts = run(matching(patterns), Settings(cache=default_directory()))
     methods |= {verdict.id: verdict.decided_by for verdict in verdicts if verdict.method}
-    Path("proofs", FILE).write_text(record(methods, owners), encoding="utf-8")
+    Path("proofs", RECORD).write_text(record(methods, owners), encoding="utf-8")
 
 
 if __name__ == "__main__":

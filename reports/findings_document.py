@@ -1,4 +1,4 @@
-"""The JSON document of ``gate`` and of ``legal -``."""
+"""The reports of ``gate`` and of ``legal -``, and their JSON document."""
 
 from __future__ import annotations
 
@@ -153,26 +153,29 @@ class FindingsDocument(TypedDict):
     summary: Totals
 
 
-def document(report: Report) -> FindingsDocument:
-    """Return the JSON document of a report."""
-    return {
-        "schema": 1,
-        "version": report.version,
-        "command": report.command,
-        "files": [_file(checked) for checked in report.files],
-        "findings": [_finding(finding) for finding in report.findings],
-        "summary": {
-            "files": len(report.files),
-            "rows": report.rows,
-            "agrees": report.count(Standing.AGREES),
-            "drift": report.count(Standing.DRIFT),
-            "undecided": report.count(Standing.UNDECIDED),
-            "accepted": report.count(Standing.ACCEPTED),
-            "warning": report.count(Standing.WARNING),
-            "elapsed": round(report.elapsed, 3),
-            "conclusion": report.conclusion,
-        },
-    }
+class FindingsReport(Report):
+    """How the rows of files stand to the specification."""
+
+    def document(self) -> FindingsDocument:
+        """Return the JSON document."""
+        return {
+            "schema": 1,
+            "version": self.version,
+            "command": self.command,
+            "files": [_file(checked) for checked in self.files],
+            "findings": [_finding(finding) for finding in self.findings],
+            "summary": {
+                "files": len(self.files),
+                "rows": self.rows,
+                "agrees": self.count(Standing.AGREES),
+                "drift": self.count(Standing.DRIFT),
+                "undecided": self.count(Standing.UNDECIDED),
+                "accepted": self.count(Standing.ACCEPTED),
+                "warning": self.count(Standing.WARNING),
+                "elapsed": round(self.elapsed, 3),
+                "conclusion": self.conclusion,
+            },
+        }
 
 
 def _file(checked: Checked) -> FileDocument:

@@ -10,7 +10,8 @@ from ..gating.rule_book import rule_book
 from ..gating.settings import GateSettings
 from ..spec.findings import Standing
 from ..spec.instruction_set import NAMES
-from .report import Conclusion, Report, Wording
+from .findings_document import FindingsReport
+from .report import Conclusion, Wording
 
 OF_TABLES = Wording(
     "file",
@@ -26,7 +27,7 @@ OF_TABLES = Wording(
 """How comparisons of tables with the spec speak."""
 
 
-def report(settings: GateSettings, version: str, today: datetime.date | None = None) -> Report:
+def report(settings: GateSettings, version: str, today: datetime.date | None = None) -> FindingsReport:
     """Compare every table with the spec.
 
     Parameters
@@ -48,4 +49,4 @@ def report(settings: GateSettings, version: str, today: datetime.date | None = N
     elapsed = time.perf_counter() - start
     cited = {cause.owner for each in checked for finding in each.findings for cause in finding.causes}
     rules = rule_book(name for name in NAMES if name in cited)
-    return Report("gate", version, OF_TABLES, checked, rules, elapsed, settings.allow_undecided)
+    return FindingsReport("gate", version, OF_TABLES, checked, rules, elapsed, settings.allow_undecided)

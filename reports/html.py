@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..spec.findings import Finding
-from .report import Report
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -21,6 +20,18 @@ _CONTEXT = 2
 
 _LONGEST = 300
 """Characters of such a line."""
+
+
+class Page(Protocol):
+    """What a page shows."""
+
+    @property
+    def template(self) -> str:
+        """The name of its template."""
+
+    @property
+    def findings(self) -> Iterator[Finding]:
+        """What was found, in its order."""
 
 
 @cache
@@ -37,7 +48,7 @@ def environment() -> Environment:
     )
 
 
-def render(report: Report) -> str:
+def render(report: Page) -> str:
     """Return the text of the page."""
     page = environment().get_template(report.template)
     return page.render(report=report, findings=list(report.findings), shown=SHOWN, excerpt=_excerpts()) + "\n"

@@ -8,8 +8,9 @@ from ..gating.rule_book import rule_book
 from ..spec.findings import Cause, Checked, Finding, Position, Standing
 from ..spec.instruction_set import of_target
 from ..spec.legality import Violation
+from .findings_document import FindingsReport
 from .legality_answer import SYNTAX, LegalityAnswer
-from .report import Conclusion, Report, Wording
+from .report import Conclusion, Wording
 
 OWNER = "legal"
 """Whose rule it is that a line is an instruction."""
@@ -32,7 +33,7 @@ _UNDECIDED = Cause(
 )
 
 
-def report(answers: Sequence[tuple[int, LegalityAnswer]], version: str, elapsed: float) -> Report:
+def report(answers: Sequence[tuple[int, LegalityAnswer]], version: str, elapsed: float) -> FindingsReport:
     """Return the report of what ``legal -`` answers; lines that are undecided count by themselves.
 
     Parameters
@@ -53,7 +54,7 @@ def report(answers: Sequence[tuple[int, LegalityAnswer]], version: str, elapsed:
     rules = {**rule_book(isas), **{c.id: c.saying(c.reason) for c in causes if c.owner == OWNER}}
     checked = Checked("-", "instructions", rows, findings)
     everything_judged = all(answer.legal is not None for _, answer in answers)
-    return Report(
+    return FindingsReport(
         "legal", version, OF_INSTRUCTIONS, (checked,), rules, elapsed, allow_undecided=everything_judged
     )
 

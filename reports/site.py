@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from .. import __version__
 from ..proofs.catalogue import theorems
 from ..proofs.obligation import Status
 from ..proofs.pinned import pinned
@@ -15,6 +14,7 @@ from ..proofs.recorded_methods import recorded_methods
 from ..spec.element_table import ElementTable
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import NAMES, Instruction, InstructionSet, instruction_set
+from ..version import __version__
 from . import explanation
 from .html import environment
 from .layout_drawing import page as layout_page

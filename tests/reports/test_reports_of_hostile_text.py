@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmaproof.reports import github, html, json_report, junit, sarif
+from mmaproof.reports.findings_document import FindingsReport
 from mmaproof.reports.gate_report import OF_TABLES
-from mmaproof.reports.report import Report
 from mmaproof.spec.findings import Cause, Checked, Finding, Position, Standing
 
 TEXT = st.text(st.characters(), max_size=30) | st.sampled_from(
@@ -37,7 +37,7 @@ def test_reports_of_hostile_text(file: str, subject: str, said: str, message: st
     cause = Cause("ptx", "rule", "reason", "source", message)
     finding = Finding(Standing.DRIFT, file, Position(3), subject, (cause,), said, said)
     checked = Checked(file, "table", ((Position(3), subject), (Position(4), subject)), (finding,))
-    report = Report("gate", "1", OF_TABLES, (checked,), {cause.id: cause}, 0.0)
+    report = FindingsReport("gate", "1", OF_TABLES, (checked,), {cause.id: cause}, 0.0)
     json.loads(json_report.render(report))
     json.loads(sarif.render(report))
     ET.fromstring(junit.render(report).encode("utf-8"))

@@ -17,6 +17,7 @@ from mmaproof.proofs.entailment import Entailment
 from mmaproof.proofs.families import scaling
 from mmaproof.proofs.families.block_products import BlockOperand
 from mmaproof.proofs.induction import Induction, mismatch
+from mmaproof.proofs.instances import implication
 from mmaproof.proofs.integer_claims import follows as all_follow
 from mmaproof.proofs.integer_claims import integer_formula
 from mmaproof.proofs.obligation import IntegerProperty, Obligation, Status, Theorem
@@ -102,9 +103,9 @@ def follows(obligation: Obligation) -> bool:
     """Tell whether a deduction over the integers follows, whatever products are."""
     goal = obligation.goal()
     assert isinstance(goal, Entailment)
-    implication = goal.implication
-    assert isinstance(implication, IntegerProperty)
-    return all_follow(*integer_formula(implication, opaque=True), SOLVE).status == "unsat"
+    implied = implication(goal)
+    assert isinstance(implied, IntegerProperty)
+    return all_follow(*integer_formula(implied, opaque=True), SOLVE).status == "unsat"
 
 
 class TestLayoutMutants:
