@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...spec.errors import InputError
 from ...spec.instruction_set import instruction_set
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..obligation import Certificate, Theorem
 from ..stated import choices as stated
+from ..table_theorem import answered, table_theorem
 
 SOURCES = {
     "power": "Power ISA 3.1 section 7.2; QEMU 7.2",
@@ -25,19 +26,14 @@ Named = Callable[[list[str]], Any]
 
 def choices(isa: str, named: Named) -> Theorem:
     """Return the theorem that the open points of an instruction set are the listed ones."""
-
-    @theorem(
+    return table_theorem(
         f"{isa}/stated/choices",
         "open points have the listed readings, defaults and presets, and arguments choose among them",
         "∀ points: names, readings and the default are the listed ones; ∀ presets and ∀ point=reading: the "
         "choices are the listed ones; the last argument counts; what is not listed is refused",
         SOURCES[isa],
+        lambda: {"points": lambda: _points(isa), "arguments": lambda: _arguments(isa, named)},
     )
-    def cases() -> Iterator[Case]:
-        yield Case("points", lambda: _points(isa), method=Method.CERTIFICATE)
-        yield Case("arguments", lambda: _arguments(isa, named), method=Method.CERTIFICATE)
-
-    return cases
 
 
 def _points(isa: str) -> Certificate:
@@ -67,10 +63,7 @@ def _arguments(isa: str, named: Named) -> Certificate:
         expected[point,] = presets.get(point, "refused")
     expected["nothing=default",] = expected["nothing",] = "refused"
 
-    def specified() -> Mapping[tuple[str, ...], object]:
-        return {arguments: _chosen(arguments, named, list(points)) for arguments in expected}
-
-    return compared(expected, specified)
+    return answered(expected, lambda *arguments: _chosen(arguments, named, list(points)))
 
 
 def _chosen(arguments: tuple[str, ...], named: Named, points: list[str]) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from ...spec.layout import Axis, Digit, Layout
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rearrangement import rearranged
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..obligation import Certificate, Theorem
 from ..stated import digits as stated
+from ..table_theorem import table_theorem
 
 
 def digit_layouts(isa: str) -> Theorem:
@@ -32,8 +33,7 @@ def digit_layouts(isa: str) -> Theorem:
     Theorem
         ``isa/stated/digits``, an obligation for each way in which layouts are used.
     """
-
-    @theorem(
+    return table_theorem(
         f"{isa}/stated/digits",
         "listed layouts map points as their digits say, both ways, as does their text; registers hold fields",
         "of maps with bits that move, join, meet and are flipped, with digits of other radices, and of maps "
@@ -41,15 +41,16 @@ def digit_layouts(isa: str) -> Theorem:
         "images, the inverse goes back, the formula computes it, bijections are told from others; digits "
         "in another order; elements of any width in registers of 32 or 64 bits, and what selectors pick",
         "docs/architecture.md, layouts",
+        lambda: {
+            "maps": _maps,
+            "text": _texts,
+            "bijections": _bijections,
+            "regrouped": _regrouped,
+            "rearranged": _rearranged,
+            "packed": _packed,
+            "selected": _selected,
+        },
     )
-    def cases() -> Iterator[Case]:
-        for name, goal in (
-            ("maps", _maps), ("text", _texts), ("bijections", _bijections), ("regrouped", _regrouped),
-            ("rearranged", _rearranged), ("packed", _packed), ("selected", _selected),
-        ):  # fmt: skip
-            yield Case(name, goal, method=Method.CERTIFICATE)
-
-    return cases
 
 
 def _layout(name: str) -> Layout:

@@ -14,8 +14,9 @@ from itertools import product
 from ...spec.foreign_layouts.against import Notation, compare_layout, written_layout
 from ...spec.instruction_set import read
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..obligation import Certificate, Theorem
 from ..stated import foreign_layouts as stated
+from ..table_theorem import answered, table_theorem
 from .notations import notations, spelled_in_cute
 
 Operands = Callable[[], Iterable[tuple[str, str]]]
@@ -45,30 +46,25 @@ def foreign_layouts(isa: str, operands: Operands) -> tuple[Theorem, ...]:
         ``isa/foreign/notations``; ``isa/foreign/written``, an obligation for each notation;
         ``isa/foreign/verdicts``, one for each change.
     """
-
-    @theorem(
+    written = table_theorem(
         f"{isa}/foreign/written",
         "layouts written in the notations of CuTe and Triton map each holder to its element",
         "∀ listed operands, ∀ holders: the text that is written has, by the formula of its notation, the "
         "coordinates that the layout of the instruction set names, and is found equal, however spelled; "
         "without strides it is as far equal as counting owners and then elements gives them",
         SOURCE,
+        lambda: {notation.value: partial(_written, notation, operands) for notation in Notation},
     )
-    def written() -> Iterator[Case]:
-        for notation in Notation:
-            yield Case(notation.value, partial(_written, notation, operands), method=Method.CERTIFICATE)
 
-    @theorem(
+    verdicts = table_theorem(
         f"{isa}/foreign/verdicts",
         "of a layout with a changed vector it is told what it is, and which elements or holders are permuted",
         "∀ listed operands that are one matrix, ∀ vectors of their layouts: exchanged with the next one, a "
         "permutation, which is named, of whole registers where elements share them; zero, and elements are "
         "held twice; twice the matrix, and they are outside it",
         SOURCE,
+        lambda: {change: partial(_verdicts, change, operands) for change in CHANGES},
     )
-    def verdicts() -> Iterator[Case]:
-        for change in CHANGES:
-            yield Case(change, partial(_verdicts, change, operands), method=Method.CERTIFICATE)
 
     return notations(isa), written, verdicts
 
@@ -202,7 +198,7 @@ def _verdicts(change: str, operands: Operands) -> Certificate:
         comparison = compare_layout(instruction, operand, text)
         return comparison.verdict.value, comparison.permutation
 
-    return compared(expected, lambda: {key: told(*key) for key in expected})  # type: ignore[misc]
+    return answered(expected, told)
 
 
 def _changed(change: str, instruction: str, operand: str) -> Iterator[_Changed]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -16,14 +16,14 @@ from ...spec.matrix_product import chain, flushed, integer_sum, rounded, unfused
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..obligation import Certificate, Theorem
 from ..stated import arithmetic as stated
+from ..table_theorem import table_theorem
 
 
 def matrix_sums(isa: str) -> Theorem:
     """Return the theorem about sums of products, whatever instruction computes them."""
-
-    @theorem(
+    return table_theorem(
         f"{isa}/stated/sums",
         "sums of up to five products have the products that count, in order, rounded as often as said",
         "integers: Σ x·y over k = 0, 1 and 5 products, all or those that masks keep, of broadcast rows and "
@@ -31,14 +31,8 @@ def matrix_sums(isa: str) -> Theorem:
         "unfused one rounds products first, with and without a start, in each direction, where each of the "
         "two differs from the other; flushed, a subnormal number is the zero of its sign, and others stay",
         "docs/architecture.md, products",
+        lambda: {"integers": _integers, "batches": _batches, "chains": _chains, "flushed": _flushed},
     )
-    def cases() -> Iterator[Case]:
-        yield Case("integers", _integers, method=Method.CERTIFICATE)
-        yield Case("batches", _batches, method=Method.CERTIFICATE)
-        yield Case("chains", _chains, method=Method.CERTIFICATE)
-        yield Case("flushed", _flushed, method=Method.CERTIFICATE)
-
-    return cases
 
 
 def _integers() -> Certificate:

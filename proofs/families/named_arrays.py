@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,8 @@ from ...spec.operand_arrays import (
     read,
 )
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..obligation import Certificate, Theorem
+from ..table_theorem import table_theorem
 
 REFUSED = "refused"
 """What becomes of arrays that don't fit."""
@@ -44,8 +45,7 @@ def named_arrays(isa: str) -> Theorem:
     Theorem
         ``isa/stated/arrays``, an obligation for each of the ways in which arrays are given.
     """
-
-    @theorem(
+    return table_theorem(
         f"{isa}/stated/arrays",
         "named arrays are taken if they fit an operand, drawn where asked for, and computed for all batches",
         "of a matrix, words, bytes, integers and an operand that is not needed: which names, types, shapes "
@@ -53,19 +53,14 @@ def named_arrays(isa: str) -> Theorem:
         "16 in magnitude and the same for a seed and a name; batches broadcast, of any length; registers "
         "have the elements where the layout says",
         "mmaproof run, docs/command-line.md",
-    )
-    def cases() -> Iterator[Case]:
-        goals = {
+        lambda: {
             "taken": _taken,
             "literals": _literals,
             "drawn": _drawn,
             "batches": _batches,
             "views": _views,
-        }
-        for name, goal in goals.items():
-            yield Case(name, goal, method=Method.CERTIFICATE)
-
-    return cases
+        },
+    )
 
 
 OPERANDS: Mapping[str, ArrayOperand] = {

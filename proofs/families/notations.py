@@ -15,11 +15,11 @@ from ...spec.foreign_layouts.comparison import Comparison
 from ...spec.formats import F16, F32
 from ...spec.fragment import Fragment, Packing
 from ...spec.layout import Axis, Digit, Layout
-from ..comparison import compared
-from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..obligation import Certificate, Theorem
 from ..refusals import refused
 from ..stated import foreign_layouts as stated
 from ..stated import notations as fragments
+from ..table_theorem import answered, table_theorem
 
 
 def notations(isa: str) -> Theorem:
@@ -35,8 +35,7 @@ def notations(isa: str) -> Theorem:
     Theorem
         ``isa/foreign/notations``, an obligation for each list.
     """
-
-    @theorem(
+    return table_theorem(
         f"{isa}/foreign/notations",
         "listed layouts in the notations of CuTe, Triton and tables are read as they are meant, and compared",
         "of the fragments of a product of 16 x 8 x 16: however its layout is spelled, it is found equal; "
@@ -44,14 +43,8 @@ def notations(isa: str) -> Theorem:
         "the stride that mends it is that one; ∀ listed layouts: the verdict and what is said of it; what is "
         "listed as no layout is refused",
         "CUTLASS, cute/atom/mma_traits_sm80.hpp; Triton, LinearLayout.h",
+        lambda: {"spelled": _spelled, "strides": _strides, "said": _said, "refused": _refused},
     )
-    def cases() -> Iterator[Case]:
-        for name, goal in (
-            ("spelled", _spelled), ("strides", _strides), ("said", _said), ("refused", _refused),
-        ):  # fmt: skip
-            yield Case(name, goal, method=Method.CERTIFICATE)
-
-    return cases
 
 
 def _table(operand: str) -> ElementTable:
@@ -95,21 +88,24 @@ def _compared(operand: str, text: str) -> Comparison:
 
 
 def _spelled() -> Certificate:
-    expected = {
-        (operand, text): ("equal", ())
-        for operand in fragments.STRIDES
-        for text in (
-            *spelled_in_cute(fragments.STRIDES[operand]), *_as_tuples(fragments.STRIDES[operand]),
-            *printed(fragments.VECTORS[operand]),
-            *_rows(operand),
-        )
-    }  # fmt: skip
 
     def told(operand: str, text: str) -> object:
         found = _compared(operand, text)
         return found.verdict.value, found.notes
 
-    return compared(expected, lambda: {key: told(*key) for key in expected})
+    return answered(
+        {
+            (operand, text): ("equal", ())
+            for operand in fragments.STRIDES
+            for text in (
+                *spelled_in_cute(fragments.STRIDES[operand]),
+                *_as_tuples(fragments.STRIDES[operand]),
+                *printed(fragments.VECTORS[operand]),
+                *_rows(operand),
+            )
+        },
+        told,
+    )
 
 
 def _rows(operand: str) -> Iterator[str]:
@@ -146,11 +142,10 @@ def _strides() -> Certificate:
         found = _compared(operand, text)
         return found.verdict.value, found.repair, found.expected
 
-    return compared(expected, lambda: {key: told(*key) for key in expected})
+    return answered(expected, told)
 
 
 def _said() -> Certificate:
-    expected = {(operand, text, part): verdict for operand, text, verdict, part in fragments.SAID}
 
     def verdict(operand: str, text: str, part: str) -> str:
         found = _compared(operand, text)
@@ -162,15 +157,16 @@ def _said() -> Certificate:
         whole &= said["equal"] is found.equal and said["notes"] == [*found.notes]
         return str(said["verdict"]) if part in lines and whole and not needless else lines
 
-    return compared(expected, lambda: {key: verdict(*key) for key in expected})
+    return answered(
+        {(operand, text, part): verdict for operand, text, verdict, part in fragments.SAID}, verdict
+    )
 
 
 def _refused() -> Certificate:
     def is_refused(operand: str, text: str) -> bool:
         return refused(lambda: _compared(operand, text))
 
-    expected = dict.fromkeys(fragments.REFUSED, True)
-    return compared(expected, lambda: {key: is_refused(*key) for key in expected})
+    return answered(dict.fromkeys(fragments.REFUSED, True), is_refused)
 
 
 # -- how layouts are spelled

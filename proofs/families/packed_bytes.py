@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from ...spec.errors import UnsupportedError
 from ...spec.formats import B1, E3M2, F64, S2, S4, S8, U32, U64, Format, IntegerFormat
 from ...spec.numpy_algebra import NumpyAlgebra
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..obligation import Certificate, Theorem
+from ..table_theorem import table_theorem
 
 _WHOLE: tuple[Format, ...] = (B1, S4, S8, IntegerFormat("h", 16, signed=False), U32, F64)
 """Formats whose encodings fill bytes, alone or together."""
@@ -21,21 +22,15 @@ _BROKEN: tuple[Format, ...] = (S2, E3M2)
 
 def packed_bytes(isa: str) -> Theorem:
     """Return the theorem about encodings in bytes and words, whatever instruction set they are of."""
-
-    @theorem(
+    return table_theorem(
         f"{isa}/stated/bytes",
         "encodings are read from bytes and words, and written there, the most significant bits first",
         "bytes of one, two and three axes, of every value, as encodings of 1, 4, 8, 16, 32 and 64 bits: the "
         "digits of the number that all bytes are, and back; other widths are refused; fields of any width "
         "and place of words of 8 to 64 bits; immediates as flags",
         "docs/architecture.md, formats",
+        lambda: {"packed": _packed, "fields": _fields, "flags": _flags},
     )
-    def cases() -> Iterator[Case]:
-        goals = {"packed": _packed, "fields": _fields, "flags": _flags}
-        for name, goal in goals.items():
-            yield Case(name, goal, method=Method.CERTIFICATE)
-
-    return cases
 
 
 def _digits(number: int, bits: int, count: int) -> list[int]:

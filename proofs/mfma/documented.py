@@ -18,32 +18,30 @@ from ...spec.mfma.legality import notes, violations
 from ...spec.mfma.targets import TARGETS, Target, target_named
 from ..comparison import compared
 from ..families.generic import generic_theorems
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..refusals import refused
+from ..table_theorem import table_theorem
 from .stated import instructions as stated
 from .stated import texts
 
 SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
 
 
-@theorem(
+instructions = table_theorem(
     "mfma/stated/instructions",
     "targets have the instructions of the manual, with its shapes, types, opcodes and registers",
     "∀ targets: the names that it knows, and for each M, N, K, blocks, the formats of A, B, C and D, the "
     "registers of each and the opcode, are the table written down from the manual and the assembler; each "
     "name is one instruction there, and each opcode",
     SOURCE,
+    lambda: {
+        **{target: partial(_instructions, target) for target in stated.TARGETS},
+        "names": _unique_names,
+        "targets": lambda: compared(
+            dict.fromkeys(stated.TARGETS, True), lambda: dict.fromkeys(TARGETS, True)
+        ),
+    },
 )
-def instructions() -> Iterator[Case]:
-    """Yield one certificate for each target, and that names are unique and these targets all."""
-    for target in stated.TARGETS:
-        yield Case(target, partial(_instructions, target), method=Method.CERTIFICATE)
-    yield Case("names", _unique_names, method=Method.CERTIFICATE)
-    yield Case(
-        "targets",
-        lambda: compared(dict.fromkeys(stated.TARGETS, True), lambda: dict.fromkeys(TARGETS, True)),
-        method=Method.CERTIFICATE,
-    )
 
 
 def _instructions(name: str) -> Certificate:
@@ -95,22 +93,22 @@ def _names_and_shared(rows: Sequence[MatrixMultiply], target: Target) -> tuple[i
     return sum(len(row.names(target)) for row in rows), shared
 
 
-@theorem(
+read_texts = table_theorem(
     "mfma/stated/texts",
     "texts are read as the assembler reads them",
     "the listed lines have the words that llvm-mc gives them on gfx942, or are refused where it does; "
     "an instruction that is read is written as a text that has the same word, as listed; what fills a field "
     "of the word has one on gfx908, and what is one more has none; listed constants have the listed codes",
     "llvm-mc 19",
+    lambda: {
+        "lines": lambda: compared(texts.LINES, _read),
+        "written": _written,
+        "names": _names,
+        "elsewhere": _elsewhere,
+        "fields": _fields,
+        "constants": _constants,
+    },
 )
-def read_texts() -> Iterator[Case]:
-    """Yield the lines, the way back, and names that are known or not."""
-    yield Case("lines", lambda: compared(texts.LINES, _read), method=Method.CERTIFICATE)
-    yield Case("written", _written, method=Method.CERTIFICATE)
-    yield Case("names", _names, method=Method.CERTIFICATE)
-    yield Case("elsewhere", _elsewhere, method=Method.CERTIFICATE)
-    yield Case("fields", _fields, method=Method.CERTIFICATE)
-    yield Case("constants", _constants, method=Method.CERTIFICATE)
 
 
 _STRICTER = {"broadcast"}

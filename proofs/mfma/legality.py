@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 from ...spec.errors import InputError
@@ -11,13 +10,14 @@ from ...spec.mfma.encoding import FIELDS, encode
 from ...spec.mfma.legality import RULES, violations
 from ...spec.mfma.targets import target_named
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .stated.rules import CITED, Line, broken, encoded, lines
 
 SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
 
 
-@theorem(
+complete = table_theorem(
     "mfma/legal/complete",
     "lines about an instruction's limits are legal exactly if assembler and manual take them, with its word",
     "∀ instructions of a target with usual operands, and with sizes, places, overlaps, constants and "
@@ -26,15 +26,14 @@ SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
     "are those that the operands break by the listed conditions; where there is none, the word is that of "
     "the format's fields; rules cite the contradictions of documents that are listed for them",
     SOURCE,
+    lambda: {
+        **{target: partial(_lines, target) for target in dict.fromkeys(line.target for line in lines())},
+        "every-rule": _rules,
+        "cited": _cited,
+        "unencodable": _unencodable,
+        "fields": _fields,
+    },
 )
-def complete() -> Iterator[Case]:
-    """Yield one certificate for each target, two for the rules, and two for the words."""
-    for target in dict.fromkeys(line.target for line in lines()):
-        yield Case(target, partial(_lines, target), method=Method.CERTIFICATE)
-    yield Case("every-rule", _rules, method=Method.CERTIFICATE)
-    yield Case("cited", _cited, method=Method.CERTIFICATE)
-    yield Case("unencodable", _unencodable, method=Method.CERTIFICATE)
-    yield Case("fields", _fields, method=Method.CERTIFICATE)
 
 
 def _lines(target: str) -> Certificate:
@@ -68,7 +67,7 @@ def _unencodable() -> Certificate:
         if broken(line) & wrong and line.target != "gfx908" and "vector-operands" not in broken(line)
     }
     expected["v_mfma_f32_32x32x8_f16", "gfx942"] = True  # without operands
-    return compared(expected, lambda: {at: _is_refused(*at) for at in expected})
+    return answered(expected, _is_refused)
 
 
 def _is_refused(text: str, target: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -16,7 +16,8 @@ from ...spec.mfma.product import Modifiers, product
 from ...spec.mfma.targets import target_named
 from ...spec.numpy_algebra import NumpyAlgebra
 from ..comparison import compared, whole_numbers
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .stated import instructions as table
 from .stated import products, results
 
@@ -61,35 +62,36 @@ class _Instruction:
         return found
 
 
-@theorem(
+listed_results = table_theorem(
     "mfma/stated/results",
     "each instruction gives the listed results for the listed operands",
     "∀ rows of the list: executing the text on A, B and C that are 0 but for the listed elements gives "
     "D[0, 0] as listed, under the choice that is named; what no document defines is refused; an "
     "unspecified sum depends on a row of A, a column of B and an element of C alone",
     "CDNA4 ISA chapter 7; open points of the specification, by name",
+    lambda: {
+        **{
+            name: partial(_results, name)
+            for name in dict.fromkeys(row["instruction"].split()[0] for row in results.RESULTS)
+        },
+        "constants": _constants,
+        "undefined": _undefined,
+        "unspecified": _unspecified,
+    },
 )
-def listed_results() -> Iterator[Case]:
-    """Yield one certificate for each instruction, one for constants, and one for what has no value."""
-    for name in dict.fromkeys(row["instruction"].split()[0] for row in results.RESULTS):
-        yield Case(name, partial(_results, name), method=Method.CERTIFICATE)
-    yield Case("constants", _constants, method=Method.CERTIFICATE)
-    yield Case("undefined", _undefined, method=Method.CERTIFICATE)
-    yield Case("unspecified", _unspecified, method=Method.CERTIFICATE)
 
 
 def _results(name: str) -> Certificate:
     columns = ("instruction", "target", "choice", "A", "B", "C")
-    expected = {
-        tuple(row[column] for column in columns): int(row["D"], 16)
-        for row in results.RESULTS
-        if row["instruction"].split()[0] == name
-    }
 
-    def specified() -> Mapping[tuple[str, ...], int]:
-        return {row: _first(*row) for row in expected}
-
-    return compared(expected, specified)
+    return answered(
+        {
+            tuple(row[column] for column in columns): int(row["D"], 16)
+            for row in results.RESULTS
+            if row["instruction"].split()[0] == name
+        },
+        _first,
+    )
 
 
 def _first(listed: str, target: str, choice: str, a: str, b: str, c: str) -> int:
@@ -102,15 +104,14 @@ def _first(listed: str, target: str, choice: str, a: str, b: str, c: str) -> int
 
 
 def _constants() -> Certificate:
-    expected = {
-        (row["instruction"], row["C"]): None if row["D"] == "unknown" else int(row["D"], 16)
-        for row in results.CONSTANTS
-    }
 
-    def specified() -> Mapping[tuple[str, str], int | None]:
-        return {(name, c): _of_constant(name, c) for name, c in expected}
-
-    return compared(expected, specified)
+    return answered(
+        {
+            (row["instruction"], row["C"]): None if row["D"] == "unknown" else int(row["D"], 16)
+            for row in results.CONSTANTS
+        },
+        _of_constant,
+    )
 
 
 def _unspecified() -> Certificate:
@@ -156,8 +157,7 @@ def _of_constant(name: str, c: str) -> int | None:
 
 
 def _undefined() -> Certificate:
-    expected = {row[:3]: row[3] for row in results.UNDEFINED}
-    return compared(expected, lambda: {row: _kind(*row) for row in expected})
+    return answered({row[:3]: row[3] for row in results.UNDEFINED}, _kind)
 
 
 def _kind(listed: str, target: str, choice: str) -> str:
@@ -172,20 +172,18 @@ def _kind(listed: str, target: str, choice: str) -> str:
 
 
 # -- whole numbers
-@theorem(
+whole_products = table_theorem(
     "mfma/stated/products",
     "products of whole numbers are those of the matrices that the lanes hold by the manual",
     "D[b, i, j] = C[b, i, j] + Σ_k A[b, i, k]·B[b, k, j], where the element (lane, e) of each operand is the "
     "matrix's by the manual's formula, and lanes read A of the lane that cbsz and abid name, B of the one "
     "that blgp names; numbers are random, and so small that every sum is exact; on matrices and on registers",
     "CDNA4 ISA chapter 7; AMD matrix instruction calculator 1.3.2",
+    lambda: {
+        **{target: partial(_products, target) for target in ("gfx90a", "gfx942", "gfx950")},
+        **{f"modified/{reading}": partial(_modified, reading) for reading in ("neighbours", "lanes")},
+    },
 )
-def whole_products() -> Iterator[Case]:
-    """Yield the instructions of three targets, each name once, and some with modifiers."""
-    for target in ("gfx90a", "gfx942", "gfx950"):
-        yield Case(target, partial(_products, target), method=Method.CERTIFICATE)
-    for reading in ("neighbours", "lanes"):
-        yield Case(f"modified/{reading}", partial(_modified, reading), method=Method.CERTIFICATE)
 
 
 _LARGEST = {"fp8": 15, "bf8": 7, "i8": 127}

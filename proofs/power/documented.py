@@ -23,23 +23,22 @@ from ...spec.power.state import ASSOCIATED_VSRS, VSRS
 from ...spec.power.targets import TARGETS
 from ..comparison import compared
 from ..families.generic import generic_theorems
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import table_theorem
 from .stated import built_ins
 from .stated import instructions as stated
 
 SOURCE = "Power ISA 3.1 Book I, sections 7.2 and 7.6, instruction formats and opcodes; Moreira et al. Table I"
 
 
-@theorem(
+forms = table_theorem(
     "power/stated/forms",
     "there are the instructions that the ISA has, with its operands",
     "mnemonics, their operands in order, the width and the multiples of each, and the ISA version are those "
     "of the table written down from the ISA; no form is missing, none is surplus",
     SOURCE,
+    lambda: {"operands": _operands},
 )
-def forms() -> Iterator[Case]:
-    """Yield one comparison of tables."""
-    yield Case("operands", _operands, method=Method.CERTIFICATE)
 
 
 def _operands() -> Certificate:
@@ -59,17 +58,14 @@ def _operands() -> Certificate:
     return compared({mnemonic: shown(mnemonic) for mnemonic in stated.MNEMONICS}, specified)
 
 
-@theorem(
+targets = table_theorem(
     "power/stated/targets",
     "targets implement the versions of the ISA that their manuals name",
     "there are the listed processors and no others; each has the listed version, and accumulators of its own "
     "or on VSRs; a machine has 64 VSRs of 16 bytes and 8 accumulators of 4 rows, on VSR[0] to VSR[31]",
     "Power ISA 3.1 section 7.2; GCC, RS/6000 and PowerPC options (-mcpu); Moreira et al. section II-A",
+    lambda: {"versions": _versions, "registers": _registers},
 )
-def targets() -> Iterator[Case]:
-    """Yield the processors, and the registers of a machine."""
-    yield Case("versions", _versions, method=Method.CERTIFICATE)
-    yield Case("registers", _registers, method=Method.CERTIFICATE)
 
 
 def _versions() -> Certificate:
@@ -90,16 +86,14 @@ def _registers() -> Certificate:
     )  # fmt: skip
 
 
-@theorem(
+updates = table_theorem(
     "power/stated/updates",
     "each rank-k update has the types, the rank, the signs and the overflow that the ISA gives it",
     "mnemonic ↦ (XO, k, types of X, Y and ACC, clamped or not, sign of the product, sign of the accumulator "
     "or none, mask widths) is the table written down from the ISA",
     SOURCE,
+    lambda: {"table": _updates},
 )
-def updates() -> Iterator[Case]:
-    """Yield one comparison of tables."""
-    yield Case("table", _updates, method=Method.CERTIFICATE)
 
 
 def _updates() -> Certificate:
@@ -135,37 +129,29 @@ def _updates() -> Certificate:
     )
 
 
-@theorem(
+register_counts = table_theorem(
     "power/stated/registers",
     "operands and accumulators have the registers and columns that their types fill",
     "X is 4 x k, Y is n x k, ACC is 4 x n, a register for each row; X is two registers for f64 alone",
     SOURCE,
-)
-def register_counts() -> Iterator[Case]:
-    """Yield one comparison of tables."""
-    yield Case(
-        "table",
-        lambda: compared(
+    lambda: {
+        "table": lambda: compared(
             {row["X"]: (2, 2) if row["X"] == "f64" else (4, 1) for row in stated.UPDATES.values()},
             lambda: {str(family.x): (family.columns, family.x_registers) for family in FAMILIES},
-        ),
-        method=Method.CERTIFICATE,
-    )
+        )
+    },
+)
 
 
-@theorem(
+words = table_theorem(
     "power/stated/words",
     "every form's words are those that the ISA's opcodes and field positions give",
     "the word with every operand 0 is the listed one, which primary and extended opcodes make, and each "
     "bit of each operand sets the listed bit of it; decoding finds form and operands again, so that no "
     "listed word is two instructions",
     SOURCE,
+    lambda: {**{mnemonic: partial(_words, mnemonic) for mnemonic in stated.MNEMONICS}, "opcodes": _opcodes},
 )
-def words() -> Iterator[Case]:
-    """Yield one certificate per form, and one of all words from opcodes."""
-    for mnemonic in stated.MNEMONICS:
-        yield Case(mnemonic, partial(_words, mnemonic), method=Method.CERTIFICATE)
-    yield Case("opcodes", _opcodes, method=Method.CERTIFICATE)
 
 
 def _opcodes() -> Certificate:
@@ -208,17 +194,15 @@ def _decoded(word: int, size: int) -> tuple[str, Mapping[str, int]] | None:
     return again.mnemonic, {operand.name: value % (1 << operand.bits) for operand, value in again.given()}
 
 
-@theorem(
+rank_k_built_ins = table_theorem(
     "power/stated/built-ins",
     "rank-k updates have the built-ins, operands and masks of the paper's Table II, and no others",
     "∀ built-ins of Table II that are rank-k updates: called with an accumulator, vectors (a pair where Q "
     "stands) and masks of the greatest values that the literals' widths hold, it returns an accumulator; "
     "with a mask one greater, one mask less or one more it is refused; no built-in is missing or surplus",
     "Moreira et al. Table II",
+    lambda: {"table-2": _built_ins},
 )
-def rank_k_built_ins() -> Iterator[Case]:
-    """Yield one certificate of all."""
-    yield Case("table-2", _built_ins, method=Method.CERTIFICATE)
 
 
 def _built_ins() -> Certificate:

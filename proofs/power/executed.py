@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -18,12 +18,12 @@ from ...spec.power.operand_arrays import rounding_named
 from ...spec.power.rank_k_update import Live, saturation
 from ...spec.rounding import Rounding
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..refusals import refused
+from ..table_theorem import answered, table_theorem
 from .stated import texts
 
-
-@theorem(
+executed = table_theorem(
     "power/stated/executed",
     "named arrays are taken and refused as docs/command-line.md says, and status bits are the ISA's",
     "accumulator moves copy registers row by row; matrix and register views agree, with an accumulator and "
@@ -32,15 +32,17 @@ from .stated import texts
     "on Power10 are refused; elements that saturating forms clamp are told; NaNs are kept by rows and "
     "columns, those of each update of a batch in its own; FX and VX summarise what is raised, as listed",
     "Power ISA 3.1 section 7.2",
+    lambda: {
+        "moves": _moves,
+        "views": _views,
+        "roundings": _roundings,
+        "status": _status,
+        "nans": _nans,
+        "saturated": _saturated,
+        "batches": _batches,
+        "exceptions": _exceptions,
+    },
 )
-def executed() -> Iterator[Case]:
-    """Yield moves, views, roundings and status bits."""
-    goals = {
-        "moves": _moves, "views": _views, "roundings": _roundings, "status": _status, "nans": _nans,
-        "saturated": _saturated, "batches": _batches, "exceptions": _exceptions,
-    }  # fmt: skip
-    for name, goal in goals.items():
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 def _run(
@@ -166,7 +168,6 @@ def _saturated() -> Certificate:
     """Return the claim that what is clamped is told, of enabled rows and columns alone."""
     rows, columns = np.array([True, False, True, True]), np.array([True, True, False, True])
     enabled = rows[:, None] & columns
-    expected = {row[:-1]: (enabled & row[-1]).tolist() for row in _SATURATED}
 
     def clamped(name: str, *numbers: int) -> object:
         family = UPDATES[name].family
@@ -178,7 +179,7 @@ def _saturated() -> Certificate:
         )
         return saturation(NumpyAlgebra(), UPDATES[name], x, y, acc, live).tolist()
 
-    return compared(expected, lambda: {row: clamped(*row) for row in expected})
+    return answered({row[:-1]: (enabled & row[-1]).tolist() for row in _SATURATED}, clamped)
 
 
 def _roundings() -> Certificate:
@@ -194,7 +195,7 @@ def _roundings() -> Certificate:
         except InputError:
             return "refused"
 
-    return compared(expected, lambda: {name: code(name) for name in expected})
+    return answered(expected, code)
 
 
 _EXCEPTIONS = ("OX", "UX", "XX", "VXSNAN", "VXISI", "VXIMZ")
@@ -213,10 +214,13 @@ def _status() -> Certificate:
         " ".join(_EXCEPTIONS): 0xBB900000,
         "XX VXIMZ": 0xA2100000,
     }
-    bits = {
-        tuple(name in some.split() for name in _EXCEPTIONS): value for some, value in raised_and_bits.items()
-    }
-    return compared(bits, lambda: {some: sticky_bits(Exceptions(*map(np.array, some))) for some in bits})
+    return answered(
+        {
+            tuple(name in some.split() for name in _EXCEPTIONS): value
+            for some, value in raised_and_bits.items()
+        },
+        lambda *some: sticky_bits(Exceptions(*map(np.array, some))),
+    )
 
 
 def _nans() -> Certificate:
@@ -278,7 +282,6 @@ def _batches() -> Certificate:
 
 def _exceptions() -> Certificate:
     listed = {"after-rounding": texts.EXCEPTIONS, "before-rounding": texts.NEGATED_FIRST}
-    expected = {(negated, *row[:-1]): row[-1] for negated, rows in listed.items() for row in rows}
 
     def seen(negated: str, mnemonic: str, rounding: int, x: str, y: str, acc: str) -> str:
         update = UPDATES[mnemonic]
@@ -295,7 +298,7 @@ def _exceptions() -> Certificate:
         assert all(np.all(some == np.asarray(some).flat[0]) for some in found)
         return " ".join(name for name, some in zip(_EXCEPTIONS, found, strict=True) if np.any(some))
 
-    return compared(expected, lambda: {row: seen(*row) for row in expected})
+    return answered({(negated, *row[:-1]): row[-1] for negated, rows in listed.items() for row in rows}, seen)
 
 
 THEOREMS = (executed,)

@@ -9,6 +9,7 @@ from ...spec.power.legality import RULES
 from ..broken_rules import broken_rules
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from ..table_theorem import answered, table_theorem
 from .documented import SOURCE
 from .stated import verdicts
 from .stated.witnesses import WITNESSES
@@ -39,21 +40,18 @@ def _rule(rule: str) -> Certificate:
             expected[text, target] = frozenset()
             changed = (text, new) if old == target else (text.replace(old, new, 1), target)
             expected[changed] = frozenset({rule})
-    return compared(expected, lambda: {at: broken_rules("power", *at) for at in expected})
+    return answered(expected, lambda *at: broken_rules("power", *at))
 
 
-@theorem(
+legal_registers = table_theorem(
     "power/legal/registers",
     "an accumulator excludes its own four registers as operands, and an f64 X is an even pair",
     "of a form with a single X register and of one with a pair: ∀ AT in 0..8, ∀ X and Y in 0..64 beside a "
     "fixed other operand: legal ⇔ all exist, X is even where it is a pair, and neither is one of "
     "VSR[4 AT] to VSR[4 AT + 3]",
     "Power ISA 3.1 section 7.2; Moreira et al. sections II-B2 and II-B3",
+    lambda: {mnemonic: partial(_legal_registers, mnemonic) for mnemonic in ("xvi8ger4pp", "xvf64gerpp")},
 )
-def legal_registers() -> Iterator[Case]:
-    """Yield a form with a single X register, and one with a pair."""
-    for mnemonic in ("xvi8ger4pp", "xvf64gerpp"):
-        yield Case(mnemonic, partial(_legal_registers, mnemonic), method=Method.CERTIFICATE)
 
 
 def _legal_registers(mnemonic: str) -> Certificate:
@@ -64,10 +62,10 @@ def _legal_registers(mnemonic: str) -> Certificate:
             used = {x, x + pair, y}
             fits = at < 8 and x < 64 and y < 64 and not (pair and x % 2)
             expected[f"{mnemonic} a{at},vs{x},vs{y}"] = fits and not used & set(range(4 * at, 4 * at + 4))
-    return compared(expected, lambda: {text: not broken_rules("power", text, "power10") for text in expected})
+    return answered(expected, lambda text: not broken_rules("power", text, "power10"))
 
 
-@theorem(
+complete = table_theorem(
     "power/legal/complete",
     "an instruction breaks exactly the rules that the fields of its word and the registers' association say",
     "∀ instructions, ∀ products of operands about the ends of what each field can hold (X and Y also about "
@@ -75,19 +73,18 @@ def _legal_registers(mnemonic: str) -> Certificate:
     "POWER10; one of each on the other processors: the rules broken are those decided by the written fields, "
     "the ISA version, the pairs and the registers of the accumulator",
     SOURCE,
+    lambda: {name: partial(_complete, updates) for name, updates in (("updates", True), ("moves", False))},
 )
-def complete() -> Iterator[Case]:
-    """Yield one certificate for the rank-k updates, and one for the others."""
-    for name, updates in (("updates", True), ("moves", False)):
-        yield Case(name, partial(_complete, updates), method=Method.CERTIFICATE)
 
 
 def _complete(updates: bool) -> Certificate:
-    expected = {
-        (verdicts.text(mnemonic, values), target): verdicts.broken(mnemonic, values, target)
-        for mnemonic, values, target in verdicts.instructions(updates=updates)
-    }
-    return compared(expected, lambda: {at: broken_rules("power", *at) for at in expected})
+    return answered(
+        {
+            (verdicts.text(mnemonic, values), target): verdicts.broken(mnemonic, values, target)
+            for mnemonic, values, target in verdicts.instructions(updates=updates)
+        },
+        lambda *at: broken_rules("power", *at),
+    )
 
 
 THEOREMS = (rules, legal_registers, complete)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -23,13 +23,13 @@ from ...spec.power.memory import Endian
 from ...spec.power.registers import ByteImage
 from ...spec.power.state import State, step, with_groups
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..refusals import refused
 from ..stated import choices
+from ..table_theorem import answered, table_theorem
 from .stated import machine as stated
 
-
-@theorem(
+machine = table_theorem(
     "power/stated/machine",
     "an instruction changes the registers that the ISA names, and no others; words are read by its forms",
     "∀ listed updates (with masks, and without): all VSRs and accumulators afterwards, where accumulators "
@@ -37,16 +37,19 @@ from .stated import machine as stated
     "ones, those of others are in range, first bit first; every reading of the open points is there; how "
     "many operands there are; where a register's elements begin; why a word is none; code of several words",
     "Power ISA 3.1 sections 1.6, 7.2.1.3 and 7.6.1.12; Moreira et al. sections II-A and II-B",
+    lambda: {
+        "updates": _updates,
+        "moves": _moves,
+        "masks": _masks,
+        "operands": _operands,
+        "places": _places,
+        "grouped": _grouped,
+        "readings": _readings,
+        "reasons": _reasons,
+        "code": _code,
+        "cited": _cited,
+    },
 )
-def machine() -> Iterator[Case]:
-    """Yield steps, masks, places, reasons, code, and the contradictions that rules cite."""
-    goals = {
-        "updates": _updates, "moves": _moves, "masks": _masks, "operands": _operands,
-        "places": _places, "grouped": _grouped, "readings": _readings, "reasons": _reasons,
-        "code": _code, "cited": _cited,
-    }  # fmt: skip
-    for name, goal in goals.items():
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 def _stepped(text: str, before: stated.Machine, aliasing: str) -> object:
@@ -84,12 +87,14 @@ def _moves() -> Certificate:
     none = vsr.copy()
     none[24:28] = 0
     together = {"xxsetaccz a6": (none, acc), "xxmtacc a6": (vsr, acc), "xxmfacc a6": (vsr, acc)}
-    expected = {
-        (text, aliasing): (after[0].tolist(), after[1].tolist())
-        for aliasing, moves in (("separate", alone), ("shared", together))
-        for text, after in moves.items()
-    }
-    return compared(expected, lambda: {key: _stepped(key[0], (vsr, acc), key[1]) for key in expected})
+    return answered(
+        {
+            (text, aliasing): (after[0].tolist(), after[1].tolist())
+            for aliasing, moves in (("separate", alone), ("shared", together))
+            for text, after in moves.items()
+        },
+        lambda *key: _stepped(key[0], (vsr, acc), key[1]),
+    )
 
 
 def _masks() -> Certificate:
@@ -125,17 +130,10 @@ def _masks() -> Certificate:
 
 def _operands() -> Certificate:
     """Return the claim that instructions take as many operands as listed, and no others."""
-    expected = {
-        (name, count): count in counts for name, counts in stated.OPERANDS.items() for count in range(9)
-    }
-
-    def specified() -> Mapping[tuple[str, int], bool]:
-        return {
-            (name, count): not refused(partial(Instruction, FORMS[name], (0,) * count))
-            for name, count in expected
-        }
-
-    return compared(expected, specified)
+    return answered(
+        {(name, count): count in counts for name, counts in stated.OPERANDS.items() for count in range(9)},
+        lambda name, count: not refused(partial(Instruction, FORMS[name], (0,) * count)),
+    )
 
 
 def _places() -> Certificate:

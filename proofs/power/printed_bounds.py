@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...spec.power import catalogue
 from ...spec.power.error_bounds import error_bounds
-from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from ..text_tables import rows
 from .stated.instructions import UPDATES
 
@@ -20,17 +18,15 @@ xvbf16ger2 | 24          | 2     | 2
 """
 
 
-@theorem(
+printed = table_theorem(
     "power/numerics/printed-bound",
     "the printed bound counts the roundings of the pseudocode, with half an ulp to nearest, one otherwise",
     "∀ updates: of integers nothing is printed; of f32 and f64 one rounding, of bf16 two, of f16 one, or two "
     "with an accumulator, each by a factor of 1 + 2^-p, p the bits of the significand, or 1 + 2^-(p-1) if "
     "directed; |ACC| is in S ⇔ the update accumulates",
     "Power ISA 3.1B, VSX vector floating-point outer-product instructions",
+    lambda: {"table": _printed},
 )
-def printed() -> Iterator[Case]:
-    """Yield one comparison."""
-    yield Case("table", _printed, method=Method.CERTIFICATE)
 
 
 def _printed() -> Certificate:
@@ -52,7 +48,7 @@ def _printed() -> Certificate:
         bounds = (line.partition(": ")[2].partition(", about")[0] for line in lines[:-1])
         return (*bounds, *(line.partition("; ")[0] for line in lines[-1:]))
 
-    return compared(expected, lambda: {name: said(name) for name in expected})
+    return answered(expected, said)
 
 
 THEOREMS = (printed,)

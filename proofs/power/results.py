@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -15,23 +15,25 @@ from ...spec.power import kernels, memory
 from ...spec.power.builtins import Builtins
 from ...spec.power.memory import Endian
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import table_theorem
 from .stated import instructions as table
 from .stated import results
 
-
-@theorem(
+listed_results = table_theorem(
     "power/stated/results",
     "each instruction gives the listed results for the listed operands",
     "∀ rows of the list (two or more for each mnemonic's family): executing the text on registers that hold "
     "X, Y and ACC in every word gives the result in every word, and reports the clamped elements",
     "Power ISA 3.1 section 7.2, pseudocode; QEMU 7.2, measured; qemu-devel 2022-05-10",
+    lambda: {
+        **{
+            mnemonic: partial(_results, mnemonic)
+            for mnemonic in dict.fromkeys(row["instruction"].split()[0] for row in results.RESULTS)
+        },
+        "disabled": _disabled,
+    },
 )
-def listed_results() -> Iterator[Case]:
-    """Yield one certificate for each mnemonic."""
-    for mnemonic in dict.fromkeys(row["instruction"].split()[0] for row in results.RESULTS):
-        yield Case(mnemonic, partial(_results, mnemonic), method=Method.CERTIFICATE)
-    yield Case("disabled", _disabled, method=Method.CERTIFICATE)
 
 
 def _executed(
@@ -94,7 +96,7 @@ def _disabled() -> Certificate:
 
 
 # -- kernels
-@theorem(
+kernel_results = table_theorem(
     "power/stated/kernels",
     "the two kernels of the paper give the matrices that their equations say, on whole numbers",
     "DGEMM for n = 1, 2, 3: A[8b + 2r + c] = Σ_t X[8t + i] Y[8t + j], i = 4(b>>2) + r, j = 2(b&3) + c, and "
@@ -103,13 +105,16 @@ def _disabled() -> Certificate:
     "which is H times the matrix of equation (25), three rows of each channel, each shifted by 0, 1 and 2; "
     "X, Y, H and the image are different whole numbers, so that every sum is exact",
     "Moreira et al. sections V-A and V-B, equations (15) and (25), Figures 4 to 9",
+    lambda: {
+        name: goal
+        for endian in Endian
+        for name, goal in (
+            (f"dgemm/{endian}", partial(_dgemm, endian)),
+            (f"sconv/{endian}", partial(_sconv, endian)),
+            (f"sconv/equation-25/{endian}", partial(_equation_25, endian)),
+        )
+    },
 )
-def kernel_results() -> Iterator[Case]:
-    """Yield both kernels in both byte orders."""
-    for endian in Endian:
-        yield Case(f"dgemm/{endian}", partial(_dgemm, endian), method=Method.CERTIFICATE)
-        yield Case(f"sconv/{endian}", partial(_sconv, endian), method=Method.CERTIFICATE)
-        yield Case(f"sconv/equation-25/{endian}", partial(_equation_25, endian), method=Method.CERTIFICATE)
 
 
 def _numbers(size: int, start: int) -> list[int]:
@@ -171,16 +176,14 @@ def _sconv(endian: Endian) -> Certificate:
     return compared(expected, specified)
 
 
-@theorem(
+memory_order = table_theorem(
     "power/stated/memory",
     "loads and stores have the registers and bytes in the measured order",
     "little-endian: lxv reverses 16 bytes, lxvp has the upper half of 32 in the even register, reversed; "
     "big-endian: bytes and registers are in order; stores are the inverses",
     "Power ISA 3.1 section 7.6; measured with compiled code on both byte orders",
+    lambda: {"order": _memory_order},
 )
-def memory_order() -> Iterator[Case]:
-    """Yield one certificate."""
-    yield Case("order", _memory_order, method=Method.CERTIFICATE)
 
 
 def _memory_order() -> Certificate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from ...spec.errors import InputError
@@ -12,35 +12,36 @@ from ...spec.power.memory import Endian
 from ...spec.power.priming import check_program
 from ...spec.power.targets import TARGETS
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..refusals import refused
+from ..table_theorem import answered, table_theorem
 from .stated import instructions as table
 from .stated import texts
 
 SOURCE = "Moreira et al. Figure 7; GNU as; llvm-mc; Power ISA 3.1 section 7.2"
 
 
-@theorem(
+read_texts = table_theorem(
     "power/stated/texts",
     "texts and words are read as assemblers read them, and refused where they refuse them",
     "∀ listed spellings: the printed text; ∀ listed lines: the words, both ways, in memory of either byte "
     "order; a prefixed instruction crosses 64 bytes exactly at addresses 60 mod 64; what is listed as no "
     "text, word or code is refused, and which mnemonics there are is told to who writes another",
     SOURCE,
+    lambda: {
+        "spellings": _spellings,
+        "words": _words,
+        "listing": _listing,
+        "branches": _branches,
+        "boundary": _boundary,
+        "refused": _no_texts,
+        "beginnings": _beginnings,
+    },
 )
-def read_texts() -> Iterator[Case]:
-    """Yield spellings, words, the listing, branches, boundaries, and what is refused."""
-    goals = {
-        "spellings": _spellings, "words": _words, "listing": _listing, "branches": _branches,
-        "boundary": _boundary, "refused": _no_texts, "beginnings": _beginnings,
-    }  # fmt: skip
-    for name, goal in goals.items():
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 def _spellings() -> Certificate:
-    expected = dict(texts.SPELLINGS)
-    return compared(expected, lambda: {text: str(parse(text)) for text in expected})
+    return answered(dict(texts.SPELLINGS), lambda text: str(parse(text)))
 
 
 def _hexadecimal(words: tuple[int, ...]) -> str:
@@ -84,22 +85,23 @@ def _listing() -> Certificate:
 
 
 def _branches() -> Certificate:
-    expected = {(text, address): distance for text, address, distance in texts.AT_ADDRESS}
 
     def distance(text: str, address: int) -> int | None:
         operands = parse(text, address=address).operands
         return None if operands is None else int(operands[0])
 
-    return compared(expected, lambda: {at: distance(*at) for at in expected})
+    return answered({(text, address): distance for text, address, distance in texts.AT_ADDRESS}, distance)
 
 
 def _boundary() -> Certificate:
     lines = {"pmxvf32ger 0,34,35,15,15": True, "xvf32ger 0,34,35": False}
-    expected = {
-        (text, at): prefixed and at % 64 == 60 for text, prefixed in lines.items() for at in range(0, 192, 4)
-    }
-    return compared(
-        expected, lambda: {(text, at): crosses_boundary(parse(text), at) for text, at in expected}
+    return answered(
+        {
+            (text, at): prefixed and at % 64 == 60
+            for text, prefixed in lines.items()
+            for at in range(0, 192, 4)
+        },
+        lambda text, at: crosses_boundary(parse(text), at),
     )
 
 
@@ -144,17 +146,16 @@ def _beginnings() -> Certificate:
 
 
 # -- programs
-@theorem(
+programs = table_theorem(
     "power/stated/programs",
     "programs break the rules on priming that the documents say, and no other",
     "∀ listed programs: which instruction breaks which rule, on Power10 and where accumulators are registers "
     "of their own; an instruction without operands is refused",
     "OpenPOWER Power Vector Intrinsics, MMA; Moreira et al. section II-B1",
+    lambda: {
+        target: partial(_programs, target, column) for target, column in (("power10", 1), ("future", 2))
+    },
 )
-def programs() -> Iterator[Case]:
-    """Yield both kinds of accumulators."""
-    for target, column in (("power10", 1), ("future", 2)):
-        yield Case(target, partial(_programs, target, column), method=Method.CERTIFICATE)
 
 
 def _programs(target: str, column: int) -> Certificate:

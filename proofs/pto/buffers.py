@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
 from typing import Any
@@ -25,8 +25,9 @@ from ...spec.pto.sizes import Extents
 from ...spec.pto.targets import PROFILES
 from ...spec.pto.tile import Pad
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..refusals import refused
+from ..table_theorem import table_theorem
 from .spelled import spelled_tile
 from .stated import buffers as stated
 from .stated import tables
@@ -37,24 +38,31 @@ from .stated.runs import Run
 SOURCE = "pto-isa headers at 3186c381: TMATMUL, TGEMV, TLOAD, TMOV, TEXTRACT, TINSERT, TSTORE, pto_tile.hpp"
 
 
-@theorem(
+executed = table_theorem(
     "pto/stated/buffers-executed",
     "instructions read and write the elements of buffers that the headers' formulas name",
     "products, loads, moves and stores of listed tiles on each profile and under each choice, on whole "
     "numbers: the whole buffer of the result, also outside the valid region, is the listed function of the "
     "buffers before; extents known at run time only; pads; insertions; views of memory in five dimensions",
     SOURCE,
+    lambda: {
+        **{
+            name: goal
+            for profile in tables.PROFILES
+            for name, goal in (
+                (f"runs/{profile}", partial(_runs, profile)),
+                (f"insertions/{profile}", partial(_insertions, profile)),
+            )
+        },
+        "pads": _pads,
+        "views": _views,
+        "extents": _extents,
+        "refused": _refused,
+        "layouts": _layouts,
+        "matrices": _matrices,
+        "compact": _compact,
+    },
 )
-def executed() -> Iterator[Case]:
-    """Yield one certificate for each kind of instruction and profile."""
-    for profile in tables.PROFILES:
-        yield Case(f"runs/{profile}", partial(_runs, profile), method=Method.CERTIFICATE)
-        yield Case(f"insertions/{profile}", partial(_insertions, profile), method=Method.CERTIFICATE)
-    for name, goal in (
-        ("pads", _pads), ("views", _views), ("extents", _extents), ("refused", _refused),
-        ("layouts", _layouts), ("matrices", _matrices), ("compact", _compact),
-    ):  # fmt: skip
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 def _run(run: Run, profile: str) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from itertools import combinations, product
 
@@ -23,7 +23,8 @@ from ...spec.pto.sizes import Extents
 from ...spec.pto.targets import A5, PROFILES
 from ...spec.pto.tile import Tile
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .spelled import spelled_tile
 from .stated import scaled_sums as sums
 from .stated import tables
@@ -49,7 +50,7 @@ BATCHED = (
 """The runs that are made in batches, of each kind."""
 
 
-@theorem(
+given = table_theorem(
     "pto/stated/given",
     "buffers and matrices come in batches that broadcast, and arrays without a shape get the tiles' extents",
     "∀ listed runs and two of their arrays, one in a batch of 3: the result is a batch of 3, each as "
@@ -63,34 +64,36 @@ BATCHED = (
     "back. Valid extents are two integers within the tile, also where nobody reads them; textract's formula "
     "is the block from its indices on; an accumulator that is not declared is the result",
     "docs/command-line.md, mmaproof run; PTO IR manual, valid extents",
+    lambda: {
+        **{
+            name: goal
+            for profile in tables.PROFILES
+            for name, goal in (
+                (f"batches/{profile}", partial(_batches, profile)),
+                (f"drawn/{profile}", partial(_drawn, profile)),
+                (f"open/{profile}", partial(_open, profile)),
+            )
+        },
+        **{f"open-scaled/{profile}": partial(_open_scaled, profile) for profile in SCALING},
+        "numbers": _numbers,
+        "blocks": _blocks,
+        "indices": _indices,
+        "types": _types,
+        "regions": _regions,
+        "accumulator": _accumulator,
+    },
 )
-def given() -> Iterator[Case]:
-    """Yield certificates of each profile about batches and extents, one about numbers, one about blocks."""
-    for profile in tables.PROFILES:
-        yield Case(f"batches/{profile}", partial(_batches, profile), method=Method.CERTIFICATE)
-        yield Case(f"drawn/{profile}", partial(_drawn, profile), method=Method.CERTIFICATE)
-        yield Case(f"open/{profile}", partial(_open, profile), method=Method.CERTIFICATE)
-    for profile in SCALING:
-        yield Case(f"open-scaled/{profile}", partial(_open_scaled, profile), method=Method.CERTIFICATE)
-    yield Case("numbers", _numbers, method=Method.CERTIFICATE)
-    yield Case("blocks", _blocks, method=Method.CERTIFICATE)
-    yield Case("indices", _indices, method=Method.CERTIFICATE)
-    yield Case("types", _types, method=Method.CERTIFICATE)
-    yield Case("regions", _regions, method=Method.CERTIFICATE)
-    yield Case("accumulator", _accumulator, method=Method.CERTIFICATE)
 
 
-@theorem(
+scaled_sums = table_theorem(
     "pto/stated/scaled-sums",
     "the simulator's scaled sums are kept in f64 and rounded to f32 at the end, before a bias",
     "∀ listed sums of a large product and small ones, scale factors, accumulators and biases: D is the exact "
     "sum, with the accumulator, rounded to f64 and then to f32; with a bias the sum rounded, plus the bias, "
     "rounded again",
     "pto-isa headers at 3186c381: TMatmul.hpp of the simulator",
+    lambda: {"f64": _scaled_sums},
 )
-def scaled_sums() -> Iterator[Case]:
-    """Yield one certificate."""
-    yield Case("f64", _scaled_sums, method=Method.CERTIFICATE)
 
 
 def _executed(run: Run, profile: str, arrays: Arrays) -> object:
@@ -168,7 +171,7 @@ def _open(profile: str) -> Certificate:
             return REFUSED
         return _with_shape(found["d"])
 
-    return compared(expected, lambda: {key: multiplied(*key) for key in expected})
+    return answered(expected, multiplied)
 
 
 def _with_shape(matrix: Array) -> object:
@@ -319,10 +322,6 @@ def _indices() -> Certificate:
 
 def _types() -> Certificate:
     formats = (F16, F32, BF16, S8, S32)
-    expected = {
-        (str(source), str(target)): source == target or {source, target} <= {F16, F32, BF16}
-        for source, target in product(formats, formats)
-    }
 
     def is_converted(source: str, target: str) -> bool:
         fmt = format_named(source)
@@ -334,7 +333,13 @@ def _types() -> Certificate:
             return False
         return True
 
-    return compared(expected, lambda: {at: is_converted(*at) for at in expected})
+    return answered(
+        {
+            (str(source), str(target)): source == target or {source, target} <= {F16, F32, BF16}
+            for source, target in product(formats, formats)
+        },
+        is_converted,
+    )
 
 
 _REGIONS: dict[str, tuple[object, object]] = {
@@ -404,14 +409,16 @@ def _accumulator() -> Certificate:
 
     plain = {"a": "%a", "b": "%b", "d": "%d"}
     in_place = {**plain, "c": "%d"}
-    expected: dict[tuple[str, str], object] = {
-        ("tmatmul.acc", "alone"): (d, d, in_place),
-        ("tmatmul.acc", "both"): (c, d, in_place),
-        ("tmatmul.acc", "neither"): (None, None, in_place),
-        ("tmatmul", "alone"): (None, d, plain),
-        ("tmatmul", "neither"): (None, None, plain),
-    }
-    return compared(expected, lambda: {(name, some): tiles(name, given[some]) for name, some in expected})
+    return answered(
+        {
+            ("tmatmul.acc", "alone"): (d, d, in_place),
+            ("tmatmul.acc", "both"): (c, d, in_place),
+            ("tmatmul.acc", "neither"): (None, None, in_place),
+            ("tmatmul", "alone"): (None, d, plain),
+            ("tmatmul", "neither"): (None, None, plain),
+        },
+        lambda name, some: tiles(name, given[some]),
+    )
 
 
 def _scaled_sums() -> Certificate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from ...spec.instruction_set import Judgement
 from ...spec.legality import Note, NoteKind
@@ -14,13 +14,14 @@ from ...spec.pto.text.statements import ConstantDefinition
 from ...spec.pto.tile import Compact, Pad, Tile
 from ..broken_rules import broken_rules
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .stated import modules as stated
 
 SOURCE = "pto-isa headers at 3186c381: TASSIGN, TMATMUL_ACC, aliases of tiles; PTO IR manual"
 
 
-@theorem(
+modules = table_theorem(
     "pto/legal/modules",
     "statements, declarations and addresses of a text are judged where they stand",
     "∀ lines of the listed text, ∀ profiles: what is judged there and the rules that it breaks; which "
@@ -28,15 +29,16 @@ SOURCE = "pto-isa headers at 3186c381: TASSIGN, TMATMUL_ACC, aliases of tiles; P
     "of tiles whose place is not known leave others where their extents say; the "
     "integers that constants are; the processor that a text names, and that it is the same from any file",
     SOURCE,
+    lambda: {
+        "lines": _lines,
+        "undecided": _undecided,
+        "tiles": _tiles,
+        "remarks": _remarks,
+        "integers": _integers,
+        "targets": _targets,
+        "short": _short,
+    },
 )
-def modules() -> Iterator[Case]:
-    """Yield the lines of a text, what is undecided, tiles, remarks, constants, and moves of short types."""
-    goals = {
-        "lines": _lines, "undecided": _undecided, "tiles": _tiles, "remarks": _remarks, "integers": _integers,
-        "targets": _targets, "short": _short,
-    }  # fmt: skip
-    for name, goal in goals.items():
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 def _lines() -> Certificate:
@@ -67,13 +69,12 @@ def _lines() -> Certificate:
 
 
 def _targets() -> Certificate:
-    expected = {text: (target, True) for text, target in stated.TARGETS.items()}
 
     def specified(text: str) -> tuple[str | None, bool]:
         module = parse_module(text)
         return module.target, module == parse_module(text, "a.pto")
 
-    return compared(expected, lambda: {text: specified(text) for text in expected})
+    return answered({text: (target, True) for text, target in stated.TARGETS.items()}, specified)
 
 
 def _place(message: str) -> str:
@@ -112,7 +113,7 @@ def _short() -> Certificate:
         for name in PROFILES:
             wrong = "move-types" if name in refusing.split() else ""
             expected[unplaced.format(*types), name] = wrong
-    return compared(expected, lambda: {at: " ".join(sorted(broken_rules("pto", *at))) for at in expected})
+    return answered(expected, lambda *at: " ".join(sorted(broken_rules("pto", *at))))
 
 
 def _spelled(tile: Tile) -> str:
@@ -125,22 +126,15 @@ def _spelled(tile: Tile) -> str:
 
 
 def _tiles() -> Certificate:
-    return compared(
+    return answered(
         stated.TILES,
-        lambda: {
-            (text, role, profile): _spelled(resolve_known(parse(text), PROFILES[profile]).tiles[role])
-            for text, role, profile in stated.TILES
-        },
+        lambda text, role, profile: _spelled(resolve_known(parse(text), PROFILES[profile]).tiles[role]),
     )
 
 
 def _remarks() -> Certificate:
-    return compared(
-        stated.REPLACED,
-        lambda: {
-            (text, profile): len(resolve_known(parse(text), PROFILES[profile]).notes)
-            for text, profile in stated.REPLACED
-        },
+    return answered(
+        stated.REPLACED, lambda text, profile: len(resolve_known(parse(text), PROFILES[profile]).notes)
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
@@ -10,7 +9,8 @@ from ...spec.pto.assembly import parse
 from ...spec.pto.resolution import resolve_known
 from ...spec.pto.targets import PROFILES
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .spelled import rules_of, stated_table
 from .stated import conversions
 from .stated.operand_spelling import statement
@@ -25,18 +25,15 @@ def _judged(operation: str, source: str, target: str, other: str, profile: str) 
     return rules_of(resolve_known(parse(text), PROFILES[profile]))
 
 
-@theorem(
+moves = table_theorem(
     "pto/legal/moves",
     "moves break the rules that the headers' conditions name, and no others",
     "∀ listed moves and profiles: the rules broken (and in parentheses those that forbid nothing) are the "
     "listed ones: on extents, orders, windows and alignment on both sides of their limits, biases, scale "
     "factors, quantisation, loads and stores, and what is no tile",
     SOURCE,
+    lambda: {profile: partial(_moves, profile) for profile in PROFILE_NAMES},
 )
-def moves() -> Iterator[Case]:
-    """Yield one certificate for each profile."""
-    for profile in PROFILE_NAMES:
-        yield Case(profile, partial(_moves, profile), method=Method.CERTIFICATE)
 
 
 def _moves(profile: str) -> Certificate:
@@ -47,21 +44,20 @@ def _moves(profile: str) -> Certificate:
     the others take over from the specification.
     """
     (listed,) = stated_table("moves.txt")
-    expected = {(row["operation"], row["source"], row["target"], row["with"]): row[profile] for row in listed}
-    return compared(expected, lambda: {move: _judged(*move, profile) for move in expected})
+    return answered(
+        {(row["operation"], row["source"], row["target"], row["with"]): row[profile] for row in listed},
+        lambda operation, source, target, others: _judged(operation, source, target, others, profile),
+    )
 
 
-@theorem(
+routes = table_theorem(
     "pto/legal/routes",
     "moves go between the buffers that the headers have them for, and no others",
     "∀ operations, buffers moved from and to (9 x 9, memory where the operation has it) and profiles: "
     "move-places is broken ⇔ the table has no such route; never on the simulator",
     SOURCE,
+    lambda: {profile: partial(_routes, profile) for profile in PROFILE_NAMES},
 )
-def routes() -> Iterator[Case]:
-    """Yield one certificate for each profile."""
-    for profile in PROFILE_NAMES:
-        yield Case(profile, partial(_routes, profile), method=Method.CERTIFICATE)
 
 
 def _routes(profile: str) -> Certificate:
@@ -79,7 +75,7 @@ def _routes(profile: str) -> Certificate:
     return compared(expected, lambda: {route: breaks(*route) for route in pairs})
 
 
-@theorem(
+converted = table_theorem(
     "pto/legal/conversions",
     "moves take and make the element types that the headers list",
     "∀ pairs of element types: out of the accumulator (to buffers and memory, with a quantisation and "
@@ -87,14 +83,17 @@ def _routes(profile: str) -> Certificate:
     "A5 asserts it, break extract-types ⇔ the table has no such type; loads, stores and moves in vec keep "
     "the size of an element",
     SOURCE,
+    lambda: {
+        name: goal
+        for profile in ("A2A3", "A5")
+        for name, goal in (
+            (f"accumulator/{profile}", partial(_from_accumulator, profile)),
+            (f"bias/{profile}", partial(_to_bias, profile)),
+            (f"extracted/{profile}", partial(_extracted, profile)),
+            (f"sizes/{profile}", partial(_sizes, profile)),
+        )
+    },
 )
-def converted() -> Iterator[Case]:
-    """Yield certificates for each profile with a matrix unit."""
-    for profile in ("A2A3", "A5"):
-        yield Case(f"accumulator/{profile}", partial(_from_accumulator, profile), method=Method.CERTIFICATE)
-        yield Case(f"bias/{profile}", partial(_to_bias, profile), method=Method.CERTIFICATE)
-        yield Case(f"extracted/{profile}", partial(_extracted, profile), method=Method.CERTIFICATE)
-        yield Case(f"sizes/{profile}", partial(_sizes, profile), method=Method.CERTIFICATE)
 
 
 def _from_accumulator(profile: str) -> Certificate:
@@ -146,17 +145,19 @@ def _extracted(profile: str) -> Certificate:
         ("tmov", "vec", "mat"): known if profile == "A5" else None,
         ("tmov", "vec", "vec"): None,
     }
-    expected = {
-        (*way, element): taken is not None and element not in taken
-        for way, taken in ways.items()
-        for element in conversions.ELEMENTS
-    }
 
     def breaks(operation: str, source: str, target: str, element: str) -> bool:
         places = [f"{place} 64x64x{element} Nz" for place in (source, target)]
         return "extract-types" in _judged(operation, places[0], places[1], "-", profile).split()
 
-    return compared(expected, lambda: {way: breaks(*way) for way in expected})
+    return answered(
+        {
+            (*way, element): taken is not None and element not in taken
+            for way, taken in ways.items()
+            for element in conversions.ELEMENTS
+        },
+        breaks,
+    )
 
 
 def _sizes(profile: str) -> Certificate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 
@@ -16,11 +16,11 @@ from ...spec.pto.targets import PROFILES, ProfileNames, profile_named
 from ...spec.pto.text.type_reader import read_type, split
 from ...spec.pto.text.types import OtherType
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .stated import names as stated
 
-
-@theorem(
+names = table_theorem(
     "pto/stated/names",
     "element types, operations, profiles and choices have the names of the documents",
     "widths, units of storage and formats of the element types, under all their names; operands of the "
@@ -29,18 +29,15 @@ from .stated import names as stated
     "that a name of choices takes of every open point; how a text of PTO begins; types, as they are read "
     "and printed",
     "PTO IR manual; pto-isa headers at 3186c381; ptoas at a56b18c3",
+    lambda: {
+        "element-types": _elements,
+        "operations": _operations,
+        "profiles": _profiles,
+        "choices": _choices,
+        "words": _words,
+        "types": _types,
+    },
 )
-def names() -> Iterator[Case]:
-    """Yield one comparison for each kind of name."""
-    for name, goal in (
-        ("element-types", _elements),
-        ("operations", _operations),
-        ("profiles", _profiles),
-        ("choices", _choices),
-        ("words", _words),
-        ("types", _types),
-    ):
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 def _or_none(look_up: Callable[[], object]) -> str | None:
@@ -112,12 +109,11 @@ def _profiles() -> Certificate:
 
 
 def _choices() -> Certificate:
-    return compared(
+    return answered(
         stated.CHOICES,
-        lambda: {
-            (given, profile): asdict(choices_named(given.split() if given != "-" else [], PROFILES[profile]))
-            for given, profile in stated.CHOICES
-        },
+        lambda given, profile: asdict(
+            choices_named(given.split() if given != "-" else [], PROFILES[profile])
+        ),
     )
 
 

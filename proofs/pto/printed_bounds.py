@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
@@ -10,23 +9,19 @@ from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.error_bounds import error_bounds
 from ...spec.pto.resolution import applied
 from ...spec.pto.targets import PROFILES
-from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .spelled import spelled_tile
 from .stated import rules, tables
 
-
-@theorem(
+printed = table_theorem(
     "pto/numerics/printed-bound",
     "the printed bound counts a rounding for each product, and one where C or the bias is added last",
     "∀ operations and types of D, ∀ profiles that have them: of moves and integers nothing is printed; of "
     "floats the exponent is k, on the simulator k + 1 with an accumulator or a bias, and the unit 2^-24",
     "pto-isa headers (TMatmul, TGemv); pto-isa issue 280; IEEE 754, binary32",
+    lambda: {profile: partial(_printed, profile) for profile in tables.PROFILES},
 )
-def printed() -> Iterator[Case]:
-    """Yield one comparison for each profile."""
-    for profile in tables.PROFILES:
-        yield Case(profile, partial(_printed, profile), method=Method.CERTIFICATE)
 
 
 def _printed(profile: str) -> Certificate:
@@ -44,7 +39,7 @@ def _printed(profile: str) -> Certificate:
         lines = error_bounds(applied(OPERATIONS[name], known, PROFILES[profile]))
         return tuple(line.partition(": ")[2] for line in lines)
 
-    return compared(expected, lambda: {key: said(*key) for key in expected})
+    return answered(expected, said)
 
 
 THEOREMS = (printed,)

@@ -28,6 +28,7 @@ from ..obligation import (
     Status,
     theorem,
 )
+from ..table_theorem import table_theorem
 from .blocked import SEEDED_ONLY as PLAIN_SEEDED
 from .blocked import block, plain_sum
 from .operands import (
@@ -59,28 +60,22 @@ def elements() -> dict[str, FloatFormat]:
     }
 
 
-@theorem(
+exact = table_theorem(
     "pto/microscaling/exact",
     "an element times its scale factor is exact",
     "∀ x, s: the product in the format that is multiplied is the number x · s, which f64 holds",
     SOURCE,
+    lambda: {name: partial(scaling.exact, fmt, UE8M0, SCALED, False) for name, fmt in elements().items()},
 )
-def exact() -> Iterator[Case]:
-    """Yield every element type."""
-    for name, fmt in elements().items():
-        yield Case(name, partial(scaling.exact, fmt, UE8M0, SCALED, False), method=Method.CERTIFICATE)
 
 
-@theorem(
+unit = table_theorem(
     "pto/microscaling/unit",
     "scale factor 1 (0x7F) changes no element",
     "∀ x: x · 1 = x, signed zeros, infinities and NaNs included",
     SOURCE,
+    lambda: {name: partial(scaling.unit, fmt, UE8M0, SCALED, False) for name, fmt in elements().items()},
 )
-def unit() -> Iterator[Case]:
-    """Yield every element type."""
-    for name, fmt in elements().items():
-        yield Case(name, partial(scaling.unit, fmt, UE8M0, SCALED, False), method=Method.CERTIFICATE)
 
 
 def scaled_block(suffix: str, formats: Formats, k: int, *readings: Choices) -> BlockProduct:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
 from math import ceil
@@ -18,24 +18,22 @@ from ...spec.pto.sizes import sizes as size_of
 from ...spec.pto.targets import PROFILES, alias
 from ...spec.pto.tile import Location, Order, Tile, box
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .stated import buffer_orders, tables
 from .stated.operand_spelling import operand
 
 SOURCE = "pto-isa headers at 3186c381: pto_tile.hpp, TASSIGN, buffer sizes"
 
 
-@theorem(
+buffers = table_theorem(
     "pto/stated/buffers",
     "tiles fit in the buffers that the headers give each profile, and no larger ones do",
     "∀ profiles, locations: the capacity is the listed one; a tile of exactly so many bytes fits, one with "
     "32 bytes more does not, nor where it begins 32 bytes later; addresses are multiples of 32",
     SOURCE,
+    lambda: {profile: partial(_buffers, profile) for profile in tables.PROFILES},
 )
-def buffers() -> Iterator[Case]:
-    """Yield one certificate for each profile."""
-    for profile in tables.PROFILES:
-        yield Case(profile, partial(_buffers, profile), method=Method.CERTIFICATE)
 
 
 def _buffers(profile: str) -> Certificate:
@@ -66,33 +64,30 @@ def _buffers(profile: str) -> Certificate:
     return compared(expected, specified)
 
 
-@theorem(
+tiles = table_theorem(
     "pto/stated/tiles",
     "predefined tiles have the orders of the headers, and elements lie where their formulas say",
     "block sizes by fractal, order and width, the orders and names of each profile's predefined tiles, and "
     "the listed offsets are those of the tables written down from the headers; so are those of what is "
     "written of a tile in the notations of CuTe and of vectors",
     "pto-isa headers at 3186c381: pto_tile.hpp",
+    lambda: {
+        "blocks": _blocks,
+        "aliases": _aliases,
+        "offsets": _offsets,
+        "whole": _whole,
+        "written": _written,
+    },
 )
-def tiles() -> Iterator[Case]:
-    """Yield the blocks, the predefined tiles and the offsets."""
-    for name, goal in (
-        ("blocks", _blocks), ("aliases", _aliases), ("offsets", _offsets), ("whole", _whole),
-        ("written", _written),
-    ):  # fmt: skip
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 _OF_WIDTH = {"4 bytes": "f32", "2 bytes": "bf16", "1 byte": "f8E5M2"}
 
 
 def _blocks() -> Certificate:
-    return compared(
+    return answered(
         tables.BLOCKS,
-        lambda: {
-            (fractal, inner, width): box(fractal, Order(inner), ELEMENT_TYPES[_OF_WIDTH[width]])
-            for fractal, inner, width in tables.BLOCKS
-        },
+        lambda fractal, inner, width: box(fractal, Order(inner), ELEMENT_TYPES[_OF_WIDTH[width]]),
     )
 
 
@@ -150,7 +145,7 @@ def _written() -> Certificate:
                 return "its vectors say otherwise"
         return offsets
 
-    return compared(expected, lambda: {at: specified(*at) for at in expected})
+    return answered(expected, specified)
 
 
 def _steps(shape: object, stride: object) -> list[int]:
@@ -191,31 +186,24 @@ def _whole() -> Certificate:
     return compared(expected, specified)
 
 
-@theorem(
+sizes = table_theorem(
     "pto/stated/sizes",
     "m, k and n of every product come from the operands that the headers read them from",
     "(product, profile) ↦ (source of m, of k, of n) is the table written down from the headers; of each "
     "extent the lowest 16 bits are taken; operands have the rows and columns of the formulas",
     "pto-isa headers at 3186c381: TMatmul.hpp and TGemv.hpp of each profile",
+    lambda: {"sources": _sizes, "extents": _extents, "narrowed": _narrowed},
 )
-def sizes() -> Iterator[Case]:
-    """Yield the sources, what is taken of them, and the extents of operands."""
-    yield Case("sources", _sizes, method=Method.CERTIFICATE)
-    yield Case("extents", _extents, method=Method.CERTIFICATE)
-    yield Case("narrowed", _narrowed, method=Method.CERTIFICATE)
 
 
 def _sizes() -> Certificate:
-    def specified() -> Mapping[tuple[str, str], object]:
-        return {
-            (name, profile): tuple(
-                "1" if each is None else str(each)
-                for each in size_sources(OPERATIONS[name], PROFILES[profile])
-            )
-            for name, profile in tables.SIZES
-        }
 
-    return compared(tables.SIZES, specified)
+    return answered(
+        tables.SIZES,
+        lambda name, profile: tuple(
+            "1" if each is None else str(each) for each in size_sources(OPERATIONS[name], PROFILES[profile])
+        ),
+    )
 
 
 def _extents() -> Certificate:
@@ -223,18 +211,19 @@ def _extents() -> Certificate:
     for m, k, n in product((1, 5, 4095), (1, 31, 32, 33, 64, 4095), (1, 9)):
         size = {"1": 1, "m": m, "k": k, "n": n, "k / 32": ceil(k / 32)}
         expected[m, k, n] = {role: (size[r], size[c]) for role, (r, c) in tables.EXTENTS.items()}
-    return compared(expected, lambda: {sizes: operand_extents(*sizes) for sizes in expected})
+    return answered(expected, operand_extents)
 
 
 def _narrowed() -> Certificate:
     extents = (1, 4095, 4096, 32768, 65535, 65536, 65537, 131071)
-    expected = {(name, extent): extent % 65536 for name in ("tmatmul", "tmatmul.mx") for extent in extents}
 
     def taken(name: str, extent: int) -> int:
         found = size_of(OPERATIONS[name], PROFILES["A5"], {"a": (extent, extent), "b": (extent, extent)})
         return int(found.m) if found.m == found.k == found.n else -1
 
-    return compared(expected, lambda: {key: taken(*key) for key in expected})
+    return answered(
+        {(name, extent): extent % 65536 for name in ("tmatmul", "tmatmul.mx") for extent in extents}, taken
+    )
 
 
 THEOREMS = (buffers, tiles, sizes)

@@ -18,8 +18,9 @@ from ...spec.pto.targets import PROFILES
 from ...spec.pto.text.module import Other
 from ...spec.pto.text.syntax import Region
 from ..comparison import compared, whole_numbers
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..refusals import refused
+from ..table_theorem import answered, table_theorem
 from .stated import executions
 
 SOURCE = "PTO IR manual; pages of pto-isa; ptoas at a56b18c3"
@@ -43,7 +44,7 @@ def _listed(kind: str) -> list[tuple[str, str]]:
 
 
 # -- texts
-@theorem(
+read_texts = table_theorem(
     "pto/stated/texts",
     "texts of every form are read, and printed in one spelling; what is listed as none is refused",
     "∀ listed texts: a text in the manual's spelling is printed as it was, another or MLIR's generic form as "
@@ -51,30 +52,30 @@ def _listed(kind: str) -> list[tuple[str, str]]:
     "as no text is refused where it is wrong; brackets nest 64 deep; tiles have the places, extents and "
     "orders that their types spell",
     SOURCE,
+    lambda: {
+        "kept": _kept,
+        "printed": _printed,
+        "outlines": _outlines,
+        "refused": _no_texts,
+        "nesting": _nesting,
+        "tiles": _tiles,
+    },
 )
-def read_texts() -> Iterator[Case]:
-    """Yield texts that are kept, that are printed otherwise, outlines, what is refused, and tiles."""
-    yield Case("kept", _kept, method=Method.CERTIFICATE)
-    yield Case("printed", _printed, method=Method.CERTIFICATE)
-    yield Case("outlines", _outlines, method=Method.CERTIFICATE)
-    yield Case("refused", _no_texts, method=Method.CERTIFICATE)
-    yield Case("nesting", _nesting, method=Method.CERTIFICATE)
-    yield Case("tiles", _tiles, method=Method.CERTIFICATE)
 
 
 def _kept() -> Certificate:
-    expected = {text: text + "\n" for text, _ in _listed("KEPT")}
-    return compared(expected, lambda: {text: str(parse_module(text)) for text in expected})
+    return answered({text: text + "\n" for text, _ in _listed("KEPT")}, lambda text: str(parse_module(text)))
 
 
 def _printed() -> Certificate:
-    expected = dict(_listed("PRINTED"))
-    return compared(expected, lambda: {text: str(parse(text)) for text in expected})
+    return answered(dict(_listed("PRINTED")), lambda text: str(parse(text)))
 
 
 def _outlines() -> Certificate:
-    expected = {text: tuple(said.splitlines()) for text, said in _listed("OUTLINE")}
-    return compared(expected, lambda: {text: tuple(_outline(parse_module(text).body)) for text in expected})
+    return answered(
+        {text: tuple(said.splitlines()) for text, said in _listed("OUTLINE")},
+        lambda text: tuple(_outline(parse_module(text).body)),
+    )
 
 
 def _outline(region: Region, depth: int = 0) -> Iterator[str]:
@@ -129,27 +130,29 @@ def _tiles() -> Certificate:
             f"{tile.blocks} {tile.inner} {tile.fractal} pad {tile.pad.value} compact {tile.compact.value}"
         )
 
-    return compared(
-        executions.TILES,
-        lambda: {(text, profile): shown(text, profile) for text, profile in executions.TILES},
-    )
+    return answered(executions.TILES, shown)
 
 
 # -- execution
-@theorem(
+executed = table_theorem(
     "pto/stated/executed",
     "products and moves give the matrices of whole numbers, and buffers in the headers' orders",
     "D = A·B, + C, + bias, and A·B of scaled factors, on small whole numbers where every sum is exact; "
     "blocks that are extracted; loads, moves and stores between memory and tiles whose elements lie by "
     "blocks; on each profile",
     "pto-isa headers at 3186c381: TMATMUL, TGEMV, TLOAD, TMOV, TEXTRACT, TSTORE, pto_tile.hpp",
+    lambda: {
+        **{
+            name: goal
+            for profile in PROFILE_NAMES
+            for name, goal in (
+                (f"products/{profile}", partial(_products, profile)),
+                (f"moves/{profile}", partial(_executed_moves, profile)),
+            )
+        },
+        "refused": _no_arrays,
+    },
 )
-def executed() -> Iterator[Case]:
-    """Yield products and moves on each profile, and what is refused."""
-    for profile in PROFILE_NAMES:
-        yield Case(f"products/{profile}", partial(_products, profile), method=Method.CERTIFICATE)
-        yield Case(f"moves/{profile}", partial(_executed_moves, profile), method=Method.CERTIFICATE)
-    yield Case("refused", _no_arrays, method=Method.CERTIFICATE)
 
 
 def _run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
 from typing import Any
@@ -16,7 +16,8 @@ from ...spec.pto.rules.tiles import ADDRESS_RULES
 from ...spec.pto.targets import PROFILES
 from ..broken_rules import broken_rules
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .spelled import rules_of, spelled_tile, stated_table
 from .stated import operand_spelling as spelling
 from .stated import rules as stated_rules
@@ -52,17 +53,17 @@ def product_text(operation: str, profile: str, c: str, a: str, b: str, bias: str
     return f"pto.{operation} ins({names} : {types}) outs({result} : {acc})"
 
 
-@theorem(
+types = table_theorem(
     "pto/legal/types",
     "a product takes exactly the element types that the headers list",
     "∀ profiles, products, ∀ element types of C, A and B among 3 x 12 x 12: no rule is broken if the table "
     "has the triple for the profile; else type-triple is broken, or the profile has no such product",
     SOURCE,
+    lambda: {
+        f"{operation}/{profile}": partial(_types, profile, operation)
+        for profile, operation in product(tables.PROFILES, ("tmatmul", "tmatmul.mx"))
+    },
 )
-def types() -> Iterator[Case]:
-    """Yield one certificate for each profile and product."""
-    for profile, operation in product(tables.PROFILES, ("tmatmul", "tmatmul.mx")):
-        yield Case(f"{operation}/{profile}", partial(_types, profile, operation), method=Method.CERTIFICATE)
 
 
 def _types(profile: str, operation: str) -> Certificate:
@@ -81,7 +82,7 @@ def _types(profile: str, operation: str) -> Certificate:
         found = judge(applied(OPERATIONS[operation], declared, PROFILES[profile]))
         return _verdict(frozenset(violation.rule.id for violation in found.violations))
 
-    return compared(expected, lambda: {types: judged(*types) for types in expected})
+    return answered(expected, judged)
 
 
 def _verdict(rules: frozenset[str]) -> str:
@@ -92,17 +93,17 @@ def _verdict(rules: frozenset[str]) -> str:
     return known[0] if known else " ".join(sorted(rules))
 
 
-@theorem(
+operations = table_theorem(
     "pto/legal/operations",
     "every product takes the types of its table, with accumulators and biases of the same type",
     "∀ products, profiles, triples of the tables: legal ⇔ the profile has the triple; with a bias of another "
     "type bias-type is broken",
     SOURCE,
+    lambda: {
+        stem + form: partial(_operation, stem + form)
+        for stem, form in product(("tmatmul", "tmatmul.mx", "tgemv", "tgemv.mx"), ("", ".acc", ".bias"))
+    },
 )
-def operations() -> Iterator[Case]:
-    """Yield one certificate for each product."""
-    for stem, form in product(("tmatmul", "tmatmul.mx", "tgemv", "tgemv.mx"), ("", ".acc", ".bias")):
-        yield Case(stem + form, partial(_operation, stem + form), method=Method.CERTIFICATE)
 
 
 def _operation(operation: str) -> Certificate:
@@ -116,23 +117,18 @@ def _operation(operation: str) -> Certificate:
         expected[profile, *triple] = verdict
         if operation.endswith(".bias") and legal:
             expected[profile, *triple, "f16"] = "bias-type"
-    return compared(
-        expected,
-        lambda: {at: _verdict(broken_rules("pto", product_text(operation, *at), at[0])) for at in expected},
-    )
+    return answered(expected, lambda *at: _verdict(broken_rules("pto", product_text(operation, *at), at[0])))
 
 
-@theorem(
+kinds = table_theorem(
     "pto/legal/kinds",
     "who checks a rule, for each profile and operation, is what the headers, ptoas and pages say",
     "∀ rules, operations and profiles: the kind (static, run-time, debug-only, silent, assembler-only, "
     "page-only, unspecified), or that the rule does not hold there, is that of the table written down from "
     "them; so are which kinds forbid, and the contradictions that a rule cites",
     SOURCE,
+    lambda: {"table": _kinds},
 )
-def kinds() -> Iterator[Case]:
-    """Yield one comparison."""
-    yield Case("table", _kinds, method=Method.CERTIFICATE)
 
 
 def _kinds() -> Certificate:
@@ -156,18 +152,15 @@ def _kinds() -> Certificate:
     return compared(expected, specified)
 
 
-@theorem(
+products = table_theorem(
     "pto/legal/products",
     "products on tiles break the rules that the headers' conditions name, and no others",
     "∀ listed products and changes of an operand, ∀ profiles: the rules broken (and in parentheses those "
     "that only ptoas or pages state) are the listed ones: on places, extents, distances between blocks, "
     "orders, sizes on both sides of their limits, biases and scale factors",
     SOURCE,
+    lambda: {profile: partial(_products, profile) for profile in tables.PROFILES},
 )
-def products() -> Iterator[Case]:
-    """Yield one certificate for each profile."""
-    for profile in tables.PROFILES:
-        yield Case(profile, partial(_products, profile), method=Method.CERTIFICATE)
 
 
 def _products(profile: str) -> Certificate:
@@ -178,7 +171,6 @@ def _products(profile: str) -> Certificate:
     """
     whole, changes = stated_table("products.txt")
     declared = {row["name"]: (row["operation"], row["operands"]) for row in whole}
-    expected = {(row["product"], row["change"]): row[profile] for row in changes}
 
     def judged(name: str, change: str) -> str:
         operation, operands = declared[name]
@@ -186,20 +178,17 @@ def _products(profile: str) -> Certificate:
         tiles = {role: spelled_tile(text, profile) for role, text in spelled.items()}
         return rules_of(applied(OPERATIONS[operation], tiles, PROFILES[profile]))
 
-    return compared(expected, lambda: {key: judged(*key) for key in expected})
+    return answered({(row["product"], row["change"]): row[profile] for row in changes}, judged)
 
 
-@theorem(
+rules = table_theorem(
     "pto/legal/rule",
     "rules alone refuse a statement, and nothing refuses its legal neighbour",
     "the statements written down for the rule break it and no other; with one type, extent, place or the "
     "profile changed they break none",
     SOURCE,
+    lambda: {rule: partial(_rule, rule) for rule in dict.fromkeys(rule for rule, *_ in WITNESSES)},
 )
-def rules() -> Iterator[Case]:
-    """Yield one certificate for each rule that the table of witnesses names."""
-    for rule in dict.fromkeys(rule for rule, *_ in WITNESSES):
-        yield Case(rule, partial(_rule, rule), method=Method.CERTIFICATE)
 
 
 def _rule(rule: str) -> Certificate:
@@ -209,21 +198,18 @@ def _rule(rule: str) -> Certificate:
             expected[text, profile] = frozenset()
             changed = (text, new) if old == profile else (text.replace(old, new), profile)
             expected[changed] = frozenset({rule})
-    return compared(expected, lambda: {at: broken_rules("pto", *at) for at in expected})
+    return answered(expected, lambda *at: broken_rules("pto", *at))
 
 
-@theorem(
+phases = table_theorem(
     "pto/legal/phases",
     "products have the phases of the headers, on each profile that has any",
     "∀ products without scale factors, profiles and listed values of accPhase: phase-value is broken ⇔ the "
     "headers have no such phase; on the simulator an accumulating tmatmul with any breaks phase-on-cpu, and "
     "no other product does",
     "pto-isa headers at 3186c381, AccPhase and TMATMUL_ACC; ptoas at a56b18c3",
+    lambda: {profile: partial(_phases, profile) for profile in tables.PROFILES},
 )
-def phases() -> Iterator[Case]:
-    """Yield one certificate for each profile."""
-    for profile in tables.PROFILES:
-        yield Case(profile, partial(_phases, profile), method=Method.CERTIFICATE)
 
 
 def _phases(profile: str) -> Certificate:
@@ -239,28 +225,20 @@ def _phases(profile: str) -> Certificate:
         text = f"{product_text(operation, profile, 'f32', 'f16', 'f16')} {{accPhase = {value}}}"
         return broken_rules("pto", text, profile) & {"text", "phase-value", "phase-on-cpu"}
 
-    return compared(expected, lambda: {key: broken(*key) for key in expected})
+    return answered(expected, broken)
 
 
-@theorem(
+fractal_names = table_theorem(
     "pto/legal/fractal-names",
     "a tile in the pages' spelling is called NZ or ZN only if its blocks and boxes are so ordered",
     "∀ orders of blocks and inside, ∀ names of fractals: fractal-name is broken ⇔ the name is NZ or ZN and "
     "the layout page has another one for the two orders",
     "pto-isa layout page at 3186c381; ptoas at a56b18c3, TileBufConfig",
+    lambda: {profile: partial(_fractal_names, profile) for profile in tables.PROFILES},
 )
-def fractal_names() -> Iterator[Case]:
-    """Yield one certificate for each profile."""
-    for profile in tables.PROFILES:
-        yield Case(profile, partial(_fractal_names, profile), method=Method.CERTIFICATE)
 
 
 def _fractal_names(profile: str) -> Certificate:
-    expected = {
-        (blocks, inner, name): frozenset({"fractal-name"} if name in ("NZ", "ZN") and name != own else ())
-        for (blocks, inner), own in stated_rules.ORDERED.items()
-        for name in ("None", "NZ", "ZN", "ZZ", "NN", "FR", "RN")
-    }
 
     def broken(blocks: str, inner: str, name: str) -> frozenset[str]:
         right = f"!pto.tile<loc=right, f16, 64, 64, {blocks}, {inner}, {name}, Null>"
@@ -269,7 +247,14 @@ def _fractal_names(profile: str) -> Certificate:
         text = f"%d = pto.tmatmul %a, %b : ({left}, {right}) -> {acc}"
         return broken_rules("pto", text, profile) & {"text", "fractal-name"}
 
-    return compared(expected, lambda: {key: broken(*key) for key in expected})
+    return answered(
+        {
+            (blocks, inner, name): frozenset({"fractal-name"} if name in ("NZ", "ZN") and name != own else ())
+            for (blocks, inner), own in stated_rules.ORDERED.items()
+            for name in ("None", "NZ", "ZN", "ZZ", "NN", "FR", "RN")
+        },
+        broken,
+    )
 
 
 THEOREMS = (types, operations, kinds, products, rules, phases, fractal_names)

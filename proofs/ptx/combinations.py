@@ -15,7 +15,8 @@ from ...spec.ptx.assembly import parse
 from ...spec.ptx.variant import Shape
 from ...spec.ptx.variant_rules import ASPECTS, Row, allowing, rows_of
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .documented import SOURCE, every_stated_instruction
 from .stated import neighbours
 from .stated.combinations import DOMAIN, Combination, combination, mnemonic, saturated_before
@@ -85,7 +86,7 @@ class Combinations:
             states = following
 
 
-@theorem(
+combinations = table_theorem(
     "ptx/legal/combinations",
     "aspect by aspect, the combinations that the rules leave are those of the manual's tables",
     "∀ opcodes, ∀ combinations of a shape, types of D, A, B, C and scale factors, layouts, kind, block "
@@ -94,13 +95,18 @@ class Combinations:
     ".satfinite, too, before PTX 6.5); ∀ rows left and values that they refuse: the instruction that spells "
     "them, and is wrong in nothing else, breaks the rule of that aspect alone",
     SOURCE,
+    lambda: {
+        **{
+            name: goal
+            for opcode in OPCODES
+            for name, goal in (
+                (f"{opcode}/accepted", partial(_accepted, opcode)),
+                (f"{opcode}/refused", partial(_refused, opcode)),
+            )
+        },
+        "wmma.mma/saturated": _saturated,
+    },
 )
-def combinations() -> Iterator[Case]:
-    """Yield for each opcode what is accepted, then what is refused, and a pair of flags for all."""
-    for opcode in OPCODES:
-        yield Case(f"{opcode}/accepted", partial(_accepted, opcode), method=Method.CERTIFICATE)
-        yield Case(f"{opcode}/refused", partial(_refused, opcode), method=Method.CERTIFICATE)
-    yield Case("wmma.mma/saturated", _saturated, method=Method.CERTIFICATE)
 
 
 def _opcode(text: str) -> str:
@@ -141,10 +147,7 @@ def _refused(opcode: str) -> Certificate:
         if text is not None:
             expected[text] = spelled, {name}
 
-    def specified() -> dict[str, tuple[Combination, set[str]]]:
-        return {text: (_read(text), broken(text)) for text in expected}
-
-    return compared(expected, specified)
+    return answered(expected, lambda text: (_read(text), broken(text)))
 
 
 def _read(text: str) -> Combination:
@@ -160,9 +163,7 @@ def _saturated() -> Certificate:
             for version in ("6.3", "6.4", "6.5", "9.1"):
                 wrong = set() if version < removed else {"satfinite-removed"}
                 expected[f"{text}.satfinite", version] = wrong
-    return compared(
-        expected, lambda: {at: broken(at[0], "sm_70", at[1]) - {"target-version"} for at in expected}
-    )
+    return answered(expected, lambda *at: broken(at[0], "sm_70", at[1]) - {"target-version"})
 
 
 THEOREMS = (combinations,)

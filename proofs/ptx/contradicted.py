@@ -14,7 +14,8 @@ from ...spec.ptx.legality import RULES, Module, violations
 from ...spec.ptx.leniency import LENIENCIES, may_be_taken
 from ...spec.ptx.targets import target_named, version_named
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .documented import every_stated_instruction
 from .stated import leniency, neighbours, targets
 from .stated.operand_types import OPERANDS, operand
@@ -22,7 +23,7 @@ from .stated.operand_types import OPERANDS, operand
 SOURCE = "PTX ISA 9.1 section 9.7.14; ptxas of CUDA 13.0, and of 13.5 where it says so"
 
 
-@theorem(
+contradictions = table_theorem(
     "ptx/stated/contradictions",
     "each rule names who disagrees with it, and what ptxas takes all the same is named with its reason",
     "rule ↦ contradictions and contradiction ↦ its sides are the listed tables; ∀ listed exceptions, and "
@@ -31,15 +32,15 @@ SOURCE = "PTX ISA 9.1 section 9.7.14; ptxas of CUDA 13.0, and of 13.5 where it s
     "none; sparse types ↦ targets on which metadata have no braces; examples stand on the listed target "
     "and version",
     SOURCE,
+    lambda: {
+        "rules": _rules,
+        "sides": _sides,
+        "exceptions": _exceptions,
+        "releases": _releases,
+        "shown": _shown,
+        "braces": _braces,
+    },
 )
-def contradictions() -> Iterator[Case]:
-    """Yield the rules, who contradicts whom, the neighbours of exceptions, their releases, and braces."""
-    yield Case("rules", _rules, method=Method.CERTIFICATE)
-    yield Case("sides", _sides, method=Method.CERTIFICATE)
-    yield Case("exceptions", _exceptions, method=Method.CERTIFICATE)
-    yield Case("releases", _releases, method=Method.CERTIFICATE)
-    yield Case("shown", _shown, method=Method.CERTIFICATE)
-    yield Case("braces", _braces, method=Method.CERTIFICATE)
 
 
 def _rules() -> Certificate:
@@ -205,13 +206,7 @@ def _braces() -> Certificate:
                 element in types.split() and ordered <= both and target.rstrip("af") in _bare(where)
                 for types, both, where in leniency.REFUSED_BRACES
             )
-    return compared(
-        expected,
-        lambda: {
-            (text, target): refuses_braces(parse(text).variant, target_named(target))
-            for text, target in expected
-        },
-    )
+    return answered(expected, lambda text, target: refuses_braces(parse(text).variant, target_named(target)))
 
 
 def _types(text: str) -> tuple[str, ...]:

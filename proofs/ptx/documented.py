@@ -15,7 +15,8 @@ from ...spec.ptx.signatures import OperandForm, Sort, signature
 from ...spec.ptx.targets import TARGETS, VERSIONS, Target, Version
 from ..comparison import compared
 from ..families.generic import generic_theorems
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .stated import moves, products, targets
 
 SOURCE = "PTX ISA 9.1 sections 9.7.14.2 to 9.7.14.6 (tables, syntax, target and ISA notes); ptxas"
@@ -71,17 +72,14 @@ def _shown(operand: OperandForm) -> str:
     return f"{operand.name} {operand.registers}" if operand.sort is Sort.VECTOR else operand.name
 
 
-@theorem(
+instructions = table_theorem(
     "ptx/stated/instructions",
     "there are the instructions that the manual's tables list, with their operands, targets and versions",
     "mnemonic ↦ (registers of every operand, legal selectors, lowest PTX version by target) is the table "
     "written down from the manual; no form is missing, none is surplus",
     SOURCE,
+    lambda: {name: partial(_instructions, name) for name in TABLES},
 )
-def instructions() -> Iterator[Case]:
-    """Yield one comparison for each table."""
-    for name in TABLES:
-        yield Case(name, partial(_instructions, name), method=Method.CERTIFICATE)
 
 
 def _instructions(name: str) -> Certificate:
@@ -97,7 +95,7 @@ def _instructions(name: str) -> Certificate:
     )
 
 
-@theorem(
+target_versions = table_theorem(
     "ptx/stated/targets",
     "there are the targets that the manual lists, from their PTX version on",
     "target ↦ lowest PTX version is the table written down from the release notes; every 40th instruction of "
@@ -105,30 +103,18 @@ def _instructions(name: str) -> Certificate:
     "any number exactly from the least one of the tables on, which is a listed target, or on the targets "
     "of its group alone",
     "PTX ISA 9.1, .target directive and chapter 13; ptxas",
+    lambda: {
+        "allowed": _allowed,
+        "least": _least,
+        "versions": lambda: compared(
+            targets.SINCE, lambda: {name: target.since for name, target in TARGETS.items()}
+        ),
+    },
 )
-def target_versions() -> Iterator[Case]:
-    """Yield the versions of targets, and those of some instructions on each."""
-    yield Case("allowed", _allowed, method=Method.CERTIFICATE)
-    yield Case("least", _least, method=Method.CERTIFICATE)
-    yield Case(
-        "versions",
-        lambda: compared(targets.SINCE, lambda: {name: target.since for name, target in TARGETS.items()}),
-        method=Method.CERTIFICATE,
-    )
 
 
 def _allowed() -> Certificate:
     listed = dict(list(every_stated_instruction().items())[::40])
-    expected = {
-        text: {
-            (name, version)
-            for name, first in since.items()
-            for version in VERSIONS
-            if version >= max(first, targets.SINCE[name])
-        }
-        for text, (_, since) in listed.items()
-        if "::cta" not in text  # which has a rule of its own
-    }
 
     def specified(text: str) -> set[tuple[str, Version]]:
         variant = parse(text).variant
@@ -136,7 +122,19 @@ def _allowed() -> Certificate:
         pairs = product(TARGETS.items(), VERSIONS)
         return {(name, version) for (name, target), version in pairs if available.allows(target, version)}
 
-    return compared(expected, lambda: {text: specified(text) for text in expected})
+    return answered(
+        {
+            text: {
+                (name, version)
+                for name, first in since.items()
+                for version in VERSIONS
+                if version >= max(first, targets.SINCE[name])
+            }
+            for text, (_, since) in listed.items()
+            if "::cta" not in text  # which has a rule of its own
+        },
+        specified,
+    )
 
 
 CHIPS = range(60, 130)

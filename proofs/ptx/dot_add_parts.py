@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
 
@@ -17,9 +17,10 @@ from ...spec.matrix_product import dot_add_chain
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..stated import dot_add as stated
 from ..stated.encodings import shape
+from ..table_theorem import table_theorem
 
 MODEL = stated.Model(25, "toward-zero")
 _SPECIFIED = DotAddModel(25, Rounding.TOWARD_ZERO)
@@ -27,7 +28,7 @@ _SPECIFIED = DotAddModel(25, Rounding.TOWARD_ZERO)
 Pairs = list[tuple[stated.Number, stated.Number]]
 
 
-@theorem(
+parts = table_theorem(
     "ptx/stated/dot-add-parts",
     "sampled fused dot-adds of parts, of long batches and with scale factors are the sums of their terms",
     "a batch of addends, or of factors, longer than is computed at a time; rows in parts of 4 to 32 "
@@ -35,16 +36,13 @@ Pairs = list[tuple[stated.Number, stated.Number]]
     "block-scaled products on blackwell: each is the sum of its terms cut off, in fractions; sums that "
     "differ in a parameter have different names",
     "MMA-Sim, arXiv 2511.10909; PTX ISA 9.1 section 9.7.14.3",
+    lambda: {
+        **{f"batch/{name}": partial(_batch, name) for name in ("addends", "factors")},
+        "parts": _parts,
+        **{f"terms/{model.group}": partial(_terms, place) for place, model in enumerate(_ALIGNED)},
+        **{text.partition("kind::")[2]: partial(_scaled, text) for text in SCALED},
+    },
 )
-def parts() -> Iterator[Case]:
-    """Yield batches, parts, terms and instructions."""
-    for name in ("addends", "factors"):
-        yield Case(f"batch/{name}", partial(_batch, name), method=Method.CERTIFICATE)
-    yield Case("parts", _parts, method=Method.CERTIFICATE)
-    for place, model in enumerate(_ALIGNED):
-        yield Case(f"terms/{model.group}", partial(_terms, place), method=Method.CERTIFICATE)
-    for text in SCALED:
-        yield Case(text.partition("kind::")[2], partial(_scaled, text), method=Method.CERTIFICATE)
 
 
 def _drawn(name: str, count: int, seed: int, shift: int = 0) -> list[int]:
@@ -127,7 +125,10 @@ def _parts() -> Certificate:
     )
 
 
-_ALIGNED = (stated.Model(24, "toward-zero"), stated.Model(35, "toward-zero", group=4))
+_ALIGNED: tuple[stated.Model, ...] = (
+    stated.Model(24, "toward-zero"),
+    stated.Model(35, "toward-zero", group=4),
+)
 
 
 def _terms(place: int) -> Certificate:
@@ -167,7 +168,7 @@ def _terms(place: int) -> Certificate:
 
 
 _MMA = "mma.sync.aligned"
-SCALED = {
+SCALED: dict[str, tuple[stated.Model, int]] = {
     f"{_MMA}.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e5m2.f32.ue8m0": (MODEL, 1),
     f"{_MMA}.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0": (
         stated.Model(35, "toward-zero", group=16), 2,

@@ -20,6 +20,7 @@ from ..obligation import Case, Certificate, Method, theorem
 from ..stated import dot_add as stated
 from ..stated.arithmetic import DIRECTIONS, rounded
 from ..stated.encodings import shape
+from ..table_theorem import answered
 
 COUNT = 60
 """Sums of each model."""
@@ -160,7 +161,6 @@ SPECIAL = (
 
 
 def _special() -> Certificate:
-    expected = {(pairs, c): result for pairs, c, result in SPECIAL}
 
     def result(pairs: tuple[tuple[int, int], ...], c: int) -> int:
         x, y = (
@@ -170,11 +170,10 @@ def _special() -> Certificate:
         model = DotAddModel(24, Rounding.TOWARD_ZERO)
         return int(NumpyAlgebra().dot_add(_float("f32"), model, x, y, addend))
 
-    return compared(expected, lambda: {at: result(*at) for at in expected})
+    return answered({(pairs, c): result for pairs, c, result in SPECIAL}, result)
 
 
 def _limits() -> Certificate:
-    expected = {row[:-1]: row[-1] for row in LIMITS}
 
     def is_computed(model: Model, factors: str, result: str, products: int, of_scales: str) -> bool:
         def zeros(name: str, count: int) -> Operand:
@@ -193,7 +192,7 @@ def _limits() -> Certificate:
             return False
         return True
 
-    return compared(expected, lambda: {row: is_computed(*row) for row in expected})
+    return answered({row[:-1]: row[-1] for row in LIMITS}, is_computed)
 
 
 # -- instructions

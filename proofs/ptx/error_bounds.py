@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 
@@ -16,13 +16,13 @@ from ...spec.ptx.resolution import multiplication
 from ...spec.rounding import Rounding
 from ...spec.rounding_bound import rounding_bound
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..refusals import refused
 from ..stated.arithmetic import DIRECTIONS
+from ..table_theorem import answered, table_theorem
 from .stated import error_bounds as stated
 
-
-@theorem(
+bounds = table_theorem(
     "ptx/stated/error-bounds",
     "bounds of errors are the numbers of their formulas, and are printed as these",
     "of listed products and models, relative = Π (1 + w·n·2^-F + 2^-p) - 1 and absolute = (1 + relative)·"
@@ -31,37 +31,33 @@ from .stated import error_bounds as stated
     "or 0 where the terms are multiples of the least number; the texts with these; depths that there "
     "can't be are refused",
     "Higham, sections 2.2 and 4.2; MMA-Sim, arXiv 2511.10909",
+    lambda: {"products": _products, "told": _told, "sums": _sums, "dot-adds": _dot_adds},
 )
-def bounds() -> Iterator[Case]:
-    """Yield bounds of products, what is told of instructions, and bounds of sums and of fused dot-adds."""
-    yield Case("products", _products, method=Method.CERTIFICATE)
-    yield Case("told", _told, method=Method.CERTIFICATE)
-    yield Case("sums", _sums, method=Method.CERTIFICATE)
-    yield Case("dot-adds", _dot_adds, method=Method.CERTIFICATE)
 
 
 def _products() -> Certificate:
-    expected = {key: tuple(stated.bound(steps)) for key, steps in stated.PRODUCTS.items()}
 
     def specified(text: str, model: str) -> tuple[Fraction, Fraction, str]:
         found = accumulation_bound(multiplication(parse(text).variant), choices_named([model]))
         assert found is not None
         return found.relative, found.absolute, str(found)
 
-    return compared(expected, lambda: {key: specified(*key) for key in expected})
+    return answered({key: tuple(stated.bound(steps)) for key, steps in stated.PRODUCTS.items()}, specified)
 
 
 def _told() -> Certificate:
-    expected = {
-        text: [f"{models}: {stated.bound(stated.PRODUCTS[key]).text}" for models, key in told]
-        for text, told in stated.TOLD.items()
-    }
 
     def specified(text: str) -> list[str]:
         lines = list(error_bounds(parse(text).variant))
         return [line for line in lines if "≤" in line]
 
-    return compared(expected, lambda: {text: specified(text) for text in expected})
+    return answered(
+        {
+            text: [f"{models}: {stated.bound(stated.PRODUCTS[key]).text}" for models, key in told]
+            for text, told in stated.TOLD.items()
+        },
+        specified,
+    )
 
 
 def _float(name: str) -> FloatFormat:
@@ -71,7 +67,6 @@ def _float(name: str) -> FloatFormat:
 
 
 def _dot_adds() -> Certificate:
-    expected = {key: (step.relative, step.absolute, step.text) for key, step in stated.DOT_ADDS.items()}
 
     def specified(
         bits: int, group: int, kept: int | None, factors: str, addend: str, products: int
@@ -80,7 +75,9 @@ def _dot_adds() -> Certificate:
         found = step_bound(model, products, list(map(_float, factors.split())), _float(addend))
         return found.unit, found.underflow, found.formula
 
-    return compared(expected, lambda: {key: specified(*key) for key in expected})
+    return answered(
+        {key: (step.relative, step.absolute, step.text) for key, step in stated.DOT_ADDS.items()}, specified
+    )
 
 
 def _sums() -> Certificate:

@@ -16,7 +16,8 @@ from ...spec.ptx.matrix_moves import matrix_move
 from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.shared_memory import ldmatrix
 from ..comparison import compared, whole_numbers
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .stated import executions, moves
 
 SOURCE = "PTX ISA 9.1 section 9.7.14"
@@ -34,7 +35,7 @@ def _listed(array: Array) -> object:
     return array.astype(int).tolist()
 
 
-@theorem(
+whole_products = table_theorem(
     "ptx/stated/products",
     "products of whole numbers are those of the matrices",
     "D = C + A·B on small whole numbers, where every sum is exact: dense, with A stored sparsely as "
@@ -42,14 +43,14 @@ def _listed(array: Array) -> object:
     "broadcast; of f64, 1 + 2^-60 and -1 - 2^-60 rounded as each modifier says, and both readings of a NaN; "
     "with .satfinite the exact total is clamped, once, also where a part of it leaves s32",
     SOURCE,
+    lambda: {
+        "dense": _dense,
+        "sparse": _sparse,
+        "scaled": _scaled,
+        "doubles": _doubles,
+        "saturated": _saturated,
+    },
 )
-def whole_products() -> Iterator[Case]:
-    """Yield dense, sparse and scaled products."""
-    yield Case("dense", _dense, method=Method.CERTIFICATE)
-    yield Case("sparse", _sparse, method=Method.CERTIFICATE)
-    yield Case("scaled", _scaled, method=Method.CERTIFICATE)
-    yield Case("doubles", _doubles, method=Method.CERTIFICATE)
-    yield Case("saturated", _saturated, method=Method.CERTIFICATE)
 
 
 def shape(text: str) -> tuple[int, int, int]:
@@ -75,9 +76,7 @@ def _dense() -> Certificate:
     for text in executions.PRODUCTS:
         given = _operands(text)
         expected[text] = _listed(given["c"] + given["a"] @ given["b"])
-    return compared(
-        expected, lambda: {text: _listed(_executed(text, _operands(text))["d"]) for text in expected}
-    )
+    return answered(expected, lambda text: _listed(_executed(text, _operands(text))["d"]))
 
 
 _SATURATED = (
@@ -105,9 +104,7 @@ def _saturated() -> Certificate:
         given = _near_the_ends(text)
         total = given["c"] + given["a"] @ given["b"]
         expected[text] = _listed(np.clip(total, -(2**31), 2**31 - 1))
-    return compared(
-        expected, lambda: {text: _listed(_executed(text, _near_the_ends(text))["d"]) for text in expected}
-    )
+    return answered(expected, lambda text: _listed(_executed(text, _near_the_ends(text))["d"]))
 
 
 _DOUBLE, _WMMA_DOUBLE = "mma.sync.aligned.m16n8k8.row.col", "wmma.mma.sync.aligned.row.col.m8n8k4"
@@ -135,7 +132,7 @@ def _doubles() -> Certificate:
         found = _executed(text, {"a": a, "b": b, "c": c}, (f"f64-nan={what}",))["d_bits"]
         return int(found[0, 0])
 
-    return compared(expected, lambda: {key: specified(*key) for key in expected})  # type: ignore[misc]
+    return answered(expected, specified)
 
 
 def _sparse_operands(text: str, chunk: int, nibbles: tuple[int, int]) -> dict[str, Array]:
@@ -201,7 +198,7 @@ def _scaled() -> Certificate:
 
 
 # -- moves
-@theorem(
+executed_moves = table_theorem(
     "ptx/stated/executed-moves",
     "moves take the rows at the threads' addresses, and wmma matrices at their strides",
     "ldmatrix, stmatrix and movmatrix of 8 x 8 matrices on bytes of memory, for permuted addresses, by the "
@@ -209,14 +206,16 @@ def _scaled() -> Certificate:
     "outside memory, of a lane that has a row (of any on sm_75), two rows for one address, addresses of "
     "other than 32 lanes, and pointers and strides of wmma that the list calls wrong are refused",
     "PTX ISA 9.1 sections 9.7.14.4.3, 9.7.14.4.4, 9.7.14.5.15 and 9.7.14.5.16",
+    lambda: {
+        "loads": _loads,
+        "stores": _stores,
+        "addresses": _addresses,
+        "wmma": _wmma,
+        "strides": _strides,
+        "lanes": _lanes,
+        "movmatrix": _transposed,
+    },
 )
-def executed_moves() -> Iterator[Case]:
-    """Yield loads, stores, addresses and wmma's matrices."""
-    for name, goal in (("loads", _loads), ("stores", _stores), ("addresses", _addresses), ("wmma", _wmma)):
-        yield Case(name, goal, method=Method.CERTIFICATE)
-    yield Case("strides", _strides, method=Method.CERTIFICATE)
-    yield Case("lanes", _lanes, method=Method.CERTIFICATE)
-    yield Case("movmatrix", _transposed, method=Method.CERTIFICATE)
 
 
 _MEMORY = (np.arange(1024) * 73 % 251).astype(np.uint8)
@@ -242,9 +241,7 @@ def _variants() -> Iterator[tuple[str, int, bool]]:
 def _loads() -> Certificate:
     expected = {name: _listed(_registers(count, trans, _MEMORY)) for name, count, trans in _variants()}
     arrays: dict[str, Array] = {"memory": _MEMORY, "addresses": _ADDRESSES}
-    return compared(
-        expected, lambda: {name: _listed(_executed(f"ldmatrix.{name}", arrays)["d"]) for name in expected}
-    )
+    return answered(expected, lambda name: _listed(_executed(f"ldmatrix.{name}", arrays)["d"]))
 
 
 def _stores() -> Certificate:
@@ -307,7 +304,7 @@ def _addresses() -> Certificate:
     def refuses(lane: int, address: int, count: int, target: str = "") -> bool:
         return _no_addresses(np.where(np.arange(32) == lane, address, _ADDRESSES), count, target)
 
-    return compared(expected, lambda: {at: refuses(*at) for at in expected})  # type: ignore[misc]
+    return answered(expected, refuses)
 
 
 def _no_addresses(addresses: Array, count: int, target: str = "") -> bool:
@@ -322,9 +319,9 @@ def _no_addresses(addresses: Array, count: int, target: str = "") -> bool:
 def _lanes() -> Certificate:
     """Return the claim that each of 32 lanes must give an address, also in batches."""
     shapes = ((), (1,), (8,), (16,), (31,), (32,), (33,), (64,), (2, 32), (32, 2))
-    expected = {(shape, count): shape[-1:] != (32,) for shape in shapes for count in (1, 2, 4)}
-    return compared(
-        expected, lambda: {at: _no_addresses(np.resize(_ADDRESSES, at[0]), at[1]) for at in expected}
+    return answered(
+        {(shape, count): shape[-1:] != (32,) for shape in shapes for count in (1, 2, 4)},
+        lambda *at: _no_addresses(np.resize(_ADDRESSES, at[0]), at[1]),
     )
 
 
@@ -358,10 +355,7 @@ def _wmma() -> Certificate:
             if extra:
                 arrays[name]["stride"] = np.array(stride)
             assert size * stride % 16 == 0
-    return compared(
-        expected,
-        lambda: {name: _listed(_executed(name.split(" ")[0], arrays[name])["d"]) for name in expected},
-    )
+    return answered(expected, lambda name: _listed(_executed(name.split(" ")[0], arrays[name])["d"]))
 
 
 def _strides() -> Certificate:
@@ -374,8 +368,7 @@ def _strides() -> Certificate:
             arrays["d"] = np.zeros((16, 16), dtype=np.float32)
         return _refused(text, arrays)
 
-    expected = {row[:-1]: row[-1] for row in executions.WMMA_STRIDES}
-    return compared(expected, lambda: {row: said(*row) for row in expected})
+    return answered({row[:-1]: row[-1] for row in executions.WMMA_STRIDES}, said)
 
 
 THEOREMS = (whole_products, executed_moves)

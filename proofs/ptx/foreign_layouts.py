@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -16,9 +16,10 @@ from ...spec.ptx.resolution import multiplication
 from ..comparison import compared
 from ..families.foreign_layouts import by_strides, by_vectors, extents_of, specified_elements
 from ..families.notations import images_of, notations, printed, spelled_in_cute, with_changed_stride
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..refusals import refused
 from ..stated import foreign_layouts as formulas
+from ..table_theorem import answered, table_theorem
 from .stated import foreign_layouts as stated
 from .stated.shared_loads import conflicts, delivered
 
@@ -26,18 +27,15 @@ SOURCE = "CUTLASS, cute/atom/mma_traits and cute/swizzle.hpp; Triton, LinearLayo
 
 
 # -- what CUTLASS and Triton state
-@theorem(
+published = table_theorem(
     "ptx/foreign/published",
     "the layouts that CUTLASS and Triton state are the specified ones, and are found equal",
     "∀ instructions and operands of MMA_Traits and of Triton's tiles, ∀ (lane, element): the coordinates by "
     "the notation's formula (strides times the parts of a coordinate; the xor of the vectors of its bits) "
     "are those that the layout of the instruction set names; however it is spelled, it is found equal",
     SOURCE,
+    lambda: {"cute": _traits, "others": _others, "linear": _tiles},
 )
-def published() -> Iterator[Case]:
-    """Yield one certificate for each table."""
-    for name, goal in (("cute", _traits), ("others", _others), ("linear", _tiles)):
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 def _traits() -> Certificate:
@@ -65,17 +63,19 @@ def _traits() -> Certificate:
 def _others() -> Certificate:
     """Return the claim on operands that CUTLASS counts in another way."""
     notes = ((stated.SCALED, ()), (stated.SPARSE, ("equal, counting the uncompressed K",)))
-    expected = {
-        (instruction, operand, text): ("equal", note)
-        for table, note in notes
-        for instruction, layouts in table.items()
-        for operand, text in layouts.items()
-    }
 
     def said(found: Comparison) -> object:
         return found.verdict.value, found.notes
 
-    return compared(expected, lambda: {key: said(compare_layout(*key)) for key in expected})
+    return answered(
+        {
+            (instruction, operand, text): ("equal", note)
+            for table, note in notes
+            for instruction, layouts in table.items()
+            for operand, text in layouts.items()
+        },
+        lambda *key: said(compare_layout(*key)),
+    )
 
 
 def _tiles() -> Certificate:
@@ -96,17 +96,14 @@ def _tiles() -> Certificate:
 
 
 # -- what is written
-@theorem(
+written = table_theorem(
     "ptx/foreign/written",
     "layouts written in the notations of CuTe and Triton map each holder to its element",
     "∀ operands of mma (one variant of every form), ∀ (lane, element): the text that is written has, by the "
     "formula of its notation, the coordinates that the layout of the instruction set names",
     SOURCE,
+    lambda: {notation.value: partial(_written, notation) for notation in Notation},
 )
-def written() -> Iterator[Case]:
-    """Yield one certificate for each notation."""
-    for notation in Notation:
-        yield Case(notation.value, partial(_written, notation), method=Method.CERTIFICATE)
 
 
 def _written(notation: Notation) -> Certificate:
@@ -135,18 +132,15 @@ def _written(notation: Notation) -> Certificate:
 
 
 # -- what is told of others
-@theorem(
+verdicts = table_theorem(
     "ptx/foreign/verdicts",
     "a layout is equal exactly if its formula says so; what it is otherwise is told, and what would mend it",
     "∀ layouts of MMA_Traits and changes of one stride: outside, twice or otherwise held by the notation's "
     "formula ⇒ that verdict, and the stride that mends it is the one changed; ∀ listed layouts: the verdict "
     "and what is said of it; what is listed as no layout is refused",
     SOURCE,
+    lambda: {"strides": _strides, "said": _said, "refused": _refused},
 )
-def verdicts() -> Iterator[Case]:
-    """Yield one certificate for each list."""
-    for name, goal in (("strides", _strides), ("said", _said), ("refused", _refused)):
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 def _strides() -> Certificate:
@@ -169,17 +163,19 @@ def _strides() -> Certificate:
 
 
 def _said() -> Certificate:
-    expected = {
-        (instruction, operand, text, part): verdict
-        for instruction, operand, text, verdict, part in stated.SAID
-    }
 
     def verdict(instruction: str, operand: str, text: str, part: str) -> str:
         found = compare_layout(instruction, operand, text)
         lines = "\n".join(found.lines())
         return found.verdict.value if part in lines else lines
 
-    return compared(expected, lambda: {key: verdict(*key) for key in expected})
+    return answered(
+        {
+            (instruction, operand, text, part): verdict
+            for instruction, operand, text, verdict, part in stated.SAID
+        },
+        verdict,
+    )
 
 
 def _refused() -> Certificate:
@@ -194,7 +190,7 @@ def _refused() -> Certificate:
 
 
 # -- loads from shared memory
-@theorem(
+loads = table_theorem(
     "ptx/foreign/loads",
     "a load from a tile in shared memory delivers a fragment exactly if its rows are where the lanes point",
     "∀ listed tiles, swizzles, loads and addresses, of elements of 1 to 32 bits: simulated row by row and "
@@ -202,10 +198,8 @@ def _refused() -> Certificate:
     "hold the operand's elements where MMA_Traits has them ⇔ the load is found to deliver it (without given "
     "addresses: some addresses make it so); as many rows of a matrix lie in the same banks as is noted",
     SOURCE,
+    lambda: {"delivered": _loads},
 )
-def loads() -> Iterator[Case]:
-    """Yield one certificate."""
-    yield Case("delivered", _loads, method=Method.CERTIFICATE)
 
 
 def _loads() -> Certificate:
@@ -219,7 +213,7 @@ def _loads() -> Certificate:
         ways = 1 if note == "no bank conflicts" else int(note.partition("-way")[0] or 0)
         return found.equal, ways if found.equal else None
 
-    return compared(expected, lambda: {at: said(compare_layout(*at)) for at in expected})
+    return answered(expected, lambda *at: said(compare_layout(*at)))
 
 
 THEOREMS = (notations("ptx"), published, written, verdicts, loads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from ...spec.errors import InputError
@@ -13,13 +13,13 @@ from ...spec.ptx.machine_code import machine_code
 from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.targets import target_named
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import table_theorem
 from .documented import TABLES, stated_instructions
 from .stated import neighbours
 from .stated.machine_code import STEPS, Code, code, told
 
-
-@theorem(
+machine_codes = table_theorem(
     "ptx/stated/machine-code",
     "products become the matrix instructions that ptxas makes of them, with the models' error in each step",
     "∀ products of the tables up to layouts, ∀ targets that have them: factors, products and number of "
@@ -27,12 +27,8 @@ from .stated.machine_code import STEPS, Code, code, told
     "is what is said of them; of listed "
     "products and models, the roundings that a product and C go through",
     "ptxas of CUDA 13.0 with nvdisasm; MMA-Sim, arXiv 2511.10909; Higham, section 2.2",
+    lambda: {**{name: partial(_codes, name) for name in ("mma", "wmma")}, "steps": _steps},
 )
-def machine_codes() -> Iterator[Case]:
-    """Yield one comparison for each table of products, and one of bounds."""
-    for name in ("mma", "wmma"):
-        yield Case(name, partial(_codes, name), method=Method.CERTIFICATE)
-    yield Case("steps", _steps, method=Method.CERTIFICATE)
 
 
 def stated_codes(name: str) -> dict[tuple[str, str], tuple[Code | None, str | None]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache, partial
 from itertools import product
 
-from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .documented import TABLES, Stated, stated_instructions
 from .stated import neighbours
 from .stated.operand_types import CONSTANTS, OPERANDS, TYPES, operand, reads
@@ -17,7 +16,7 @@ Written = tuple[str, str]
 """An instruction, and the declarations of its names."""
 
 
-@theorem(
+operands = table_theorem(
     "ptx/legal/operands",
     "an operand takes the registers, constants and sinks that the manual and ptxas allow, and nothing else",
     "each operand of an instruction for each opcode and element type, ∀ types of registers, ∀ spellings of "
@@ -26,14 +25,19 @@ Written = tuple[str, str]
     "some results, not for all of them, nor for what is read; "
     "addresses are in the state space that is spelled",
     "PTX ISA 9.1 sections 4.5, 5.4.2, 9.2 and 9.7.14.4 to 9.7.14.6; ptxas",
+    lambda: {
+        **{
+            name: goal
+            for name in TABLES
+            for name, goal in (
+                (f"{name}/registers", partial(_registers, name)),
+                (f"{name}/constants", partial(_constants, name)),
+            )
+        },
+        "vectors": _vectors,
+        "addresses": _addresses,
+    },
 )
-def operands() -> Iterator[Case]:
-    """Yield registers and constants for each table, then vectors, and addresses."""
-    for name in TABLES:
-        yield Case(f"{name}/registers", partial(_registers, name), method=Method.CERTIFICATE)
-        yield Case(f"{name}/constants", partial(_constants, name), method=Method.CERTIFICATE)
-    yield Case("vectors", _vectors, method=Method.CERTIFICATE)
-    yield Case("addresses", _addresses, method=Method.CERTIFICATE)
 
 
 def _types(text: str) -> tuple[str, ...]:
@@ -177,7 +181,7 @@ def _addresses() -> Certificate:
 
 
 def _judged(expected: dict[Written, frozenset[str]]) -> Certificate:
-    return compared(expected, lambda: {at: frozenset(broken(at[0], *NEWEST, names=at[1])) for at in expected})
+    return answered(expected, lambda *at: frozenset(broken(at[0], *NEWEST, names=at[1])))
 
 
 THEOREMS = (operands,)

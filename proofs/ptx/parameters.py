@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ...spec.formats import format_named
 from ...spec.ptx.architectures import ARCHITECTURES
@@ -11,21 +11,18 @@ from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.variant import Shape
 from ...spec.ptx.wmma import MemoryOperand
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .stated import memory
 
-
-@theorem(
+wmma_memory = table_theorem(
     "ptx/stated/wmma-memory",
     "default strides and alignments of wmma are those of the manual's tables",
     "(shape, operand, layout) ↦ default stride in elements, (shape, type, operand) ↦ bytes that lines are "
     "aligned to; element (r, c) is r lines and c elements from the pointer with .row, c and r with .col",
     "PTX ISA 9.1 section 9.7.14.4: matrix storage, alignment",
+    lambda: {"strides": _strides, "alignments": _alignments},
 )
-def wmma_memory() -> Iterator[Case]:
-    """Yield the strides and the alignments."""
-    yield Case("strides", _strides, method=Method.CERTIFICATE)
-    yield Case("alignments", _alignments, method=Method.CERTIFICATE)
 
 
 _ANY_TYPE = {"m8n8k32": "s4", "m8n8k128": "b1", "m16n16k8": "tf32", "m8n8k4": "f64"}
@@ -53,26 +50,19 @@ def _strides() -> Certificate:
 
 
 def _alignments() -> Certificate:
-    return compared(
-        memory.ALIGNED,
-        lambda: {
-            (shape, element, role): _operand(shape, role, element, "row").fragment_bytes
-            for shape, element, role in memory.ALIGNED
-        },
+    return answered(
+        memory.ALIGNED, lambda shape, element, role: _operand(shape, role, element, "row").fragment_bytes
     )
 
 
-@theorem(
+models = table_theorem(
     "ptx/stated/models",
     "the models of the matrix units have the published parameters",
     "architecture ↦ (target, fraction bits of terms, bits of a row of A in one step, both for fp8 too) "
     "is the table written down from the publications; listed products ↦ architectures that execute them",
     "MMA-Sim, arXiv 2511.10909; Khattak and Mikaitis, arXiv 2512.07004; Valpey, arXiv 2502.15999",
+    lambda: {"parameters": _models, "executed": _executed},
 )
-def models() -> Iterator[Case]:
-    """Yield the parameters, and what the units execute."""
-    yield Case("parameters", _models, method=Method.CERTIFICATE)
-    yield Case("executed", _executed, method=Method.CERTIFICATE)
 
 
 def _models() -> Certificate:
@@ -93,7 +83,7 @@ def _executed() -> Certificate:
         resolved = multiplication(parse(text).variant)
         return {each.name for each in ARCHITECTURES if resolved.is_executable_on(each)}
 
-    return compared(memory.EXECUTED, lambda: {text: units(text) for text in memory.EXECUTED})
+    return answered(memory.EXECUTED, units)
 
 
 THEOREMS = (wmma_memory, models)

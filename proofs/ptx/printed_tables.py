@@ -14,7 +14,8 @@ from itertools import product
 from ...spec.instruction_set import instruction_set
 from ...spec.ptx.targets import Version
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import table_theorem
 from .documented import SOURCE, TABLES, Stated, earliest, stated_instructions
 from .stated import neighbours, targets
 
@@ -36,7 +37,7 @@ SECTIONS = {
 """Where section 9.7.14 of the manual is about an instruction; block scaling of dense ones is in its third."""
 
 
-@theorem(
+printed_tables = table_theorem(
     "ptx/stated/printed-tables",
     "the printed table of instructions stands for the manual's, with their operands, targets and versions",
     "mnemonic ↦ (registers of every operand, legal selectors, lowest PTX version by target, and what a "
@@ -44,12 +45,8 @@ SECTIONS = {
     "that `mmaproof tables` prints, is the table written down from the manual, without state spaces; the "
     "columns of every table are the listed ones",
     SOURCE,
+    lambda: {**{name: partial(_printed, name) for name in TABLES}, "columns": _columns},
 )
-def printed_tables() -> Iterator[Case]:
-    """Yield one comparison for each table, and one of what the printed ones are of."""
-    for name in TABLES:
-        yield Case(name, partial(_printed, name), method=Method.CERTIFICATE)
-    yield Case("columns", _columns, method=Method.CERTIFICATE)
 
 
 COLUMNS = {

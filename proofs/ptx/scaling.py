@@ -26,6 +26,7 @@ from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.variant import Family
 from ..families import scaling
 from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem
+from ..table_theorem import table_theorem
 
 SOURCE = "PTX ISA 9.1 sections 5.2.3 and 9.7.14.3; OCP Microscaling Formats 1.0"
 
@@ -53,20 +54,16 @@ def instructions() -> dict[str, Multiplication]:
     return found
 
 
-@theorem(
+unit = table_theorem(
     "ptx/block-scale/unit",
     "scale factor 1 (0x7F of ue8m0, 0x38 of ue4m3) changes no element",
     "∀ x: x · 1 = x as numbers, the sign of zero, infinities and NaNs included",
     SOURCE,
+    lambda: {
+        f"{element}/{scale}": partial(scaling.unit, element, scale, SCALED, True)
+        for element, scale in SCALED_ELEMENTS
+    },
 )
-def unit() -> Iterator[Case]:
-    """Yield one obligation per element and scale type."""
-    for element, scale in SCALED_ELEMENTS:
-        yield Case(
-            f"{element}/{scale}",
-            partial(scaling.unit, element, scale, SCALED, True),
-            method=Method.CERTIFICATE,
-        )
 
 
 @theorem(

@@ -19,6 +19,7 @@ from ...spec.ptx.sparsity import Sparsity
 from ...spec.ptx.variant import Shape
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
+from ..table_theorem import table_theorem
 from .stated import lanes, moves
 
 _ALGEBRA = NumpyAlgebra()
@@ -49,18 +50,18 @@ def _addresses(text: str, stated: tuple[tuple[int, ...], ...]) -> Certificate:
     return compared(expected, specified)
 
 
-@theorem(
+eight_by_eight = table_theorem(
     "ptx/stated/eight-by-eight",
     "threads hold the elements of 8 x 8 matrices that the manual's figure shows",
     "∀ q, r, c: element (r, c) of matrix q, of (c, r) with .trans, is in register q of the thread that the "
     "figure names, even c in the low half; stmatrix stores from there, movmatrix transposes",
     "PTX ISA 9.1 section 9.7.14.5.15, figure of the fragment of b16",
+    lambda: {
+        f"{count}{trans}": partial(_eight_by_eight, count, trans)
+        for count in ("x1", "x2", "x4")
+        for trans in ("", ".trans")
+    },
 )
-def eight_by_eight() -> Iterator[Case]:
-    """Yield one certificate for each load and store of b16."""
-    for count in ("x1", "x2", "x4"):
-        for trans in ("", ".trans"):
-            yield Case(f"{count}{trans}", partial(_eight_by_eight, count, trans), method=Method.CERTIFICATE)
 
 
 def _eight_by_eight(count: str, trans: str) -> Certificate:
@@ -86,20 +87,16 @@ def _entries(registers: Array, rows: Array) -> dict[object, int]:
     return {**held, **{("row", *at): int(rows[at]) for at in np.ndindex(rows.shape)}}
 
 
-@theorem(
+scale_factors = table_theorem(
     "ptx/stated/scale-factors",
     "scale factors come from the threads and bytes that the manual's figures show",
     "∀ vector sizes, legal byte-ids and thread-ids, ∀ lines and chunks of K: the factor is the byte of the "
     "thread's register that the tables name; gathering it from registers takes that byte",
     "PTX ISA 9.1 section 9.7.14.3, figures of the selectors; rows of a pair of threads from CuTe",
+    lambda: {
+        f"{operand}/{size}X": partial(_scale_factors, operand, size) for operand in "ab" for size in (1, 2, 4)
+    },
 )
-def scale_factors() -> Iterator[Case]:
-    """Yield one certificate for each operand and vector size."""
-    for operand in "ab":
-        for size in (1, 2, 4):
-            yield Case(
-                f"{operand}/{size}X", partial(_scale_factors, operand, size), method=Method.CERTIFICATE
-            )
 
 
 def _scale_factors(operand: str, size: int) -> Certificate:

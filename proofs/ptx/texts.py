@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
 
@@ -28,13 +28,13 @@ from ...spec.ptx.operands import (
 from ...spec.ptx.targets import target_named, version_named
 from ...spec.ptx.variant import Family, Variant
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..refusals import refused
+from ..table_theorem import answered, table_theorem
 from .documented import every_stated_instruction
 from .stated import constants, examples, launches, leniency, neighbours, texts
 
-
-@theorem(
+read_texts = table_theorem(
     "ptx/stated/texts",
     "texts are read as listed, and written in the manual's order; what is listed as none is refused",
     "spellings, operands, modifiers, defaults, beginnings and declarations are what the lists say, which are "
@@ -43,21 +43,23 @@ from .stated import constants, examples, launches, leniency, neighbours, texts
     "none, those are named that the manual's tables have of the instruction, or of the class that is meant; "
     "what is said of listed texts that are none names the token at which they go wrong",
     "PTX ISA 9.1 chapter 4 (syntax), section 9.7.14; ptxas of CUDA 13.0",
+    lambda: {
+        "spellings": _spellings,
+        "operands": _operands,
+        "modifiers": _modifiers,
+        "words": _words,
+        "declarations": _declarations,
+        "refused": _no_texts,
+        "defaults": _defaults,
+        "examples": _examples,
+        "named": _named,
+        "reasons": _reasons,
+    },
 )
-def read_texts() -> Iterator[Case]:
-    """Yield spellings, operands, modifiers, beginnings, declarations, defaults, and what is refused, how."""
-    goals = {
-        "spellings": _spellings, "operands": _operands, "modifiers": _modifiers, "words": _words,
-        "declarations": _declarations, "refused": _no_texts, "defaults": _defaults, "examples": _examples,
-        "named": _named, "reasons": _reasons,
-    }  # fmt: skip
-    for name, goal in goals.items():
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 def _spellings() -> Certificate:
-    expected = dict(texts.SPELLINGS)
-    return compared(expected, lambda: {text: str(parse(text)) for text in expected})
+    return answered(dict(texts.SPELLINGS), lambda text: str(parse(text)))
 
 
 def _defaults() -> Certificate:
@@ -67,7 +69,7 @@ def _defaults() -> Certificate:
         variant = parse(text).variant
         return str(form_of(variant).canonical(variant))
 
-    return compared(texts.DEFAULTS, lambda: {text: spelled(text) for text in texts.DEFAULTS})
+    return answered(texts.DEFAULTS, spelled)
 
 
 def _examples() -> Certificate:
@@ -81,7 +83,7 @@ def _examples() -> Certificate:
         found = violations(instruction, target_named("sm_90"), version_named(version))
         return " ".join(sorted({violation.rule.id for violation in found}))
 
-    return compared(expected, lambda: {at: broken(*at) for at in expected})
+    return answered(expected, broken)
 
 
 def _operands() -> Certificate:
@@ -92,7 +94,7 @@ def _operands() -> Certificate:
         (operand,) = parse(f"mma {text}", declared).operands or (Sink(),)
         return _kind(operand)
 
-    return compared(expected, lambda: {text: kind(text) for text in expected})
+    return answered(expected, kind)
 
 
 def _kind(operand: Operand) -> str:
@@ -163,7 +165,7 @@ def _reasons() -> Certificate:
         except InputError as error:
             return str(error)
 
-    return compared(texts.REASONS, lambda: {text: said(text) for text in texts.REASONS})
+    return answered(texts.REASONS, said)
 
 
 def _named() -> Certificate:
@@ -191,22 +193,18 @@ def _named() -> Certificate:
             return str(error).split("'")[1], is_meant, {each[1:] for each in allowed.split(", ")}
         return "", False, set()
 
-    return compared(expected, lambda: {at: said(*at) for at in expected})
+    return answered(expected, said)
 
 
 # -- constant expressions
-@theorem(
+constant_expressions = table_theorem(
     "ptx/stated/constants",
     "constant expressions have the values that ptxas gives them, and are refused where it refuses them",
     "∀ listed expressions: the value is that of the array which ptxas initialises with it; syntax is taken "
     "where ptxas accepts it as an element of C; nesting beyond 64 is refused",
     "PTX ISA 9.1 section 4.5; ptxas of CUDA 13.0, measured",
+    lambda: {"integers": _integers, "floats": _floats, "taken": _taken},
 )
-def constant_expressions() -> Iterator[Case]:
-    """Yield integers, floats, and what is taken."""
-    yield Case("integers", _integers, method=Method.CERTIFICATE)
-    yield Case("floats", _floats, method=Method.CERTIFICATE)
-    yield Case("taken", _taken, method=Method.CERTIFICATE)
 
 
 def _value(text: str) -> Operand:
@@ -220,7 +218,7 @@ def _integers() -> Certificate:
         assert isinstance(found, Integer)
         return (found.value + (1 << 63)) % (1 << 64) - (1 << 63)
 
-    return compared(constants.VALUES, lambda: {text: value(text) for text in constants.VALUES})
+    return answered(constants.VALUES, value)
 
 
 def _floats() -> Certificate:
@@ -231,67 +229,62 @@ def _floats() -> Certificate:
         assert isinstance(found, Decimal)
         return struct.pack(">d", float(found.text)).hex()
 
-    return compared(constants.FLOATS, lambda: {text: value(text) for text in constants.FLOATS})
+    return answered(constants.FLOATS, value)
 
 
 def _taken() -> Certificate:
     deep = {f"{'(' * depth}1{')' * depth}": depth <= 64 for depth in (10, 64, 65, 66)}
     deep |= {f"{'-' * depth}1": depth <= 64 for depth in (10, 64, 65, 66)}
-    expected = dict.fromkeys(constants.TAKEN, True) | dict.fromkeys(constants.REFUSED, False) | deep
-    return compared(
-        expected,
-        lambda: {text: not refused(partial(parse, f"mma {{{text}, 0}}")) for text in expected},
+    return answered(
+        dict.fromkeys(constants.TAKEN, True) | dict.fromkeys(constants.REFUSED, False) | deep,
+        lambda text: not refused(partial(parse, f"mma {{{text}, 0}}")),
     )
 
 
 # -- launches, and what ptxas takes
-@theorem(
+launch_table = table_theorem(
     "ptx/stated/launches",
     "launches have the limits of the vendor's table",
     "∀ listed targets, PTX 8.0, 8.1 and 9.0: grids, blocks, threads, clusters, parameters and memories are "
     "the listed ones",
     "CCCL at 004ad198, arch_traits.h; ptxas of CUDA 13.0",
+    lambda: {"limits": _limits},
 )
-def launch_table() -> Iterator[Case]:
-    """Yield one comparison of tables."""
-    yield Case("limits", _limits, method=Method.CERTIFICATE)
 
 
 def _limits() -> Certificate:
-    expected = {
-        (target, version): {
-            **launches.EVERYWHERE,
-            "shared": shared,
-            "cluster": 16 if target in launches.CLUSTERS else 0,
-            "parameters": 32764 if version >= (8, 1) and target not in launches.SMALL_PARAMETERS else 4352,
-        }
-        for target, shared in launches.SHARED.items()
-        for version in ((8, 0), (8, 1), (9, 0))
-    }
 
-    def specified() -> Mapping[tuple[str, tuple[int, int]], object]:
-        return {at: vars(launch_limits(*at)) for at in expected}
+    return answered(
+        {
+            (target, version): {
+                **launches.EVERYWHERE,
+                "shared": shared,
+                "cluster": 16 if target in launches.CLUSTERS else 0,
+                "parameters": 32764
+                if version >= (8, 1) and target not in launches.SMALL_PARAMETERS
+                else 4352,
+            }
+            for target, shared in launches.SHARED.items()
+            for version in ((8, 0), (8, 1), (9, 0))
+        },
+        lambda *at: vars(launch_limits(*at)),
+    )
 
-    return compared(expected, specified)
 
-
-@theorem(
+taken_all_the_same = table_theorem(
     "ptx/stated/leniency",
     "of what is illegal, ptxas takes what is listed, and nothing like it besides",
     "∀ listed instructions: the contradictions that are named for what the rules exclude are as listed; "
     "none for their legal or refused neighbours",
     "PTX ISA 9.1 section 9.7.14; ptxas of CUDA 13.0, and of 13.5 where it says so",
+    lambda: {"examples": _leniencies},
 )
-def taken_all_the_same() -> Iterator[Case]:
-    """Yield one comparison of lists."""
-    yield Case("examples", _leniencies, method=Method.CERTIFICATE)
 
 
 _NAMES = "b32_<20>: b32, f32_<20>: f32, b64_<20>: b64, b8_<20>: b8, pred_<20>: pred"
 
 
 def _leniencies() -> Certificate:
-    expected = {tuple(at): who for *at, who in leniency.TAKEN}
 
     def named(text: str, target: str, version: str) -> str:
         try:
@@ -302,7 +295,7 @@ def _leniencies() -> Certificate:
         found = may_be_taken(instruction, Module(on, since), violations(instruction, on, since))
         return " ".join(contradiction.id for contradiction in found)
 
-    return compared(expected, lambda: {at: named(*at) for at in expected})
+    return answered({tuple(at): who for *at, who in leniency.TAKEN}, named)
 
 
 THEOREMS = (read_texts, constant_expressions, launch_table, taken_all_the_same)

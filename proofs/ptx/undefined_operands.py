@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 
 import numpy as np
@@ -18,8 +18,9 @@ from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.variant_rules import narrow
 from ...spec.rounding import Rounding
 from ..comparison import arrays_compared, compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..stated import encodings
+from ..table_theorem import answered, table_theorem
 from .documented import every_stated_instruction
 from .executed import shape
 from .stated import neighbours, undefined
@@ -27,7 +28,7 @@ from .stated import neighbours, undefined
 SOURCE = "PTX ISA 9.1 sections 9.7.14.2 to 9.7.14.6"
 
 
-@theorem(
+undefined_operands = table_theorem(
     "ptx/stated/undefined",
     "what has no result is refused and nothing else, each message names what is allowed, and batches are "
     "executed one by one",
@@ -37,14 +38,15 @@ SOURCE = "PTX ISA 9.1 sections 9.7.14.2 to 9.7.14.6"
     "multiplied; ldmatrix, stmatrix and wmma on batches of memory and addresses are those of each; what is "
     "wrong in a mnemonic is told with what may stand there",
     SOURCE,
+    lambda: {
+        "operands": _operands,
+        "selectors": _selectors,
+        "scaled": _scaled,
+        "batches": _batches,
+        "messages": _messages,
+        "nibbles": _nibbles,
+    },
 )
-def undefined_operands() -> Iterator[Case]:
-    """Yield operands, selectors, scaled elements, batches and messages."""
-    for name, goal in (
-        ("operands", _operands), ("selectors", _selectors), ("scaled", _scaled), ("batches", _batches),
-        ("messages", _messages), ("nibbles", _nibbles),
-    ):  # fmt: skip
-        yield Case(name, goal, method=Method.CERTIFICATE)
 
 
 # -- operands
@@ -60,7 +62,7 @@ def _nibbles() -> Certificate:
         assert sparsity is not None
         return sorted(sparsity.legal_nibbles)
 
-    return compared(expected, lambda: {text: specified(text) for text in expected})
+    return answered(expected, specified)
 
 
 def _zeros(text: str, registers: bool) -> dict[str, Array]:
@@ -104,12 +106,14 @@ def _is_executed(text: str, choice: str, registers: bool, name: str, at: tuple[i
 
 
 def _operands() -> Certificate:
-    expected = {
-        (text, choice, registers, name, at, word): taken
-        for registers, table in ((False, undefined.MATRICES), (True, undefined.REGISTERS))
-        for text, choice, name, at, word, taken in table
-    }
-    return compared(expected, lambda: {row: _is_executed(*row) for row in expected})
+    return answered(
+        {
+            (text, choice, registers, name, at, word): taken
+            for registers, table in ((False, undefined.MATRICES), (True, undefined.REGISTERS))
+            for text, choice, name, at, word, taken in table
+        },
+        _is_executed,
+    )
 
 
 def _selectors() -> Certificate:
@@ -217,10 +221,9 @@ def _batches() -> Certificate:
 
 # -- messages
 def _messages() -> Certificate:
-    expected = {(text, rule): told for text, rule, told in undefined.MESSAGES}
-    return compared(
-        expected,
-        lambda: {(text, rule): narrow(parse(text).variant).messages.get(rule) for text, rule in expected},
+    return answered(
+        {(text, rule): told for text, rule, told in undefined.MESSAGES},
+        lambda text, rule: narrow(parse(text).variant).messages.get(rule),
     )
 
 

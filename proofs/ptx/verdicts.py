@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache, lru_cache, partial
 
 from ...spec.errors import InputError
@@ -12,7 +11,8 @@ from ...spec.ptx.instructions import Instruction
 from ...spec.ptx.legality import RULES, violations
 from ...spec.ptx.targets import target_named, version_named
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
+from ..table_theorem import answered, table_theorem
 from .documented import SOURCE, TABLES, every_stated_instruction, stated_instructions
 from .stated import neighbours, targets
 from .stated.products import SELECTORS
@@ -47,18 +47,15 @@ def _meanings() -> frozenset[neighbours.Meaning]:
 
 
 # -- completeness
-@theorem(
+complete = table_theorem(
     "ptx/legal/complete",
     "an instruction that is near one of the manual's tables is legal exactly if they have it",
     "∀ mnemonics of the tables, and those with another opcode, or one modifier, type or layout more or less: "
     "no rule is broken ⇔ the tables written down from the manual have it (sm_120a, PTX 9.1); what stands "
     "for another token is in ptx/legal/combinations",
     SOURCE,
+    lambda: {f"neighbours/{name}": partial(_neighbours, name) for name in TABLES},
 )
-def complete() -> Iterator[Case]:
-    """Yield the neighbours of each table's rows."""
-    for name in TABLES:
-        yield Case(f"neighbours/{name}", partial(_neighbours, name), method=Method.CERTIFICATE)
 
 
 def _neighbours(name: str) -> Certificate:
@@ -71,22 +68,20 @@ def _neighbours(name: str) -> Certificate:
 
 
 def _verdicts(mnemonics: tuple[str, ...]) -> Certificate:
-    expected = {text: neighbours.meaning(text) in _meanings() for text in mnemonics}
-    return compared(expected, lambda: {text: not broken(text) for text in expected})
+    return answered(
+        {text: neighbours.meaning(text) in _meanings() for text in mnemonics}, lambda text: not broken(text)
+    )
 
 
-@theorem(
+available = table_theorem(
     "ptx/legal/available",
     "an instruction is legal on the targets and from the PTX versions that the manual says",
     "one mnemonic of each opcode and availability of the tables, ∀ targets, ∀ versions at which an answer "
     "changes: legal ⇔ the target has it, and version ≥ that of the form, of the target, 6.3 for wmma, 7.8 "
     "for .shared::cta; without .aligned wmma is legal before 6.3 and nothing else is, nothing without .sync",
     SOURCE,
+    lambda: {name: partial(_available, name) for name in TABLES},
 )
-def available() -> Iterator[Case]:
-    """Yield one certificate for each table."""
-    for name in TABLES:
-        yield Case(name, partial(_available, name), method=Method.CERTIFICATE)
 
 
 def _available(name: str) -> Certificate:
@@ -109,7 +104,7 @@ def _available(name: str) -> Certificate:
                 if target == next(iter(listed[text][1])):
                     expected[text.replace(".aligned", ""), *at] = there and wmma and version < ALIGNED
                     expected[text.replace(".sync", ""), *at] = False
-    return compared(expected, lambda: {at: not broken(*at) for at in expected})
+    return answered(expected, lambda *at: not broken(*at))
 
 
 ALIGNED = 6, 3
@@ -117,17 +112,14 @@ ALIGNED = 6, 3
 
 
 # -- operands
-@theorem(
+register_counts = table_theorem(
     "ptx/legal/registers",
     "a vector has the number of registers that the manual's tables say, and no other",
     "∀ mnemonics of the tables up to types of a group, ∀ operands, ∀ lengths 1, 2, 4, 8: the instruction "
     "with a vector of that length breaks exactly the rule register-count, or none if that is the listed one",
     SOURCE,
+    lambda: {name: partial(_register_counts, name) for name in TABLES},
 )
-def register_counts() -> Iterator[Case]:
-    """Yield one certificate for each table."""
-    for name in TABLES:
-        yield Case(name, partial(_register_counts, name), method=Method.CERTIFICATE)
 
 
 def _register_counts(name: str) -> Certificate:
@@ -141,7 +133,7 @@ def _register_counts(name: str) -> Certificate:
                 spelled = [*operands[:changed], f"{role} {length}", *operands[changed + 1 :]]
                 rule = frozenset() if length == count else frozenset({"register-count"})
                 expected[f"{text} {', '.join(map(_spelled, spelled))}"] = rule
-    return compared(expected, lambda: {text: frozenset(broken(text)) for text in expected})
+    return answered(expected, lambda text: frozenset(broken(text)))
 
 
 def _spelled(operand: str) -> str:
@@ -157,16 +149,14 @@ def _spelled(operand: str) -> str:
     return f"{{{', '.join(f'%{role}{number}' for number in range(int(count)))}}}" if count else f"%{role}"
 
 
-@theorem(
+selectors = table_theorem(
     "ptx/legal/selectors",
     "byte, thread and sparsity selectors have the legal values of the manual's tables, and no other",
     "∀ values from -1 to 5 of each selector of every mnemonic of the tables up to types of a group: the rule "
     "selector is broken ⇔ the tables do not have the value",
     "PTX ISA 9.1 section 9.7.14.3 (table of valid selectors) and 9.7.14.6 (sparsity selector)",
+    lambda: {"values": _selectors},
 )
-def selectors() -> Iterator[Case]:
-    """Yield one certificate."""
-    yield Case("values", _selectors, method=Method.CERTIFICATE)
 
 
 def _selectors() -> Certificate:
@@ -194,22 +184,21 @@ def _selectors() -> Certificate:
             for choice, legal in choices.items():
                 spelled[changed] = choice
                 expected[f"{text} {', '.join(spelled)}"] = frozenset() if legal else frozenset({"selector"})
-    return compared(expected, lambda: {text: frozenset(broken(text)) for text in expected})
+    return answered(expected, lambda text: frozenset(broken(text)))
 
 
 # -- witnesses
-@theorem(
+rules = table_theorem(
     "ptx/legal/rule",
     "each rule alone refuses an instruction, and nothing refuses its legal neighbour",
     "the instructions written down for the rule break it and no other; with one operand, modifier, target or "
     "version changed they break none",
     SOURCE,
+    lambda: {
+        **{rule: partial(_rule, rule) for rule in dict.fromkeys(rule for rule, *_ in WITNESSES)},
+        "every-rule": _every_rule,
+    },
 )
-def rules() -> Iterator[Case]:
-    """Yield one certificate for each rule that the tables of witnesses name, and one that it names all."""
-    for rule in dict.fromkeys(rule for rule, *_ in WITNESSES):
-        yield Case(rule, partial(_rule, rule), method=Method.CERTIFICATE)
-    yield Case("every-rule", _every_rule, method=Method.CERTIFICATE)
 
 
 def _rule(rule: str) -> Certificate:
@@ -223,7 +212,7 @@ def _rule(rule: str) -> Certificate:
                 else (text.replace(old, new, 1), target, version)
             )  # fmt: skip
             expected[changed] = frozenset({rule})
-    return compared(expected, lambda: {at: frozenset(broken(*at, NAMES)) for at in expected})
+    return answered(expected, lambda text, target, version: frozenset(broken(text, target, version, NAMES)))
 
 
 def _every_rule() -> Certificate:
