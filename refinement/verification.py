@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..spec.errors import InputError
-from .analysis.rounding_depth import Hypothesis, Roundings, worst
+from .analysis.rounding_depth import Roundings, worst
 from .checker.evaluated import Checked
 from .contract.contract import Accumulate, Contract, Instance
 from .contract.parameters import ArrayParameter
@@ -21,6 +21,7 @@ from .examine.trials import Trials
 from .findings.finding import KernelFinding, KernelNote, Kind, some_of
 from .findings.groups import of_all_cases
 from .findings.guard_outcomes import notes_of, one_sided
+from .findings.hypothesis import Hypothesis
 from .findings.result import (
     CaseVerdict,
     Coverage,

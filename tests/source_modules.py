@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.measure import module_files
+
 REPOSITORY = Path(__file__).parent.parent
+MODULE_FILES = module_files(REPOSITORY)
+"""Of the package, by absolute name."""
+
 RANKS = {"spec": 0, "smt": 1, "refinement": 2, "proofs": 2, "gating": 2, "reports": 3, "api": 4, "cli": 5}
 """How high each layer lies; those of one height don't know each other."""
 

@@ -32,7 +32,7 @@ Graph = Mapping[str, frozenset[str]]
 
 def measures(root: Path) -> list[tuple[str, int]]:
     """Return the measures of a checkout by name, in the order in which they are printed."""
-    found = _modules(root)
+    found = module_files(root)
     trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in found.items()}
     count = {name: statements(tree) for name, tree in trees.items()}
     graph = import_graph(trees, {name for name, path in found.items() if path.stem == "__init__"})
@@ -117,7 +117,8 @@ def longest_chain(graph: Graph) -> int:
     return max(length.values(), default=0)
 
 
-def _modules(root: Path) -> dict[str, Path]:
+def module_files(root: Path) -> dict[str, Path]:
+    """Return the files of the package's modules in a checkout, by absolute name."""
     folders = [(DOORS, (PACKAGE,)), *((layer, (PACKAGE, layer)) for layer in LAYERS)]
     found = {}
     for folder, prefix in folders:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ...spec.dot_add_bound import RoundingStep
 from ...spec.formats import TF32, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
 from ...spec.rounding_bound import unit_roundoff
+from ..findings.hypothesis import Hypothesis
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
@@ -28,21 +29,6 @@ if TYPE_CHECKING:
     from ..terms.matrix_rounding import Counted, MatrixRounding
 
 _UNKNOWN = -1
-
-
-class Hypothesis(NamedTuple):
-    """Something that is not shown, on which an equality over the real numbers rests.
-
-    Attributes
-    ----------
-    name : str
-        Its name, which is stable.
-    statement : str
-        What is taken for granted.
-    """
-
-    name: Literal["finite-inputs", "no-overflow", "no-underflow", "no-turning", "in-domain", "approximation"]
-    statement: str
 
 
 @dataclass(frozen=True)

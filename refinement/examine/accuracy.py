@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F64, FloatFormat, Format
-from ..analysis.rounding_depth import Hypothesis, roundings
+from ..analysis.rounding_depth import roundings
 from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..errors.absolute_errors import AbsoluteErrors
 from ..errors.absolute_parts import NONE, Part
 from ..expected.contract_terms import error_terms, expected_terms, literal_growth
 from ..findings.finding import KernelFinding, Kind
+from ..findings.hypothesis import Hypothesis
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ABSENT, ExpansionError, Polynomials
 from ..normal_forms.readings import Quantifier

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import FloatFormat
-from ..analysis.rounding_depth import Hypothesis, Roundings, roundings, worst
+from ..analysis.rounding_depth import Roundings, roundings, worst
 from ..checker.evaluated import Checked
 from ..contract.arguments import Array
 from ..contract.contract import Instance
@@ -18,6 +18,7 @@ from ..contract.footprint import Offsets
 from ..equality.equivalence import Comparison, compare
 from ..findings.finding import KernelFinding, KernelNote, Kind
 from ..findings.guard_outcomes import GuardOutcome
+from ..findings.hypothesis import Hypothesis
 from ..findings.output_status import OutputStatus
 from ..findings.result import Coverage, Equality, Written
 from ..machine.array_memory import ArrayMemory, elements_in, first_lanes, memories, untouched

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from ...spec.json_fields import OPEN, Natural, Positive, WrittenAs
-from ..analysis.rounding_depth import Hypothesis
 from .finding import KernelFinding, KernelNote, Kind
+from .hypothesis import Hypothesis
 from .index_overflow import Overflow
 from .result_statistics import Statistics
 

@@ -17,7 +17,8 @@ from ..terms.interning import Ids, RowTable
 from ..terms.store import CONCATENATION, CONSTANT, INPUT, VECTOR, Operation, is_raw
 from ..terms.traversal import fill, operands
 from ..terms.value_tables import NOT_TABULATED, exact_numbers
-from .readings import Piece, Pieces, Quantifier
+from .reading_words import Piece, Pieces
+from .readings import Quantifier
 from .sum_atoms import Groups
 
 _MOST = 4

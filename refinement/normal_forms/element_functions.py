@@ -15,8 +15,8 @@ from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.store import NORMAL_FORM, Operation
 from ..terms.value_tables import TABLE, Affine, LeafFunctions
-from .reading_words import Quantities
-from .readings import Piece, Quantifier
+from .reading_words import Piece, Quantities
+from .readings import Quantifier
 from .sum_atoms import Groups
 
 _SUMS = (operations.RING, operations.FUSED)

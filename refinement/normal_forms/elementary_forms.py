@@ -28,7 +28,8 @@ from ...spec.formats import F64, FloatFormat, Format
 from ..analysis.literal_constants import LN_OF_2, LOG2_OF_E, is_log2_of_e
 from ..terms import operations
 from ..terms.store import NORMAL_FORM, Operation
-from .readings import Piece, Pieces, Quantifier
+from .reading_words import Piece, Pieces
+from .readings import Quantifier
 from .sparse_polynomials import Coefficient, Monomial, Sparse, added, common_atoms, is_less, without
 
 STEMS = ("ex2", "lg2", "rcp", "sqrt", "rsqrt")

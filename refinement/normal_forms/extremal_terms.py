@@ -23,7 +23,8 @@ from ..terms.traversal import by_operation
 from .elementary_forms import gathered
 from .extrema import Extrema
 from .polynomials import Polynomials
-from .readings import Piece, Pieces, Quantifier
+from .reading_words import Piece, Pieces
+from .readings import Quantifier
 from .sparse_polynomials import Sparse, added, sparse
 from .sum_atoms import Groups
 

@@ -37,8 +37,8 @@ from .opaque_forms import OpaqueForms, atom_numbers
 from .polynomial_numbers import PolynomialNumbers
 from .polynomials import ABSENT, Expander, ExpansionError, Polynomials, Rows, combined, concatenated, joined
 from .product_chains import Chain, unrolled
-from .reading_words import Quantities
-from .readings import Piece, Pieces, Quantifier
+from .reading_words import Piece, Pieces, Quantities
+from .readings import Quantifier
 from .sparse_polynomials import sparse
 from .sum_atoms import Expanded, Groups, SumAtoms
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from .reading_words import Quantities, numbered
-from .readings import Piece, Pieces, Quantifier
+from .reading_words import Piece, Pieces, Quantities, numbered
+from .readings import Quantifier
 
 ABSENT = np.int64(-1)
 """No factor."""

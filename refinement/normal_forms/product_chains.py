@@ -18,8 +18,8 @@ from ...spec.formats import F64, FloatFormat, Format
 from ...spec.operand_arrays import blocks
 from ...spec.rounding import Rounding
 from ..terms.slices import groups
-from .reading_words import Quantities, numbered
-from .readings import Piece, Quantifier
+from .reading_words import Piece, Quantities, numbered
+from .readings import Quantifier
 
 Identify = Callable[[Quantities], NDArray[np.int32]]
 """Quantities (n,) to numbers that are equal only for equal polynomials; 0 for the polynomial 0."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,3 +36,37 @@ def numbered(quantities: Quantities) -> tuple[Quantities, NDArray[np.int64]]:
     found = np.flatnonzero(present)
     ranks = np.cumsum(present, dtype=np.int64) - 1
     return (found // size << 32) | found % size, ranks[places]
+
+
+class Piece(NamedTuple):
+    """A product in the expansion of quantities (n,).
+
+    Attributes
+    ----------
+    coefficient : int, or object array (n,)
+        An exact number.
+    factors : tuple of Quantities
+        Each (n,), or (n, K) in a piece that stands for a sum of K products.
+    """
+
+    coefficient: Any
+    factors: tuple[Quantities, ...]
+
+
+Pieces = list[Piece]
+
+
+class Accumulated(NamedTuple):
+    """Sums of products of vectors, and what they are added to.
+
+    Attributes
+    ----------
+    left, right : Quantities (n,)
+        Terms that stand for vectors, read as their elements are.
+    addend : Quantities (n,)
+        What else is added.
+    """
+
+    left: Quantities
+    right: Quantities
+    addend: Quantities

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ from ..terms.store import (
     bits,
     is_raw,
 )
-from .reading_words import TERM, Quantities
+from .reading_words import TERM, Accumulated, Piece, Pieces, Quantities
 from .reciprocals import exact_reciprocals, plain, rounded_reciprocals
 
 _MOST_FORMATS = 256
@@ -51,40 +51,6 @@ _COMPUTED = (operations.FUSED, operations.CONVERT)
 
 NORMAL = (NORMAL_FORM, UNDEFINED)
 """Operations that only stand for a function of unknown or of normalised arguments: always atoms."""
-
-
-class Piece(NamedTuple):
-    """A product in the expansion of quantities (n,).
-
-    Attributes
-    ----------
-    coefficient : int, or object array (n,)
-        An exact number.
-    factors : tuple of Quantities
-        Each (n,), or (n, K) in a piece that stands for a sum of K products.
-    """
-
-    coefficient: Any
-    factors: tuple[Quantities, ...]
-
-
-Pieces = list[Piece]
-
-
-class Accumulated(NamedTuple):
-    """Sums of products of vectors, and what they are added to.
-
-    Attributes
-    ----------
-    left, right : Quantities (n,)
-        Terms that stand for vectors, read as their elements are.
-    addend : Quantities (n,)
-        What else is added.
-    """
-
-    left: Quantities
-    right: Quantities
-    addend: Quantities
 
 
 class Quantifier:

@@ -15,8 +15,8 @@ from ..terms.nested_operations import NestedOperations
 from ..terms.store import NORMAL_FORM, Operation
 from .aligned_dot_products import FactoredProducts
 from .product_chains import Whole, unrolled
-from .reading_words import Quantities
-from .readings import Piece, Pieces, Quantifier
+from .reading_words import Piece, Pieces, Quantities
+from .readings import Quantifier
 
 Groups = list[tuple[NDArray[np.intp], Pieces]]
 """Expansions of quantities, and the indices of those that have each."""

@@ -24,11 +24,11 @@ from ..machine.kernel_outline import KernelOutline
 from ..machine.memory import ByteLanes
 from ..terms.interning import Ids
 from ..terms.store import TermStore
-from .core import machine
-from .core.core_pairs import peer_of
 from .launching import arguments_of
 from .outline import outline
 from .pipes.synchronisation import is_explicit
+from .run import machine
+from .run.core_pairs import peer_of
 from .text.calls import called_functions
 from .text.cores import VECTOR, cores_of, kind_of
 from .tiles.global_arrays import global_arrays

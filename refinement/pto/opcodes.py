@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from ...spec.pto.catalogue import OPERATIONS
-from .core.other_statements import HANDLERS, WITHOUT_EFFECT
+from .run.other_statements import HANDLERS, WITHOUT_EFFECT
 from .text.cores import SECTIONS
 
 _OF_TEXT = (

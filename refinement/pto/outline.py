@@ -11,9 +11,9 @@ from ...spec.pto.text.module import Function, Module, Other, Parameter
 from ...spec.pto.text.statements import Arithmetic, InstructionStatement, PartitionView, TensorView
 from ...spec.pto.text.syntax import Statement
 from ..machine.kernel_outline import KernelOutline, MemoryAccess, ParameterUse
-from .core.core_pairs import peer_of
-from .core.tile_instructions import adds_to_memory
 from .launching import is_pointer, pointed_to
+from .run.core_pairs import peer_of
+from .run.tile_instructions import adds_to_memory
 from .text.calls import called_by
 from .text.errors import EndedError
 from .text.operand_text import text_of, values_of

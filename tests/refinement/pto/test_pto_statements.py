@@ -8,7 +8,7 @@ import pytest
 
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.findings.result import Result
-from mmaproof.refinement.pto.core import scalar_unit
+from mmaproof.refinement.pto.run import scalar_unit
 from tests.pto_kernels import contract_of, line_of, text_of, verified
 
 VEC = "!pto.tile_buf<vec, 16x32xf32>"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mmaproof.refinement.findings.finding import Kind
-from mmaproof.refinement.pto.core.execution import SCALES_IN_A_LINE
+from mmaproof.refinement.pto.run.execution import SCALES_IN_A_LINE
 from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 from tests.pto_kernels import CORPUS, KERNELS, PROFILES, contract_of, text_of, verified
