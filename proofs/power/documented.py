@@ -24,9 +24,12 @@ from ...spec.power.targets import TARGETS
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Certificate
-from ..table_theorem import table_theorem
+from ..table_theorem import Table, table_theorem
 from .stated import built_ins
 from .stated import instructions as stated
+
+STATED = f"{__package__}.stated"
+"""The package of the tables."""
 
 SOURCE = "Power ISA 3.1 Book I, sections 7.2 and 7.6, instruction formats and opcodes; Moreira et al. Table I"
 
@@ -64,26 +67,21 @@ targets = table_theorem(
     "there are the listed processors and no others; each has the listed version, and accumulators of its own "
     "or on VSRs; a machine has 64 VSRs of 16 bytes and 8 accumulators of 4 rows, on VSR[0] to VSR[31]",
     "Power ISA 3.1 section 7.2; GCC, RS/6000 and PowerPC options (-mcpu); Moreira et al. section II-A",
-    lambda: {"versions": _versions, "registers": _registers},
+    lambda: {
+        "versions": Table(STATED, "targets", "target", _target, TARGETS),
+        "registers": Table(STATED, "registers", "what", lambda what: _MACHINE[what], _MACHINE),
+    },
 )
 
 
-def _versions() -> Certificate:
-    return compared(
-        stated.TARGETS,
-        lambda: {name: (target.isa, target.separate_accumulators) for name, target in TARGETS.items()},
-    )
+def _target(name: str) -> tuple[float, bool]:
+    return TARGETS[name].isa, TARGETS[name].separate_accumulators
 
 
-def _registers() -> Certificate:
-    return compared(
-        stated.REGISTERS,
-        lambda: {
-            "VSRs": VSRS, "bytes": REGISTER_BYTES, "bits": REGISTER_BITS, "accumulators": ACCUMULATORS,
-            "rows": ACCUMULATOR_ROWS, "VSRs of an accumulator": VSRS_PER_ACCUMULATOR,
-            "VSRs of all": ASSOCIATED_VSRS,
-        },
-    )  # fmt: skip
+_MACHINE: Mapping[str, int] = {
+    "VSRs": VSRS, "bytes": REGISTER_BYTES, "bits": REGISTER_BITS, "accumulators": ACCUMULATORS,
+    "rows": ACCUMULATOR_ROWS, "VSRs of an accumulator": VSRS_PER_ACCUMULATOR, "VSRs of all": ASSOCIATED_VSRS,
+}  # fmt: skip
 
 
 updates = table_theorem(
@@ -92,41 +90,26 @@ updates = table_theorem(
     "mnemonic ↦ (XO, k, types of X, Y and ACC, clamped or not, sign of the product, sign of the accumulator "
     "or none, mask widths) is the table written down from the ISA",
     SOURCE,
-    lambda: {"table": _updates},
+    lambda: {"table": Table(STATED, "updates", "mnemonic", _update, UPDATES), "masks": _masks},
 )
 
 
-def _updates() -> Certificate:
-    signs = {False: "+", True: "-"}
-
-    def specified() -> Mapping[str, object]:
-        return {
-            mnemonic: {
-                "mnemonic": update.mnemonic,
-                "XO": str(update.extended_opcode),
-                "k": str(update.family.rank),
-                "X": str(update.family.x),
-                "Y": str(update.family.y),
-                "ACC": str(update.family.result),
-                "overflow": "clamps" if update.saturates else "wraps" if str(update.family.result) == "s32"
-                else "rounds",
-                "product": signs[update.negative_product],
-                "accumulator": signs[update.negative_accumulator] if update.accumulates else "",
-                "masks": dict(mask_widths(update.family)),
-            }
-            for mnemonic, update in UPDATES.items()
-        }  # fmt: skip
-
-    return compared(
-        {
-            mnemonic: {
-                **{column: cell for column, cell in row.items() if column != "word"},
-                "masks": {mask: len(at) for mask, at in stated.MASKS[row["X"]].items()},
-            }
-            for mnemonic, row in stated.UPDATES.items()
-        },
-        specified,
+def _update(mnemonic: str) -> tuple[object, ...]:
+    update, layout = UPDATES[mnemonic], LAYOUTS[FORMS[mnemonic]]
+    family = update.family
+    modulo = "wraps" if str(family.result) == "s32" else "rounds"
+    return (
+        f"{layout.assemble(dict.fromkeys((operand.name for operand in layout.form.operands), 0)):#010x}",
+        *(update.extended_opcode, family.rank, family.x, family.y, family.result),
+        "clamps" if update.saturates else modulo,
+        "-" if update.negative_product else "+",
+        ("-" if update.negative_accumulator else "+") * update.accumulates,
     )
+
+
+def _masks() -> Certificate:
+    widths = {x: {mask: len(at) for mask, at in masks.items()} for x, masks in stated.MASKS.items()}
+    return compared(widths, lambda: {str(family.x): dict(mask_widths(family)) for family in FAMILIES})
 
 
 register_counts = table_theorem(

@@ -20,8 +20,8 @@ from ...spec.rounding import Rounding
 from ..comparison import compared
 from ..obligation import Certificate
 from ..refusals import refused
-from ..table_theorem import answered, table_theorem
-from .stated import texts
+from ..table_theorem import Table, answered, table_theorem
+from .documented import STATED
 
 executed = table_theorem(
     "power/stated/executed",
@@ -40,7 +40,7 @@ executed = table_theorem(
         "nans": _nans,
         "saturated": _saturated,
         "batches": _batches,
-        "exceptions": _exceptions,
+        "exceptions": Table(STATED, "exceptions", "negation, mnemonic, RN, X, Y, ACC", _raised),
     },
 )
 
@@ -280,25 +280,20 @@ def _batches() -> Certificate:
     return compared({**{name: part.tolist() for name, part in parts.items()}, **singly}, specified)
 
 
-def _exceptions() -> Certificate:
-    listed = {"after-rounding": texts.EXCEPTIONS, "before-rounding": texts.NEGATED_FIRST}
-
-    def seen(negated: str, mnemonic: str, rounding: int, x: str, y: str, acc: str) -> str:
-        update = UPDATES[mnemonic]
-        family, alg = update.family, NumpyAlgebra()
-        shapes = {"x": (4, family.rank), "y": (family.columns, family.rank), "acc": (4, family.columns)}
-        formats = {"x": family.x, "y": family.y, "acc": family.result}
-        x_words, y_words, accumulator = (
-            np.full(shapes[name], int(word or "0", 16), dtype=formats[name].storage)
-            for name, word in zip(shapes, (x, y, acc), strict=True)
-        )
-        every = Live(*(np.ones(size, dtype=bool) for size in (4, family.columns, family.rank)))
-        choices = Choices(negation=negated)
-        found = raised(alg, update, x_words, y_words, accumulator, every, Rounding(rounding), choices)
-        assert all(np.all(some == np.asarray(some).flat[0]) for some in found)
-        return " ".join(name for name, some in zip(_EXCEPTIONS, found, strict=True) if np.any(some))
-
-    return answered({(negated, *row[:-1]): row[-1] for negated, rows in listed.items() for row in rows}, seen)
+def _raised(negation: str, mnemonic: str, rounding: str, x: str, y: str, acc: str) -> str:
+    """Return what is raised by an update of which all elements of an operand are alike."""
+    update = UPDATES[mnemonic]
+    family = update.family
+    shapes = (4, family.rank), (family.columns, family.rank), (4, family.columns)
+    x_words, y_words, accumulator = (
+        np.full(shape, int(word or "0", 16), dtype=fmt.storage)
+        for shape, word, fmt in zip(shapes, (x, y, acc), (family.x, family.y, family.result), strict=True)
+    )
+    every = Live(*(np.ones(size, dtype=bool) for size in (4, family.columns, family.rank)))
+    direction, choices = Rounding(int(rounding)), Choices(negation=negation)
+    found = raised(NumpyAlgebra(), update, x_words, y_words, accumulator, every, direction, choices)
+    assert all(np.all(some == np.asarray(some).flat[0]) for some in found)
+    return " ".join(name for name, some in zip(_EXCEPTIONS, found, strict=True) if np.any(some))
 
 
 THEOREMS = (executed,)

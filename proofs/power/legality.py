@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 from ...spec.power.legality import RULES
 from ..broken_rules import broken_rules
 from ..comparison import compared
-from ..obligation import Case, Certificate, Method, theorem
+from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from .documented import SOURCE
+from ..text_tables import table
+from .documented import SOURCE, STATED
 from .stated import verdicts
-from .stated.witnesses import WITNESSES
 
-
-@theorem(
+rules = table_theorem(
     "power/legal/rule",
     "each rule alone refuses an instruction, and nothing refuses its legal neighbour",
     "the instructions written down for the rule break it and no other; with one operand or the "
     "target changed they break none",
     SOURCE,
+    lambda: {**{rule: partial(_rule, rule) for rule in _RULES}, "every-rule": _every_rule},
 )
-def rules() -> Iterator[Case]:
-    """Yield one certificate for each rule of the tables of witnesses, and one that these are all rules."""
-    for rule in dict.fromkeys(rule for rule, *_ in WITNESSES):
-        yield Case(rule, partial(_rule, rule), method=Method.CERTIFICATE)
-    named = dict.fromkeys((rule for rule, *_ in WITNESSES), True)
-    yield Case(
-        "every-rule", lambda: compared(named, lambda: {rule.id: True for rule in RULES}),
-        method=Method.CERTIFICATE,
-    )  # fmt: skip
+
+_WITNESSES = table(STATED, "witnesses")
+
+_RULES: tuple[str, ...] = tuple(dict.fromkeys(row["rule"] for row in _WITNESSES))
 
 
 def _rule(rule: str) -> Certificate:
     expected: dict[tuple[str, str], frozenset[str]] = {}
-    for of, target, text, old, new in WITNESSES:
-        if of == rule:
+    for row in _WITNESSES:
+        if row["rule"] == rule:
+            text, target, new, old = row["legal"], row["target"], row["for that"], row["this"]
             expected[text, target] = frozenset()
             changed = (text, new) if old == target else (text.replace(old, new, 1), target)
             expected[changed] = frozenset({rule})
-    return answered(expected, lambda *at: broken_rules("power", *at))
+    return answered(expected, partial(broken_rules, "power"))
+
+
+def _every_rule() -> Certificate:
+    return compared(dict.fromkeys(_RULES, True), lambda: {rule.id: True for rule in RULES})
 
 
 legal_registers = table_theorem(
@@ -83,7 +82,7 @@ def _complete(updates: bool) -> Certificate:
             (verdicts.text(mnemonic, values), target): verdicts.broken(mnemonic, values, target)
             for mnemonic, values, target in verdicts.instructions(updates=updates)
         },
-        lambda *at: broken_rules("power", *at),
+        partial(broken_rules, "power"),
     )
 
 

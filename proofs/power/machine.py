@@ -26,7 +26,8 @@ from ..comparison import compared
 from ..obligation import Certificate
 from ..refusals import refused
 from ..stated import choices
-from ..table_theorem import answered, table_theorem
+from ..table_theorem import Table, answered, table_theorem
+from .documented import STATED
 from .stated import machine as stated
 
 machine = table_theorem(
@@ -41,11 +42,11 @@ machine = table_theorem(
         "updates": _updates,
         "moves": _moves,
         "masks": _masks,
-        "operands": _operands,
+        "operands": Table(STATED, "operand_counts", "mnemonic", _operands),
         "places": _places,
         "grouped": _grouped,
         "readings": _readings,
-        "reasons": _reasons,
+        "reasons": Table(STATED, "reasons", "words", _reason),
         "code": _code,
         "cited": _cited,
     },
@@ -128,12 +129,9 @@ def _masks() -> Certificate:
     return compared(expected, specified)
 
 
-def _operands() -> Certificate:
-    """Return the claim that instructions take as many operands as listed, and no others."""
-    return answered(
-        {(name, count): count in counts for name, counts in stated.OPERANDS.items() for count in range(9)},
-        lambda name, count: not refused(partial(Instruction, FORMS[name], (0,) * count)),
-    )
+def _operands(mnemonic: str) -> list[int]:
+    """Return how many operands an instruction may have."""
+    return [n for n in range(9) if not refused(partial(Instruction, FORMS[mnemonic], (0,) * n))]
 
 
 def _places() -> Certificate:
@@ -190,17 +188,13 @@ def _readings() -> Certificate:
     )
 
 
-def _reasons() -> Certificate:
-    def said(words: str) -> bool:
-        try:
-            decode(*(int(word, 16) for word in words.split()))
-        except InputError as error:
-            return stated.REASONS[words] in str(error)
-        return False
-
-    return compared(
-        dict.fromkeys(stated.REASONS, True), lambda: {words: said(words) for words in stated.REASONS}
-    )
+def _reason(words: str) -> str | None:
+    """Return what is said of words that are no instruction."""
+    try:
+        decode(*(int(word, 16) for word in words.split()))
+    except InputError as error:
+        return str(error)
+    return None
 
 
 def _code() -> Certificate:

@@ -8,30 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ...text_tables import rows
-
-_TABLE_II = """
-built-in                     | operands
-assemble_acc                 | A x y z t
-disassemble_acc              | x A
-xxsetaccz                    | A
-xxmfacc                      | A
-xxmtacc                      | A
-xvi16ger2[s][pp]             | A x y
-pmxvi16ger2[s][pp]           | A x y u4 u4 u2
-xvi8ger4[pp,spp]             | A x y
-pmxvi8ger4[pp,spp]           | A x y u4 u4 u4
-xvi4ger8[pp]                 | A x y
-pmxvi4ger8[pp]               | A x y u4 u4 u8
-xvbf16ger2[pp,np,pn,nn]      | A x y
-pmxvbf16ger2[pp,np,pn,nn]    | A x y u4 u4 u2
-xvf16ger2[pp,np,pn,nn]       | A x y
-pmxvf16ger2[pp,np,pn,nn]     | A x y u4 u4 u2
-xvf32ger[pp,np,pn,nn]        | A x y
-pmxvf32ger[pp,np,pn,nn]      | A x y u4 u4
-xvf64ger[pp,np,pn,nn]        | A Q y
-pmxvf64ger[pp,np,pn,nn]      | A Q y u4 u2
-"""
+from ...text_tables import table
 
 
 def _names(spelled: str) -> list[str]:
@@ -44,7 +21,9 @@ def _names(spelled: str) -> list[str]:
 
 
 OPERANDS = {
-    name: tuple(row["operands"].split()) for row in rows(_TABLE_II) for name in _names(row["built-in"])
+    name: tuple(row["operands"].split())
+    for row in table(__package__, "built_ins")
+    for name in _names(row["built-in"])
 }
 """Operands by built-in, without its ``__builtin_mma_``."""
 

@@ -101,24 +101,6 @@ MASKS = {
 }  # fmt: skip
 """All ones: of four rows, of the columns and of the products."""
 
-OPERANDS = {
-    "xvf32ger": (3, 4, 5, 6), "pmxvf32ger": (3, 4, 5, 6), "pmxvi4ger8pp": (3, 4, 5, 6), "xxmtacc": (1,),
-    "xxsetaccz": (1,), "lxv": (3,), "stxvpx": (3,), "addi": (3,), "bdnz": (1,),
-}  # fmt: skip
-"""How many operands there may be: three registers of an update and any masks, which rules then count."""
-
-REASONS = {
-    "07900000": "prefix of a 64-bit instruction",
-    "04000000": "prefix of a 64-bit instruction",
-    "60000000": "no instruction known here",
-    "ee6c41d6": "in xvf64gerpp, bits 9, 10 must be 0",
-    "ee2c41d6": "in xvf64gerpp, bits 10 must be 0",
-    "ee0c41d7": "in xvf64gerpp, bits 31 must be 0",
-    "079000f0 ee0c41d7": "in pmxvf64gerpp, bits 63 must be 0",
-    "079f00fc ee0c41d6": "in pmxvf64gerpp, bits 12, 13, 14, 15 must be 0",
-}
-"""Words that are none, and what is said of them: which reserved bits are set, counted from the left."""
-
 CODE = "0790a799 ee82591e 7c010162 0790a799 ee82591e"
 """Prefixed instructions, one with another word behind it, and what they are."""
 

@@ -49,9 +49,7 @@ MUTANTS: tuple[Mutant, ...] = (
     (another_accumulator, machine.machine, "moves"),
     (a_short_last_word, machine.machine, "code"),
     (entry_changed(stated, "MASKS", "xvf64ger", (15, 15, 1)), machine.machine, "masks"),
-    (entry_changed(stated, "OPERANDS", "xvf32ger", (4, 5, 6)), machine.machine, "operands"),
     (nans_of_the_first, executed.executed, "batches"),
-    (entry_changed(stated, "REASONS", "60000000", "prefix"), machine.machine, "reasons"),
     (entry_changed(stated, "CITED", "odd-pair", ()), machine.machine, "cited"),
 )
 
