@@ -16,7 +16,18 @@ from ...spec.mfma.product import Modifiers, lanes_of_a
 from ...spec.mfma.targets import TARGETS, Target
 from ..enumeration import enumerated
 from ..families.layouts import COORDINATE, bijections, held_in, readings
-from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Status, Variable, theorem
+from ..obligation import (
+    Case,
+    Certificate,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Theorem,
+    Variable,
+    theorem,
+)
 
 SOURCE = "AMD matrix instruction calculator 1.3.2; CDNA4 ISA chapter 7"
 
@@ -57,15 +68,13 @@ def fragment_name(row: MatrixMultiply, operand: str, target: Target) -> str:
     return f"{row.shape}-{row.blocks}b/{target.format(row.types[operand])}/{operand}"
 
 
-@theorem(
+bijection = Theorem(
     "mfma/layout/bijection",
     "elements of the blocks and elements of the wavefront's registers correspond one to one",
     "(lane, i) ↦ (block, row, column) is a bijection, with an explicit inverse",
     SOURCE,
+    lambda: bijections({f"{name}/{o}": layout(row, o) for name, row in shapes().items() for o in "abc"}),
 )
-def bijection() -> Iterator[Case]:
-    """Yield one obligation per shape and operand; D lies as C does."""
-    return bijections({f"{name}/{o}": layout(row, o) for name, row in shapes().items() for o in "abc"})
 
 
 @theorem(

@@ -19,7 +19,7 @@ from ..families.block_products import BlockProduct, Blocks
 from ..families.chains import adds, over_bits
 from ..families.rounded_chains import RoundedSum
 from ..families.sums import Factors, added, outer, power_of_two
-from ..obligation import Case, Equation, Inputs, Property, Status, theorem
+from ..obligation import Case, Equation, Inputs, Property, Status, Theorem
 from .blocked import arithmetic_name, block_of
 
 SOURCE = "MMA-Sim (arXiv 2511.10909), of CDNA1 and CDNA2; not checked on hardware here"
@@ -75,16 +75,14 @@ def _operand(encodings: Encodings) -> Operand:
     return Operand(bits, fmt)
 
 
-@theorem(
+step = Theorem(
     "mfma/numerics/pairwise",
     "in the pairwise reading, groups of products are rounded, added as a tree, and then to C",
     "groups of g products, k increasing: C ← fl(C + T), T of 4 products fl(fl(p0 + p1) + fl(p2 + p3)), of 2 "
     "fl(p0 + p1), each p a product that is rounded by itself; g are the products of a lane; bit for bit",
     SOURCE,
+    lambda: over_bits(adds, blocks()),
 )
-def step() -> Iterator[Case]:
-    """Yield one for each k, types and group."""
-    return over_bits(adds, blocks())
 
 
 def sums() -> dict[str, RoundedSum]:
@@ -95,18 +93,18 @@ def sums() -> dict[str, RoundedSum]:
     }
 
 
-@theorem(
+order = Theorem(
     "mfma/numerics/pairwise-order",
     "in the pairwise reading, it matters which product is in which pair (pinned)",
     "exchanging products 1 and 2 changes no element of D: not of 2^24, 0, 1, 1, where 1 + 1 is added to "
     "2^24, or 1 and 1 are lost one after the other",
     SOURCE,
+    lambda: (
+        Case(name, partial(_exchanged, block), Status.REFUTED, choices=block.choices)
+        for name, block in blocks().items()
+        if block.operands["a"].shape(1, 1)[-1] >= 4
+    ),
 )
-def order() -> Iterator[Case]:
-    """Yield the refutation for each instruction of four products or more."""
-    for name, block in blocks().items():
-        if block.operands["a"].shape(1, 1)[-1] >= 4:
-            yield Case(name, partial(_exchanged, block), Status.REFUTED, choices=block.choices)
 
 
 def _exchanged(block: BlockProduct) -> Property:

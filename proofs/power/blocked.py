@@ -27,6 +27,7 @@ from ..obligation import (
     Method,
     Property,
     Status,
+    Theorem,
     Variable,
     immediate,
     theorem,
@@ -128,16 +129,13 @@ def block(update: RankKUpdate) -> BlockProduct:
     )
 
 
-@theorem(
+indices = Theorem(
     "power/blocked/indices",
     "indices in tiles of 2, 4 and 8 are a bijection, for rows, columns and k of any number",
     "r = size·block + i with i < size ⇔ block = r div size, i = r mod size, for 32-bit rows, columns and k",
     SOURCE,
+    lambda: (Case(str(size), partial(_indices, size.bit_length() - 1)) for size in (2, 4, 8)),
 )
-def indices() -> Iterator[Case]:
-    """Yield the tile sizes in use: columns of f64 and ranks (2, 4, 8), rows (4)."""
-    for size in (2, 4, 8):
-        yield Case(str(size), partial(_indices, size.bit_length() - 1))
 
 
 def _indices(bits: int) -> Property:
@@ -154,30 +152,26 @@ def _indices(bits: int) -> Property:
     return Property(tuple(Variable(name, U32, (1,)) for name in ("row", "i", "block")), claim)
 
 
-@theorem(
+first = Theorem(
     "power/blocked/first",
     "the first block: the non-accumulating form computes the first k products",
     "update(x, y) = the full product's partial result after one block",
     SOURCE,
+    lambda: (_added_products(family.name, UPDATES[family.name]) for family in FAMILIES),
 )
-def first() -> Iterator[Case]:
-    """Yield one base case per family."""
-    return (_added_products(family.name, UPDATES[family.name]) for family in FAMILIES)
 
 
 def _added_products(name: str, update: RankKUpdate) -> Case:
     return Case(name, partial(adds, block(update), 4, update.family.columns))
 
 
-@theorem(
+following = Theorem(
     "power/blocked/next",
     "every further block: the accumulating form adds the next k products, in the stated order",
     "acc = P_t ⇒ update(acc, x, y) = P_{t+1}, bit for bit",
     SOURCE,
+    lambda: (_added_products(family.name, accumulating(family)) for family in FAMILIES),
 )
-def following() -> Iterator[Case]:
-    """Yield one induction step per family."""
-    return (_added_products(family.name, accumulating(family)) for family in FAMILIES)
 
 
 @theorem(
@@ -214,17 +208,14 @@ def ring() -> Iterator[Case]:
         yield from over_the_reals(whole, {update.mnemonic: block(update)})
 
 
-@theorem(
+ragged = Theorem(
     "power/blocked/ragged",
     "prefix masks compute ragged edges: any m, n and k remainder",
     "masks of the first m rows, n columns and r products: C[i,j] = acc[i,j] + Σ_{p<r} x[i,p]·y[j,p] "
     "for i < m and j < n, and +0 outside",
     SOURCE,
+    lambda: (Case(f"pm{family.name}pp", partial(_ragged, family)) for family in FAMILIES),
 )
-def ragged() -> Iterator[Case]:
-    """Yield one obligation per accumulating pp form."""
-    for family in FAMILIES:
-        yield Case(f"pm{family.name}pp", partial(_ragged, family))
 
 
 def _prefix(alg: Algebra, count: Array, width: int) -> Array:

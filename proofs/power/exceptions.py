@@ -10,7 +10,7 @@ from ...spec.power.catalogue import RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.power.float_exceptions import Exceptions, raised
 from ...spec.power.rank_k_update import Live
-from ..obligation import Case, Equation, Inputs, Property, theorem
+from ..obligation import Case, Equation, Inputs, Property, Theorem
 from .operands import FLOAT, all_live, live, operand_variables
 
 SOURCE = "Moreira et al. section II-C; Power ISA 3.1 section 7.2.1.3"
@@ -23,18 +23,18 @@ def _raised(alg: Algebra, update: RankKUpdate, v: Inputs, x: Array, y: Array, ma
     return raised(alg, update, x, y, v["acc"], masks, v["rounding"], CHOICES)
 
 
-@theorem(
+exceptions = Theorem(
     "power/masking/exceptions",
     "a disabled row or column raises no exception and sets no bit of FPSCR; a disabled product neither",
     "∀ x, y, acc, masks, RN: ¬(XMSK[i] ∧ YMSK[j]) ⇒ element (i, j) raises none of OX, UX, XX, VXSNAN, VXISI, "
     "VXIMZ; otherwise it raises what the unmasked form does on the live "
     "products, +0 in the place of the others' operands. A sticky bit is set if any element raises it",
     SOURCE,
+    lambda: (
+        Case(f"pm{update.mnemonic}", partial(_exceptions, update), choices="bf16-sum=single")
+        for update in FLOAT
+    ),
 )
-def exceptions() -> Iterator[Case]:
-    """Yield one obligation per float mnemonic."""
-    for update in FLOAT:
-        yield Case(f"pm{update.mnemonic}", partial(_exceptions, update), choices="bf16-sum=single")
 
 
 def _exceptions(update: RankKUpdate) -> Property:

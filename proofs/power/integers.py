@@ -10,7 +10,7 @@ from ...spec.formats import S32, IntegerFormat
 from ...spec.power import rank_k_update as spec
 from ...spec.power.catalogue import I4, I8, I16, UPDATES, IntegerFamily, RankKUpdate
 from ...spec.power.choices import Choices
-from ..obligation import Case, Equation, Inputs, Property, Status, Variable, holds, theorem
+from ..obligation import Case, Equation, Inputs, Property, Status, Theorem, Variable, holds, theorem
 from .operands import INTEGER, all_live, live, operand_variables, updated
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3 (xvi4ger8, xvi8ger4, xvi16ger2); Moreira et al. section II-B2"
@@ -153,16 +153,13 @@ def _modulo_form(update: RankKUpdate) -> RankKUpdate:
 SATURATING = tuple(update for update in INTEGER if update.saturates)
 
 
-@theorem(
+saturation = Theorem(
     "power/integers/saturation",
     "a saturating form is the modulo form unless the exact sum leaves the range",
     "∀ masks: S [+ acc] in range ⇒ saturating = modulo; otherwise the nearest end, and VSCR.SAT is set",
     SOURCE,
+    lambda: (Case(f"pm{update.mnemonic}", partial(_saturation, update)) for update in SATURATING),
 )
-def saturation() -> Iterator[Case]:
-    """Yield one obligation per saturating mnemonic."""
-    for update in SATURATING:
-        yield Case(f"pm{update.mnemonic}", partial(_saturation, update))
 
 
 def _saturation(update: RankKUpdate) -> Property:

@@ -19,7 +19,19 @@ from ...spec.rounding import Rounding
 from ..comparison import compared
 from ..induction import induction
 from ..invariants import Commutes, Image, Recursion, Terms
-from ..obligation import RN, Case, Certificate, Equation, Inputs, Method, Property, Status, Variable, theorem
+from ..obligation import (
+    RN,
+    Case,
+    Certificate,
+    Equation,
+    Inputs,
+    Method,
+    Property,
+    Status,
+    Theorem,
+    Variable,
+    theorem,
+)
 
 DGEMM = "Moreira et al. section V-A, Figures 4 to 6"
 SCONV = "Moreira et al. section V-B, equation (25), Figures 8 and 9"
@@ -116,30 +128,30 @@ class Iteration(Recursion):
         return np.concatenate(stated, axis=-1), np.concatenate([*bytes_held, *next_column], axis=-1)
 
 
-@theorem(
+dgemm_first = Theorem(
     "power/kernels/dgemm/first",
     "DGEMM's first iteration",
     "after xvf64ger, acc[b] holds P[4(b>>2)+r][2(b&3)+c] = round(x[i]·y[j]), and X and Y are eight elements "
     "on",
     DGEMM,
+    lambda: (
+        Case(endian, partial(_dgemm_iteration, endian, begins=True), method=Method.STRUCTURAL)
+        for endian in Endian
+    ),
 )
-def dgemm_first() -> Iterator[Case]:
-    """Yield both byte orders."""
-    for endian in Endian:
-        yield Case(endian, partial(_dgemm_iteration, endian, begins=True), method=Method.STRUCTURAL)
 
 
-@theorem(
+dgemm_next = Theorem(
     "power/kernels/dgemm/next",
     "every further iteration of DGEMM's loop, with its pointers",
     "acc holds P ⇒ after the body acc holds P'[i,j] = fma(x[i], y[j], P[i,j]), and X and Y are eight "
     "elements on",
     DGEMM,
+    lambda: (
+        Case(endian, partial(_dgemm_iteration, endian, begins=False), method=Method.STRUCTURAL)
+        for endian in Endian
+    ),
 )
-def dgemm_next() -> Iterator[Case]:
-    """Yield both byte orders."""
-    for endian in Endian:
-        yield Case(endian, partial(_dgemm_iteration, endian, begins=False), method=Method.STRUCTURAL)
 
 
 def _dgemm_iteration(endian: Endian, *, begins: bool) -> Property:

@@ -12,7 +12,7 @@ from ...spec.power import memory, registers
 from ...spec.power.catalogue import FAMILIES, Family
 from ...spec.power.memory import Endian
 from ..families.layouts import HeldMatrix, bijections, readings
-from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Theorem, Variable, theorem
 
 SOURCE = "Power ISA 3.1 sections 7.2 and 7.6; Moreira et al. Figure 1"
 
@@ -30,15 +30,13 @@ def operand() -> Iterator[Case]:
         yield from bijections({f"{family.name}/{name}": layout for name, layout in layouts.items()})
 
 
-@theorem(
+accumulator = Theorem(
     "power/layout/accumulator",
     "accumulator elements and fields of its four VSRs correspond one to one",
     "ACC[i, j] ↦ (VSR 4k + register, field) is a bijection",
     SOURCE,
+    lambda: bijections({fmt.name: registers.accumulator_layout(fmt) for fmt in (S32, F32, F64)}),
 )
-def accumulator() -> Iterator[Case]:
-    """Yield one obligation per element type."""
-    return bijections({fmt.name: registers.accumulator_layout(fmt) for fmt in (S32, F32, F64)})
 
 
 @theorem(
@@ -86,22 +84,22 @@ def _held(layout: Layout, fmt: Format) -> HeldMatrix:
     )
 
 
-@theorem(
+memory_order = Theorem(
     "power/layout/memory-order",
     "arrays in memory arrive reversed on little-endian, in order on big-endian",
     "little: M[i, p] = array[rows - 1 - i][k - 1 - p]; big: M[i, p] = array[i][p]",
     SOURCE,
+    lambda: (
+        Case(
+            f"{family.name}/{name}/{endian}",
+            partial(_memory_order, layout, fmt, endian),
+            method=Method.STRUCTURAL,
+        )
+        for family in FAMILIES
+        for name, layout, fmt in _views(family)
+        for endian in Endian
+    ),
 )
-def memory_order() -> Iterator[Case]:
-    """Yield X, Y and the accumulator of every family in both byte orders."""
-    for family in FAMILIES:
-        for name, layout, fmt in _views(family):
-            for endian in Endian:
-                yield Case(
-                    f"{family.name}/{name}/{endian}",
-                    partial(_memory_order, layout, fmt, endian),
-                    method=Method.STRUCTURAL,
-                )
 
 
 def _memory_order(layout: Layout, fmt: Format, endian: Endian) -> Property:

@@ -9,22 +9,19 @@ from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import FloatFormat
 from ...spec.power.catalogue import UPDATES, RankKUpdate
 from ...spec.power.choices import Choices
-from ..obligation import Case, Equation, Inputs, Property, Status, holds, theorem
+from ..obligation import Case, Equation, Inputs, Property, Status, Theorem, holds, theorem
 from .operands import FLOAT, INTEGER, all_live, live, operand_variables, readings, updated
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-C"
 
 
-@theorem(
+disabled = Theorem(
     "power/masking/disabled",
     "a disabled element is +0, also when accumulating",
     "∀ x, y, acc, masks, RN: ¬(XMSK[i] ∧ YMSK[j]) ⇒ ACC'[i,j] = 0 (all bits)",
     SOURCE,
+    lambda: (Case(f"pm{update.mnemonic}", partial(_disabled, update)) for update in UPDATES.values()),
 )
-def disabled() -> Iterator[Case]:
-    """Yield one obligation per mnemonic."""
-    for update in UPDATES.values():
-        yield Case(f"pm{update.mnemonic}", partial(_disabled, update))
 
 
 def _disabled(update: RankKUpdate) -> Property:
@@ -39,17 +36,14 @@ def _disabled(update: RankKUpdate) -> Property:
     return Property(operand_variables(update), claim)
 
 
-@theorem(
+live_part = Theorem(
     "power/masking/live",
     "a live element is the unmasked instruction on the live products",
     "∀ x, y, acc, masks, RN: XMSK[i] ∧ YMSK[j] ⇒ pm(x, y, acc)[i,j] = unmasked(x', y', acc)[i,j], where "
     "x'[i,p] = PMSK[p] ? x[i,p] : +0 and likewise y'",
     SOURCE,
+    lambda: (Case(f"pm{update.mnemonic}", partial(_live_part, update)) for update in UPDATES.values()),
 )
-def live_part() -> Iterator[Case]:
-    """Yield one obligation per mnemonic."""
-    for update in UPDATES.values():
-        yield Case(f"pm{update.mnemonic}", partial(_live_part, update))
 
 
 def _live_part(update: RankKUpdate) -> Property:
@@ -100,17 +94,14 @@ def _finite(update: RankKUpdate, alg: Algebra, v: Inputs) -> Iterable[Array]:
         yield ~(alg.is_nan(operand) | alg.is_infinite(operand))
 
 
-@theorem(
+zeroing = Theorem(
     "power/masking/zeroing",
     "masking integers is zeroing operands and accumulator",
     "∀ x, y, acc, masks: pm(x, y, acc) = unmasked(x', y', acc'), masked-off rows, columns, products and "
     "accumulator elements replaced by 0",
     SOURCE,
+    lambda: (Case(f"pm{update.mnemonic}", partial(_zeroing, update)) for update in INTEGER),
 )
-def zeroing() -> Iterator[Case]:
-    """Yield one obligation per integer mnemonic."""
-    for update in INTEGER:
-        yield Case(f"pm{update.mnemonic}", partial(_zeroing, update))
 
 
 @theorem(
@@ -134,18 +125,18 @@ def zeroing_floats() -> Iterator[Case]:
         yield Case(f"pm{update.mnemonic}/finite", partial(_zeroing, update, True), Status.REFUTED)
 
 
-@theorem(
+equation_3 = Theorem(
     "power/masking/equation-3",
     "equation (3) of the paper: a disabled element keeps its old value (pinned)",
     "pm(x, y, acc)[i,j] = Σ_p PMSK[p]·XMSK[i]·x[i,p]·YMSK[j]·y[j,p] + acc[i,j] "
     "is false where the element is disabled",
     "Moreira et al. equation (3), against Power ISA 3.1 section 7.2.1.3",
+    lambda: (
+        Case(f"pm{update.mnemonic}", partial(_equation_3, update), Status.REFUTED)
+        for update in UPDATES.values()
+        if update.accumulates
+    ),
 )
-def equation_3() -> Iterator[Case]:
-    """Yield one refutation per accumulating mnemonic."""
-    for update in UPDATES.values():
-        if update.accumulates:
-            yield Case(f"pm{update.mnemonic}", partial(_equation_3, update), Status.REFUTED)
 
 
 def _equation_3(update: RankKUpdate) -> Property:

@@ -13,26 +13,26 @@ from ...spec.power.catalogue import UPDATES, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.power.rank_k_update import SIGNIFICAND_24
 from ...spec.rounding import Rounding
-from ..obligation import Case, Equality, Equation, Inputs, Property, Status, Variable, holds, theorem
+from ..obligation import Case, Equality, Equation, Inputs, Property, Status, Theorem, Variable, holds, theorem
 from .operands import all_live, operand_variables, updated
 
 SOURCE = "Power ISA 3.1 section 7.2.1.3; Moreira et al. section II-B3"
 
 
-@theorem(
+exact_product = Theorem(
     "power/numerics/exact-product",
     "which formats hold the product of two 16-bit floats exactly",
     "rounding x·y upward and downward gives the same encoding",
     SOURCE,
+    lambda: (
+        Case(f"{operand}-in-{result}", partial(_exact_product, operand, result), expect)
+        for operand, result, expect in (
+            (F16, F32, Status.PROVED),
+            (BF16, SIGNIFICAND_24, Status.PROVED),
+            (BF16, F32, Status.REFUTED),
+        )
+    ),
 )
-def exact_product() -> Iterator[Case]:
-    """Yield f16 in f32, bf16 in the 24-bit significand, and the refutation for bf16 in f32."""
-    for operand, result, expect in (
-        (F16, F32, Status.PROVED),
-        (BF16, SIGNIFICAND_24, Status.PROVED),
-        (BF16, F32, Status.REFUTED),
-    ):
-        yield Case(f"{operand}-in-{result}", partial(_exact_product, operand, result), expect)
 
 
 def _exact_product(operand: FloatFormat, result: FloatFormat) -> Property:
@@ -118,16 +118,16 @@ def _as_f32(direction: Rounding, pinned: dict[str, int] | None = None) -> Proper
     return Property((Variable("x", F64, (1,)),), claim, pinned=pinned, abstract=False)
 
 
-@theorem(
+fused = Theorem(
     "power/numerics/fused",
     "f32 and f64 accumulate with one rounding, not two (pinned)",
     "gerpp(x, y, acc) = round(round(x·y) + acc) is false",
     SOURCE,
+    lambda: (
+        Case(name, partial(_fused, UPDATES[name], fmt), Status.REFUTED)
+        for name, fmt in (("xvf32gerpp", F32), ("xvf64gerpp", F64))
+    ),
 )
-def fused() -> Iterator[Case]:
-    """Yield the refutation for f32 and f64."""
-    for name, fmt in (("xvf32gerpp", F32), ("xvf64gerpp", F64)):
-        yield Case(name, partial(_fused, UPDATES[name], fmt), Status.REFUTED)
 
 
 def _fused(update: RankKUpdate, fmt: FloatFormat) -> Property:
@@ -146,16 +146,16 @@ def _fused(update: RankKUpdate, fmt: FloatFormat) -> Property:
     return Property(operand_variables(update, masks=False), claim, pinned={"x": h, "y": h, "acc": acc})
 
 
-@theorem(
+two_roundings = Theorem(
     "power/numerics/two-roundings",
     "f16 and bf16 accumulate with two roundings, not one (pinned)",
     "gerpp(x, y, acc) = fma(x0, y0, fma(x1, y1, acc)) is false",
     SOURCE,
+    lambda: (
+        Case(name, partial(_two_roundings, UPDATES[name], operand), Status.REFUTED)
+        for name, operand in (("xvf16ger2pp", F16), ("xvbf16ger2pp", BF16))
+    ),
 )
-def two_roundings() -> Iterator[Case]:
-    """Yield the refutation that f16 and bf16 chain fused multiply-adds."""
-    for name, operand in (("xvf16ger2pp", F16), ("xvbf16ger2pp", BF16)):
-        yield Case(name, partial(_two_roundings, UPDATES[name], operand), Status.REFUTED)
 
 
 def _two_roundings(update: RankKUpdate, operand: FloatFormat) -> Property:

@@ -12,7 +12,7 @@ from ...spec.power.catalogue import FAMILIES, UPDATES, FloatFamily, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.rounding import Rounding
 from ..families.chains import adds
-from ..obligation import Case, Equality, Equation, Inputs, Property, Status, theorem
+from ..obligation import Case, Equality, Equation, Inputs, Property, Status, Theorem, theorem
 from .blocked import block
 from .operands import live, operand_variables, readings, updated
 
@@ -30,17 +30,17 @@ def form(family: FloatFamily, suffix: str) -> RankKUpdate:
     return UPDATES[family.name + suffix]
 
 
-@theorem(
+negative_accumulator = Theorem(
     "power/signs/negative-accumulator",
     "subtracting the accumulator is adding its negation",
     "pn(x, y, acc) = pp(x, y, -acc) and nn(x, y, acc) = np(x, y, -acc) (a NaN has no negation)",
     SOURCE,
+    lambda: (
+        Case(f"{family.name}{minus}", partial(_negative_accumulator, family, minus, plus))
+        for family in FLOAT_FAMILIES
+        for minus, plus in (("pn", "pp"), ("nn", "np"))
+    ),
 )
-def negative_accumulator() -> Iterator[Case]:
-    """Yield two obligations per family."""
-    for family in FLOAT_FAMILIES:
-        for minus, plus in (("pn", "pp"), ("nn", "np")):
-            yield Case(f"{family.name}{minus}", partial(_negative_accumulator, family, minus, plus))
 
 
 def _negative_accumulator(family: FloatFamily, minus: str, plus: str) -> Property:

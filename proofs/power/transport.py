@@ -12,28 +12,28 @@ from ...spec.power.builtins import Builtins
 from ...spec.power.catalogue import UPDATES, RankKUpdate
 from ...spec.power.memory import Endian
 from ...spec.power.rank_k_update import Live
-from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Theorem, Variable
 from .operands import is_float, live, operand_variables, readings, updated
 
 SOURCE = "Power ISA 3.1 section 7.6; GCC manual, PowerPC MMA built-in functions; Moreira et al. Table II"
 
 
-@theorem(
+memory_order = Theorem(
     "power/transport/memory-order",
     "lxv and lxvp, a masked update, and the stores compute the product of the arrays in memory",
     "r[i][j] = update(x, y, acc)[i, j] for arrays x[4][k], y[n][k], acc[4][n] in memory; mask bit 1 << i "
     "belongs to row (column, product) i of memory on little-endian, 8 >> i on big-endian",
     SOURCE,
+    lambda: (
+        Case(
+            f"pm{update.mnemonic}/{endian}",
+            partial(_memory_order, update, endian),
+            method=Method.STRUCTURAL,
+        )
+        for update in UPDATES.values()
+        for endian in Endian
+    ),
 )
-def memory_order() -> Iterator[Case]:
-    """Yield every mnemonic in both byte orders."""
-    for update in UPDATES.values():
-        for endian in Endian:
-            yield Case(
-                f"pm{update.mnemonic}/{endian}",
-                partial(_memory_order, update, endian),
-                method=Method.STRUCTURAL,
-            )
 
 
 def in_memory(alg: Algebra, array: Array, fmt: Format, endian: Endian) -> Array:
@@ -72,18 +72,18 @@ def _memory_order(update: RankKUpdate, endian: Endian) -> Property:
     return Property(operand_variables(update), claim)
 
 
-@theorem(
+built_ins = Theorem(
     "power/transport/built-ins",
     "what assemble, build and disassemble do to the order of vectors",
     "assemble puts its first vector in the lowest-numbered VSR; build then disassemble keeps the order "
     "of its vectors in memory, assemble then disassemble reverses it on little-endian",
     SOURCE,
+    lambda: (
+        Case(f"{name}/{endian}", partial(_built_ins, count, endian), method=Method.STRUCTURAL)
+        for endian in Endian
+        for name, count in (("acc", 4), ("pair", 2))
+    ),
 )
-def built_ins() -> Iterator[Case]:
-    """Yield accumulators and pairs in both byte orders."""
-    for endian in Endian:
-        for name, count in (("acc", 4), ("pair", 2)):
-            yield Case(f"{name}/{endian}", partial(_built_ins, count, endian), method=Method.STRUCTURAL)
 
 
 def _built_ins(count: int, endian: Endian) -> Property:

@@ -35,6 +35,7 @@ from ..obligation import (
     Method,
     Property,
     Status,
+    Theorem,
     theorem,
 )
 from .operands import (
@@ -112,7 +113,7 @@ def _chains(name: str, make: Callable[[BlockProduct], Chain]) -> dict[str, Chain
     return {f"{step.id}/{name}/k{k}": make(_of_lengths()[f"{name}/k{k}"]) for k in LENGTHS}
 
 
-@theorem(
+step = Theorem(
     "pto/blocked/step",
     "a block adds the products of a row and a column to what their element starts from, one after the other, "
     "in tiles, too",
@@ -120,10 +121,8 @@ def _chains(name: str, make: Callable[[BlockProduct], Chain]) -> dict[str, Chain
     "row, on tiles of 2 x 2 to 1 x 1 of a D of 3 x 3, each computed from its rows, columns and start; "
     "integers modulo 2^32",
     SOURCE,
+    lambda: over_bits(adds_in_tiles, _of_lengths()),
 )
-def step() -> Iterator[Case]:
-    """Yield every form and types for several lengths of a block."""
-    return over_bits(adds_in_tiles, _of_lengths())
 
 
 @theorem(
@@ -178,23 +177,21 @@ def _accumulating(name: str) -> str:
     return f"{name.partition('/')[0]}/tmatmul.acc"
 
 
-@theorem(
-    "pto/blocked/reals",
-    "over the reals a block adds the sum of its products, wherever C or the bias is added",
-    "D = start + Σ_t a[t]·b[t] as polynomials",
-    SOURCE,
-)
-def reals() -> Iterator[Case]:
-    """Yield every form and types, for both orders."""
-    return over_the_reals(partial(polynomial, m=2, n=2), _over_the_reals())
-
-
 @cache
 def _over_the_reals() -> Blocks:
     return {
         name: block(suffix, formats, 5, SEEDED_CHOICES, ADDED_LAST_CHOICES)
         for name, suffix, formats in _forms()
     }
+
+
+reals = Theorem(
+    "pto/blocked/reals",
+    "over the reals a block adds the sum of its products, wherever C or the bias is added",
+    "D = start + Σ_t a[t]·b[t] as polynomials",
+    SOURCE,
+    lambda: over_the_reals(partial(polynomial, m=2, n=2), _over_the_reals()),
+)
 
 
 @theorem(
@@ -283,21 +280,19 @@ def _bias_twice(formats: Formats) -> Property:
     return Property(variables(formats, (1, 2, 1), "bias"), claim, pinned=_lost_one_by_one(formats, 1))
 
 
-@theorem(
-    "pto/blocked/split-k-step",
-    "what is added to the accumulator before a block may be added after it, but for roundings (pinned)",
-    "acc(p, A_t, B_t) + q = acc(p + q, A_t, B_t)",
-    SOURCE,
-)
-def split_step() -> Iterator[Case]:
-    """Yield a proof for integers; for floats one over the reals, and a refutation."""
-    return splits(partial_sums(), partial_sums())
-
-
 @cache
 def partial_sums() -> Blocks:
     """Return the accumulating form on four products and a partial sum p, for every types."""
     return {name: _partial_sum(formats) for name, formats in typed().items()}
+
+
+split_step = Theorem(
+    "pto/blocked/split-k-step",
+    "what is added to the accumulator before a block may be added after it, but for roundings (pinned)",
+    "acc(p, A_t, B_t) + q = acc(p + q, A_t, B_t)",
+    SOURCE,
+    lambda: splits(partial_sums(), partial_sums()),
+)
 
 
 def _partial_sum(formats: Formats) -> BlockProduct:
@@ -312,16 +307,14 @@ def _partial_sum(formats: Formats) -> BlockProduct:
     )
 
 
-@theorem(
+split_k = Theorem(
     "pto/blocked/split-k",
     "the sum of the loops over two parts of K, the bias in one of them, is the loop over K",
     "∀ T blocks of four products each: loop_T(p) + q = loop_T(p + q), hence loop over K₁ from the start + "
     "loop over K₂ from 0 = loop over K; modulo 2^32, over the reals for floats",
     SOURCE,
+    lambda: split_loops(split_step, partial_sums(), partial_sums()),
 )
-def split_k() -> Iterator[Case]:
-    """Yield one induction per types: modulo 2^32 for integers, over the reals for floats."""
-    return split_loops(split_step, partial_sums(), partial_sums())
 
 
 # -- edges

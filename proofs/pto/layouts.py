@@ -27,6 +27,7 @@ from ..obligation import (
     Obligation,
     Property,
     RingProperty,
+    Theorem,
     holds,
     theorem,
 )
@@ -76,17 +77,14 @@ def coordinates(layout: FractalLayout, line: Array, rest: Array) -> tuple[Array,
     return (block_row << row_bits) + i, (block_column << column_bits) + j
 
 
-@theorem(
+line = Theorem(
     "pto/layout/line",
     "a line of blocks fills as many elements as the pitch, for every number of blocks",
     "offset(r, c) = line·pitch + rest, of the stated formula; (block, i, j) ↦ rest is a bijection of the n"
     " blocks of a line onto [0, n·IR·IC) with explicit inverse, and pitch = n·IR·IC; for all integers",
     SOURCE,
+    lambda: (Case(name_of(layout), partial(_line, layout)) for layout in layouts()),
 )
-def line() -> Iterator[Case]:
-    """Yield every layout with every box."""
-    for layout in layouts():
-        yield Case(name_of(layout), partial(_line, layout))
 
 
 def _line(layout: FractalLayout) -> IntegerProperty:
@@ -140,17 +138,15 @@ def _size(layout: FractalLayout) -> RingProperty:
     return RingProperty((size("block_rows"), size("block_columns")), claim)
 
 
-@theorem(
+lines = Theorem(
     "pto/layout/lines",
     "lines of any pitch, one after the other, have each place of their buffer once and no other",
     "0 ≤ rest < pitch ⇒ line and rest are quotient and remainder of line·pitch + rest by the pitch, and "
     "line < n ⇒ line·pitch + rest < n·pitch; x < n·pitch ⇒ x div pitch < n, x mod pitch < pitch, and "
     "(x div pitch)·pitch + x mod pitch = x; for all integers that are not negative",
     SOURCE,
+    lambda: iter((Case("any-number", _lines),)),
 )
-def lines() -> Iterator[Case]:
-    """Yield the one claim."""
-    yield Case("any-number", _lines)
 
 
 def _lines() -> IntegerProperty:
@@ -221,17 +217,17 @@ def _any_extent(layout: FractalLayout, of_size: Obligation, of_lines: Obligation
     return Entailment((of_size.id, of_lines.id), conclusion, uses)
 
 
-@theorem(
+compact = Theorem(
     "pto/layout/compact",
     "a compact tile's elements stay in its buffer",
     "v ≤ x, x ≡ 0 mod g ⇒ v ≤ round(v, g) ≤ x: the layout of the rounded valid extent is a bijection onto "
     "the first round(rows)·round(columns) ≤ rows·columns elements",
     SOURCE,
+    lambda: (
+        Case(str(granule), partial(_compact, granule))
+        for granule in sorted({side for layout in layouts() for side in layout.box})
+    ),
 )
-def compact() -> Iterator[Case]:
-    """Yield every granule that is a side of a box."""
-    for granule in sorted({side for layout in layouts() for side in layout.box}):
-        yield Case(str(granule), partial(_compact, granule))
 
 
 def _compact(granule: int) -> Property:

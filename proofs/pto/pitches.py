@@ -26,6 +26,7 @@ from ..obligation import (
     IntegerProperty,
     Property,
     Status,
+    Theorem,
     Variable,
     holds,
     theorem,
@@ -132,7 +133,7 @@ def conditions(alg: Algebra, operand: UnitOperand, v: Inputs, sizes: Sizes) -> t
     return alg.same(rounded_up(used, block), physical), at_most(alg, lines, number(alg, limit))
 
 
-@theorem(
+exact = Theorem(
     "pto/pitch/exact",
     "the pitch condition is exactly when the matrix unit takes or makes the logical matrix",
     f"for every m, k, n and extent, COND being {CONDITION}: COND ⇒ offset(r, c, pitch of m, k, n) = "
@@ -140,11 +141,8 @@ def conditions(alg: Algebra, operand: UnitOperand, v: Inputs, sizes: Sizes) -> t
     "the second line of blocks takes part, and its two offsets differ: one of the two is where the layout "
     "has another element or none",
     SOURCE,
+    lambda: (Case(operand.name, partial(_exact, operand)) for operand in unit_operands()),
 )
-def exact() -> Iterator[Case]:
-    """Yield every operand, both directions."""
-    for operand in unit_operands():
-        yield Case(operand.name, partial(_exact, operand))
 
 
 def _exact(operand: UnitOperand) -> IntegerProperty:
@@ -170,16 +168,13 @@ def _exact(operand: UnitOperand) -> IntegerProperty:
     return IntegerProperty(operand.variables(), claim)
 
 
-@theorem(
+compact = Theorem(
     "pto/pitch/compact",
     "movers of compact tiles and the matrix unit have the same pitches, for every m, k and n",
     "Compact = Normal, valid extent that of m, k, n ⇒ both have one layout and one pitch",
     SOURCE,
+    lambda: (Case(operand.name, partial(_compact, operand)) for operand in unit_operands()),
 )
-def compact() -> Iterator[Case]:
-    """Yield every operand."""
-    for operand in unit_operands():
-        yield Case(operand.name, partial(_compact, operand))
 
 
 def _compact(operand: UnitOperand) -> Property:
@@ -197,16 +192,15 @@ def _compact(operand: UnitOperand) -> Property:
     return Property(operand.variables(), claim, abstract=False)
 
 
-@theorem(
+not_compact = Theorem(
     "pto/pitch/not-compact",
     "a tile that is not compact is not always read correctly, whatever the other tiles are (pinned)",
     "m ≤ Rows, k ≤ Columns, … ⇒ the matrix unit and the movers have one offset for each element",
     SOURCE,
+    lambda: (
+        Case(operand.name, partial(_not_compact, operand), Status.REFUTED) for operand in unit_operands()
+    ),
 )
-def not_compact() -> Iterator[Case]:
-    """Yield every operand: one that is not compact, beside others that are, is enough."""
-    for operand in unit_operands():
-        yield Case(operand.name, partial(_not_compact, operand), Status.REFUTED)
 
 
 def _not_compact(operand: UnitOperand) -> Property:

@@ -29,6 +29,7 @@ from ..obligation import (
     Property,
     RingProperty,
     Status,
+    Theorem,
     Variable,
     immediate,
     theorem,
@@ -99,21 +100,21 @@ def _ones(formats: Formats) -> dict[str, int]:
     return {role: power_of_two(formats[role], 0) for role in "ab"}
 
 
-@theorem(
+bias = Theorem(
     "pto/product/bias",
     "tmatmul.bias is tmatmul.acc with the bias row in every row of C, on a few rows, products and columns",
     "D(bias)[i, j] = D(acc with C[i, j] = bias[0, j])",
     SOURCE,
+    lambda: (
+        Case(
+            f"{name}/{choices.accumulation}",
+            partial(_bias, formats, choices),
+            choices=reading(choices),
+        )
+        for name, formats in typed().items()
+        for choices in (SEEDED_CHOICES, ADDED_LAST_CHOICES, ARBITRARY_CHOICES)
+    ),
 )
-def bias() -> Iterator[Case]:
-    """Yield every types, for every order."""
-    for name, formats in typed().items():
-        for choices in (SEEDED_CHOICES, ADDED_LAST_CHOICES, ARBITRARY_CHOICES):
-            yield Case(
-                f"{name}/{choices.accumulation}",
-                partial(_bias, formats, choices),
-                choices=reading(choices),
-            )
 
 
 def _bias(formats: Formats, choices: Choices) -> Property:
@@ -181,23 +182,23 @@ def _held(tile: Tile, profile: Profile, matrix: Array, filled: Array) -> Array:
     return write("operand", buffer, mover_placement(profile, tile, matrix.shape[-2:]), matrix)
 
 
-@theorem(
+gemv = Theorem(
     "pto/product/gemv",
     "tgemv is tmatmul with one row, each with A in the order that it takes, executed on f16 of 1 x 18 x 17",
     "D[0, j] of tgemv on a linear row = D[0, j] of tmatmul on fractals whose first row it is = "
     "f(A[0, :], B[:, j])",
     SOURCE,
+    lambda: (
+        Case(
+            f"{profile}/tgemv{suffix}",
+            partial(_gemv, profile, suffix),
+            method=Method.STRUCTURAL,
+            choices=f"accumulation={UNSPECIFIED}, k-tail=valid",
+        )
+        for profile in (A2A3, A5, CPU)
+        for suffix in ("", ".acc")
+    ),
 )
-def gemv() -> Iterator[Case]:
-    """Yield every profile (A2A3 executes one row as 16), executed on buffers."""
-    for profile in (A2A3, A5, CPU):
-        for suffix in ("", ".acc"):
-            yield Case(
-                f"{profile}/tgemv{suffix}",
-                partial(_gemv, profile, suffix),
-                method=Method.STRUCTURAL,
-                choices=f"accumulation={UNSPECIFIED}, k-tail=valid",
-            )
 
 
 _SOURCE = {"a": "a", "b": "b", "c": "c", "d": "c"}

@@ -18,20 +18,17 @@ from ...spec.pto.placement import physical
 from ...spec.pto.sizes import Sizes, operand_extents
 from ...spec.pto.targets import A2A3, A5, Profile, alias
 from ..families.zero_lanes import zero_lanes
-from ..obligation import Case, Equation, Inputs, Method, Property, Status, Variable, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Status, Theorem, Variable, theorem
 from .blocked import block
 from .operands import multiplied, typed, variables
 
-
-@theorem(
+zero_lane = Theorem(
     "pto/blocked/zero-lane",
     "lanes beyond k that hold zeros in A and B add nothing: ragged K, where k counts in whole C0 groups",
     "acc(C, 0, 0) = C: the same number; of integers the same bits, with zeros in A alone too",
     "tilelang-ascend issue 1341 and pull request 1723",
+    lambda: zero_lanes({name: block(".acc", formats, 1) for name, formats in typed().items()}),
 )
-def zero_lane() -> Iterator[Case]:
-    """Yield every types."""
-    return zero_lanes({name: block(".acc", formats, 1) for name, formats in typed().items()})
 
 
 @theorem(

@@ -10,7 +10,7 @@ import numpy as np
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U32, U64
 from ...spec.ptx.wmma import MemoryOperand, memory_operands
-from ..obligation import Case, Equation, Inputs, Property, Status, Variable, holds, theorem
+from ..obligation import Case, Equation, Inputs, Property, Status, Theorem, Variable, holds, theorem
 from .wmma import widened
 
 SOURCE = "PTX ISA 9.7.14.4.2 (matrix storage: alignment and stride)"
@@ -42,17 +42,14 @@ def lines_aligned(alg: Algebra, operand: MemoryOperand, pointer: Array, stride: 
     return all_lines
 
 
-@theorem(
+alignment = Theorem(
     "ptx/wmma/alignment",
     "every line is aligned if and only if pointer and stride are",
     "(for every line l: p + l·stride·bits / 8 is a multiple of F, modulo 2^64) ⇔ p and stride·bits / 8 are "
     "multiples of F, the fragment's bytes; for every 64-bit p and 32-bit stride",
     SOURCE,
+    lambda: (Case(operand_name(operand), partial(_aligned, operand)) for operand in memory_operands()),
 )
-def alignment() -> Iterator[Case]:
-    """Yield every memory operand, then whether the default stride is aligned."""
-    for operand in memory_operands():
-        yield Case(operand_name(operand), partial(_aligned, operand))
 
 
 def _aligned(operand: MemoryOperand) -> Property:

@@ -31,6 +31,7 @@ from ..obligation import (
     Property,
     RingProperty,
     Status,
+    Theorem,
     Variable,
     theorem,
 )
@@ -157,23 +158,23 @@ def _fragments(each: Composition) -> Property:
     )
 
 
-@theorem(
+metadata = Theorem(
     "ptx/composition/metadata",
     "the metadata register of a bigger sparse instruction serves both smaller ones, which only select",
     "metadata(R, selector s)[chunks of half h] = metadata of half the size(R, selector 2s + h), which "
     f"half-k-metadata={AS_TWICE_K} says",
     SOURCE,
+    lambda: (
+        Case(
+            each.name,
+            partial(_metadata, each),
+            method=Method.STRUCTURAL,
+            choices=f"half-k-metadata={AS_TWICE_K}",
+        )
+        for each in halves_of_k()
+        if each.big.sparsity and not each.big.variant.satfinite
+    ),
 )
-def metadata() -> Iterator[Case]:
-    """Yield one obligation per pair of sparse instructions."""
-    for each in halves_of_k():
-        if each.big.sparsity and not each.big.variant.satfinite:
-            yield Case(
-                each.name,
-                partial(_metadata, each),
-                method=Method.STRUCTURAL,
-                choices=f"half-k-metadata={AS_TWICE_K}",
-            )
 
 
 def _metadata(each: Composition) -> Property:
@@ -348,18 +349,18 @@ def architectures() -> Iterator[Case]:
             )
 
 
-@theorem(
+reals = Theorem(
     "ptx/composition/reals",
     "over the reals bigger products are compositions of smaller ones, however they are accumulated",
     "C + Σ_{k<K} x[k]·y[k] = (C + Σ_{k<K/2} x[k]·y[k]) + Σ_{K/2≤k<K} x[k]·y[k] as polynomials; "
     "of a sparse A, x are the stored elements and y those of B that they meet",
     SOURCE,
+    lambda: (
+        Case(each.name, partial(_reals, each), equality=Equality.VALUE, method=Method.STRUCTURAL)
+        for each in halves_of_k()
+        if not each.big.is_integer
+    ),
 )
-def reals() -> Iterator[Case]:
-    """Yield every pair of float instructions, under sequential accumulation and every architecture's."""
-    for each in halves_of_k():
-        if not each.big.is_integer:
-            yield Case(each.name, partial(_reals, each), equality=Equality.VALUE, method=Method.STRUCTURAL)
 
 
 def _reals(each: Composition) -> RingProperty:

@@ -35,6 +35,7 @@ from ..obligation import (
     Property,
     RingProperty,
     Status,
+    Theorem,
     Variable,
     holds,
     theorem,
@@ -56,28 +57,26 @@ _GREATEST_EXPONENT = 254
 # -- what is truncated
 
 
-@theorem(
+truncation = Theorem(
     "ptx/numerics/dot-add-truncation",
     "a fused dot-add is the exact sum less a remainder for each term, in units of the last aligned place",
     "for every largest exponent Emax from -126 to 254: Σ trunc(t·2^(F - Emax)) · 2^(Emax - F) = "
     "Σ t - 2^(Emax - F)·Σ r as polynomials, with trunc(z) = z - r, |r| < 1, for each of the K products, or "
     "the groups of them, and C, by the numpy model on polynomials instead of float64",
     SOURCE,
+    lambda: (
+        Case(
+            name + variant,
+            partial(_truncation, each, forgotten),
+            expect,
+            Equality.VALUE,
+            Method.STRUCTURAL,
+            statement="" if expect is Status.PROVED else "the same without the remainder of the first term",
+        )
+        for name, each in {each.sums: each for each in accumulations()}.items()
+        for variant, forgotten, expect in (("", 0, Status.PROVED), ("/one-term-exact", 1, Status.REFUTED))
+    ),
 )
-def truncation() -> Iterator[Case]:
-    """Yield each number of fraction bits and products, and that no remainder is left out."""
-    for name, each in {each.sums: each for each in accumulations()}.items():
-        for variant, forgotten, expect in (("", 0, Status.PROVED), ("/one-term-exact", 1, Status.REFUTED)):
-            yield Case(
-                name + variant,
-                partial(_truncation, each, forgotten),
-                expect,
-                Equality.VALUE,
-                Method.STRUCTURAL,
-                statement=""
-                if expect is Status.PROVED
-                else "the same without the remainder of the first term",
-            )
 
 
 def _truncation(each: ModelAccumulation, forgotten: int) -> RingProperty:

@@ -36,6 +36,7 @@ from ..obligation import (
     Property,
     RingProperty,
     Status,
+    Theorem,
     Variable,
     holds,
     theorem,
@@ -145,25 +146,25 @@ def _onto(alg: Algebra, result: FloatFormat, model: DotAddModel, product: int, a
 # -- the sum
 
 
-@theorem(
+aligned_sum = Theorem(
     "ptx/numerics/dot-add-sum",
     "aligned to an exponent of at most F, integers are summed exactly, one more loses a bit (pinned)",
     "x, y, C (and scale factors) integers, Emax = -126 (every term 0) or 0 ≤ Emax ≤ F ⇒ "
     "Σ trunc(term · 2^(F - Emax)) · 2^(Emax - F) = C + Σ x·y as polynomials over the integers, by the numpy "
     "model on polynomials instead of float64",
     SOURCE,
+    lambda: (
+        Case(
+            name + variant,
+            partial(_aligned_sum, each.sequence, each.factors, each.model.fraction_bits + excess),
+            expect,
+            Equality.VALUE,
+            Method.STRUCTURAL,
+        )
+        for name, each in {each.sums: each for each in accumulations()}.items()
+        for variant, excess, expect in (("", 0, Status.PROVED), ("/beyond", 1, Status.REFUTED))
+    ),
 )
-def aligned_sum() -> Iterator[Case]:
-    """Yield each number of fraction bits and products, and an exponent too large."""
-    for name, each in {each.sums: each for each in accumulations()}.items():
-        for variant, excess, expect in (("", 0, Status.PROVED), ("/beyond", 1, Status.REFUTED)):
-            yield Case(
-                name + variant,
-                partial(_aligned_sum, each.sequence, each.factors, each.model.fraction_bits + excess),
-                expect,
-                Equality.VALUE,
-                Method.STRUCTURAL,
-            )
 
 
 def _aligned_sum(one: StepSequence, factors: int, greatest: int) -> RingProperty:

@@ -32,6 +32,7 @@ from ..obligation import (
     Property,
     RingProperty,
     Status,
+    Theorem,
     Variable,
     holds,
     theorem,
@@ -50,26 +51,26 @@ WIDE = (F16, BF16, TF32)
 # -- order
 
 
-@theorem(
+order = Theorem(
     "ptx/numerics/dot-add-order",
     "a step does not depend on the order of its products (those of a group, inside it); their pairs matter",
     "exchanging two neighbouring products of different exponents changes nothing in "
     "Σ trunc(t·2^(F - Emax)) · 2^(Emax - F), trunc(z) = z - r with an unknown r for each term, by the numpy "
     "model on polynomials; neighbours' exchanges generate every order",
     SOURCE,
+    lambda: (
+        Case(
+            name + variant,
+            partial(_exchanged, each, both=both),
+            expect,
+            Equality.VALUE,
+            Method.STRUCTURAL,
+            statement="" if both else "the same of the left factors alone",
+        )
+        for name, each in {each.sums: each for each in accumulations()}.items()
+        for variant, both, expect in (("", True, Status.PROVED), ("/left-alone", False, Status.REFUTED))
+    ),
 )
-def order() -> Iterator[Case]:
-    """Yield each number of fraction bits and products, and an exchange of the left factors alone."""
-    for name, each in {each.sums: each for each in accumulations()}.items():
-        for variant, both, expect in (("", True, Status.PROVED), ("/left-alone", False, Status.REFUTED)):
-            yield Case(
-                name + variant,
-                partial(_exchanged, each, both=both),
-                expect,
-                Equality.VALUE,
-                Method.STRUCTURAL,
-                statement="" if both else "the same of the left factors alone",
-            )
 
 
 def _exchanged(each: ModelAccumulation, *, both: bool) -> RingProperty:
@@ -127,22 +128,22 @@ def _in_steps() -> dict[str, tuple[str, Multiplication]]:
     return found
 
 
-@theorem(
+step_order = Theorem(
     "ptx/numerics/dot-add-step-order",
     "where a row takes several steps, it matters which step has a product (pinned)",
     "exchanging a product of the first step with one of the second: M, -M and s in one step lose s, which "
     "the second step would keep",
     SOURCE,
-)
-def step_order() -> Iterator[Case]:
-    """Yield a refutation per architecture and types whose rows take several steps."""
-    for name, (architecture, form) in _in_steps().items():
-        yield Case(
+    lambda: (
+        Case(
             name,
             partial(_between_steps, architecture, form),
             Status.REFUTED,
             choices=f"accumulation={architecture}, {READINGS}",
         )
+        for name, (architecture, form) in _in_steps().items()
+    ),
+)
 
 
 def _between_steps(architecture: str, form: Multiplication) -> Property:

@@ -23,7 +23,7 @@ from ...spec.algebra import Array
 from ...spec.dot_add import EXPONENT_OF_ZERO, NO_EXPONENT, Terms, rounded_sum, truncated_sum
 from ...spec.dot_add_bound import step_bound, truncated_terms
 from ...spec.formats import FloatFormat
-from ..obligation import Case, Equality, RealClaim, RealGoal, RealProperty, theorem
+from ..obligation import Case, Equality, RealClaim, RealGoal, RealProperty, Theorem
 from .accumulations import ModelAccumulation, lengths
 
 SOURCE = "MMA-Sim (arXiv 2511.10909); Khattak and Mikaitis (arXiv 2512.07004)"
@@ -158,7 +158,7 @@ def _zeros(each: ModelAccumulation, step: _Step) -> Iterator[Any]:
             yield z3.Implies(term.term == 0, exponent <= EXPONENT_OF_ZERO)
 
 
-@theorem(
+exact_steps = Theorem(
     "ptx/numerics/dot-add-exact-steps",
     "a row of truncating dot-adds is exact on integers whose terms are not less than their exponents say",
     "x, y, C (and scale factors) any integers and e any exponents with 2^e ≤ |t| for each term t ≠ 0, "
@@ -166,11 +166,11 @@ def _zeros(each: ModelAccumulation, step: _Step) -> Iterator[Any]:
     "Σ |x·y| + |C| < 2^p, p = 1 + min(F, fraction bits kept) ⇒ each step's sum is C + Σ x·y so far, before "
     "and after its last rounding; by the specification's own functions on terms",
     SOURCE,
+    lambda: (
+        Case(name, partial(_exact, each, steps), equality=Equality.VALUE)
+        for name, (each, steps) in _rows().items()
+    ),
 )
-def exact_steps() -> Iterator[Case]:
-    """Yield every kind of step, in rows of every length."""
-    for name, (each, steps) in _rows().items():
-        yield Case(name, partial(_exact, each, steps), equality=Equality.VALUE)
 
 
 def _exact(each: ModelAccumulation, steps: int, bits_more: int = 0) -> RealProperty:
@@ -223,7 +223,7 @@ def _exact_claim(each: ModelAccumulation, count: int, bits_more: int) -> RealCla
     return RealClaim([*assumptions, *signs, small, *facts.conditions], goals)
 
 
-@theorem(
+near_step = Theorem(
     "ptx/numerics/dot-add-near-step",
     "one truncating dot-add is as near to the exact sum as spec.dot_add_bound says",
     "x, y, C (and scale factors) any numbers, e any exponents, s ≥ |t| and w·s ≥ 2^e for each term t ≠ 0, "
@@ -231,11 +231,11 @@ def _exact_claim(each: ModelAccumulation, count: int, bits_more: int) -> RealCla
     "formats' at e ⇒ 2^Emax ≤ w·S + 2^emin, S = Σ s; before its last rounding the sum is off by "
     "n·2^(Emax - F), and no greater than S; |D - exact| ≤ h·S + η; by the specification's own functions",
     SOURCE,
+    lambda: (
+        Case(name, partial(_near, each), equality=Equality.VALUE)
+        for name, each in {name_of(each, 1): each for each in lengths()}.items()
+    ),
 )
-def near_step() -> Iterator[Case]:
-    """Yield every kind of step."""
-    for name, each in {name_of(each, 1): each for each in lengths()}.items():
-        yield Case(name, partial(_near, each), equality=Equality.VALUE)
 
 
 def _near(each: ModelAccumulation, terms_too_few: int = 0) -> RealProperty:

@@ -17,6 +17,7 @@ from ..obligation import (
     Method,
     Property,
     Status,
+    Theorem,
     Variable,
     holds,
     theorem,
@@ -199,17 +200,19 @@ def sum_range() -> Iterator[Case]:
         yield Case(f"{a}-{b}", goal, method=Method.INDUCTION)
 
 
-@theorem(
+saturation = Theorem(
     "ptx/numerics/saturation",
     "clamping a total is wrapping it unless it leaves s32, and then the nearest end",
     "T in s32 ⇒ clamp(T) = T mod 2^32; T > max ⇒ clamp(T) = max; T < min ⇒ clamp(T) = min; of any "
     "total, whoever computes it: instructions with .satfinite are executed in ptx/stated/products",
     SOURCE,
+    lambda: iter(
+        (
+            Case("total", partial(_saturation, always=False)),
+            Case("always-wraps", partial(_saturation, always=True), Status.REFUTED),
+        )
+    ),
 )
-def saturation() -> Iterator[Case]:
-    """Yield the rule for any total, and the refutation that it never matters."""
-    yield Case("total", partial(_saturation, always=False))
-    yield Case("always-wraps", partial(_saturation, always=True), Status.REFUTED)
 
 
 def _saturation(*, always: bool) -> Property:

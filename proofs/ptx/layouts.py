@@ -28,6 +28,7 @@ from ..obligation import (
     Method,
     Property,
     Status,
+    Theorem,
     Variable,
     theorem,
 )
@@ -104,27 +105,23 @@ def by_width() -> dict[str, HeldOperand]:
     return found
 
 
-@theorem(
+layout = Theorem(
     "ptx/fragment/layout",
     "elements of a matrix and elements of the warp's registers correspond one to one",
     "(lane, i) ↦ (row, column) is a bijection, with an explicit inverse",
     SOURCE,
+    lambda: bijections({name: operand.fragment.layout for name, operand in by_width().items()}),
 )
-def layout() -> Iterator[Case]:
-    """Yield one obligation per shape, width of an element and operand; the quad pairs have their own."""
-    return bijections({name: operand.fragment.layout for name, operand in by_width().items()})
 
 
-@theorem(
+executed = Theorem(
     "ptx/fragment/executed",
     "what the executor reads is what the layout's formula says",
     "gather(R)[row, column] is the element i of the lane's registers that the layout names; "
     "scatter(gather(R)) = R without padding",
     SOURCE,
+    lambda: readings({operand.typed: held_in(operand.fragment) for operand in held_operands()}),
 )
-def executed() -> Iterator[Case]:
-    """Yield one obligation per shape, element type and operand."""
-    return readings({operand.typed: held_in(operand.fragment) for operand in held_operands()})
 
 
 @theorem(

@@ -23,6 +23,7 @@ from ..obligation import (
     Method,
     Property,
     Status,
+    Theorem,
     Variable,
     holds,
     theorem,
@@ -168,18 +169,18 @@ def _stays_finite(fmt: FloatFormat) -> Property:
     return Property(numbers(fmt), claim, partial(between, fmt), pinned, abstract=False)
 
 
-@theorem(
+directed = Theorem(
     "ptx/rounding/directed",
     "rounding in any direction is off by less than a unit in the last place, twice the bound to nearest",
     "z = x + u·y as in ptx/rounding/nearest: fl(z) is x or the next number, both nearer than 2u·2^e",
     SOURCE,
+    lambda: (
+        Case(f"{fmt}/{direction.name.lower()}", partial(_directed, fmt, direction))
+        for fmt in DIRECTED
+        for direction in Rounding
+        if direction is not NEAREST
+    ),
 )
-def directed() -> Iterator[Case]:
-    """Yield the directions of f64 (``.rz``, ``.rm``, ``.rp``), and of f32, which Power may round so."""
-    for fmt in DIRECTED:
-        for direction in Rounding:
-            if direction is not NEAREST:
-                yield Case(f"{fmt}/{direction.name.lower()}", partial(_directed, fmt, direction))
 
 
 def _directed(fmt: FloatFormat, direction: Rounding) -> Property:

@@ -27,6 +27,7 @@ from ..obligation import (
     Property,
     RingProperty,
     Status,
+    Theorem,
     theorem,
 )
 from .blocked import block_of, met_block_of, multiplied
@@ -158,16 +159,16 @@ def _kinds(one: Multiplication, other: Multiplication) -> Property:
     return Property(variables(operands_of(one)), claim)
 
 
-@theorem(
+unscaled_row = Theorem(
     "ptx/block-scale/unscaled-row",
     "if scale factor 1 changes no element, a row with all factors 1 is summed as without factors",
     "(x[k] · 1 = x[k] and y[k] · 1 = y[k] as numbers, for all k) ⇒ D(all factors 1) = D(no factors)",
     SOURCE,
+    lambda: (
+        Case(name, partial(_unscaled_row, instruction), choices=SEQUENTIAL_ONLY)
+        for name, instruction in instructions().items()
+    ),
 )
-def unscaled_row() -> Iterator[Case]:
-    """Yield one obligation per instruction."""
-    for name, instruction in instructions().items():
-        yield Case(name, partial(_unscaled_row, instruction), choices=SEQUENTIAL_ONLY)
 
 
 def _unscaled_row(instruction: Multiplication) -> Property:

@@ -25,7 +25,7 @@ from ...spec.ptx.mma_forms import NARROW_FLOATS, MmaForm
 from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.variant import Family
 from ..families import scaling
-from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Theorem, Variable, theorem
 from ..table_theorem import table_theorem
 
 SOURCE = "PTX ISA 9.1 sections 5.2.3 and 9.7.14.3; OCP Microscaling Formats 1.0"
@@ -80,16 +80,13 @@ def exact() -> Iterator[Case]:
         yield Case(f"{element}/{scale}", goal, method=Method.CERTIFICATE)
 
 
-@theorem(
+chunk = Theorem(
     "ptx/block-scale/chunk",
     "a stored element and the element of B that it meets have scale factors of the same chunk of K",
     "∀ nibble: column(s) div (K / X) = s div (stored / X), which is how factors are spread over a row",
     SOURCE,
+    lambda: (Case(name, partial(_chunk, instruction)) for name, instruction in instructions().items()),
 )
-def chunk() -> Iterator[Case]:
-    """Yield one obligation per instruction."""
-    for name, instruction in instructions().items():
-        yield Case(name, partial(_chunk, instruction))
 
 
 def _chunk(instruction: Multiplication) -> Property:

@@ -25,6 +25,7 @@ from ..obligation import (
     Method,
     Property,
     Status,
+    Theorem,
     Variable,
     holds,
     theorem,
@@ -88,22 +89,22 @@ def _kept(sparsity: Sparsity) -> Property:
     return Property((Variable("metadata", U4, (1, 1)),), claim, partial(_legal, sparsity), abstract=False)
 
 
-@theorem(
+columns = Theorem(
     "ptx/sparsity/columns",
     "the element of B that meets a stored element is the one in its logical column",
     "∀ metadata: select(B)[s] = B[column(s)] and, if it is legal, expand(A')[column(s)] = A'[s]",
     SOURCE,
+    lambda: (
+        Case(
+            f"{name}/{nibble:04b}",
+            partial(_columns, one_chunk(sparsity), nibble),
+            statement=f"nibble {nibble:04b} (i1 i0) keeps columns "
+            + ", ".join(str(one_chunk(sparsity).column(s, nibble)) for s in range(sparsity.kept)),
+        )
+        for name, sparsity in meanings().items()
+        for nibble in sparsity.legal_nibbles
+    ),
 )
-def columns() -> Iterator[Case]:
-    """Yield one obligation for each meaning of a nibble and value of it."""
-    for name, sparsity in meanings().items():
-        for nibble in sparsity.legal_nibbles:
-            yield Case(
-                f"{name}/{nibble:04b}",
-                partial(_columns, one_chunk(sparsity), nibble),
-                statement=f"nibble {nibble:04b} (i1 i0) keeps columns "
-                + ", ".join(str(one_chunk(sparsity).column(s, nibble)) for s in range(sparsity.kept)),
-            )
 
 
 def _columns(sparsity: Sparsity, nibble: int) -> Property:
@@ -121,16 +122,15 @@ def _columns(sparsity: Sparsity, nibble: int) -> Property:
     return Property((stored, b), claim, abstract=False)
 
 
-@theorem(
+chunks = Theorem(
     "ptx/sparsity/chunks",
     "a row is its chunks: each depends on its own nibble, stored elements and rows of B only",
     "select(B, E)[c-th kept] = select(B of chunk c, E[c]) and expand(A', E)[chunk c] = expand(A' of c, E[c])",
     SOURCE,
+    lambda: (
+        Case(each.name, partial(_chunks, each.sparsity), method=Method.STRUCTURAL) for each in sparse_types()
+    ),
 )
-def chunks() -> Iterator[Case]:
-    """Yield one obligation per shape and type."""
-    for each in sparse_types():
-        yield Case(each.name, partial(_chunks, each.sparsity), method=Method.STRUCTURAL)
 
 
 def _chunks(sparsity: Sparsity) -> Property:
@@ -321,16 +321,16 @@ def _discarded(fmt: FloatFormat, assume_finite: bool, pinned: dict[str, int] | N
     return Property(variables, claim, assuming, pinned, abstract=False)
 
 
-@theorem(
+swapped = Theorem(
     "ptx/sparsity/swapped",
     "plain .sp with decreasing indices is ordered metadata with the stored elements swapped",
     "∀ metadata with i0 ≠ i1: expand(A', (i0, i1)) = expand(A' swapped, (i1, i0)), and select likewise",
     SOURCE,
+    lambda: (
+        Case(granularity, partial(_swapped, one_chunk(meanings()[f"{granularity}/plain"])))
+        for granularity in ("2:4", "4:8")
+    ),
 )
-def swapped() -> Iterator[Case]:
-    """Yield one obligation per granularity that has it."""
-    for granularity in ("2:4", "4:8"):
-        yield Case(granularity, partial(_swapped, one_chunk(meanings()[f"{granularity}/plain"])))
 
 
 def _swapped(sparsity: Sparsity) -> Property:

@@ -23,7 +23,7 @@ from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.variant import Family
 from ...spec.ptx.wmma import MemoryOperand, memory_operands
 from ...spec.ptx.wmma_forms import WMMA_FORMS, WmmaForm
-from ..obligation import Case, Equation, Inputs, Method, Property, Variable, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Theorem, Variable, theorem
 
 SOURCE = "PTX ISA 9.7.14.4.1 to 9.7.14.4.5 (fragments, storage, wmma.load, wmma.store, wmma.mma)"
 
@@ -127,7 +127,7 @@ def _moved(operand: MemoryOperand) -> Property:
     return Property((*coordinates, Variable("pointer", U64, (1,)), Variable("stride", U32, (1,))), claim)
 
 
-@theorem(
+load_mma_store = Theorem(
     "ptx/wmma/load-mma-store",
     "wmma.load, wmma.mma and wmma.store compute an element of the product of the matrices in memory",
     "for every map of elements to slots, pointer, stride, i and j: D[i, j] in memory is what the product "
@@ -135,17 +135,17 @@ def _moved(operand: MemoryOperand) -> Property:
     "modifier; that D[i, j] depends on no other element is ptx/blocked/tiles. In other layouts too, by "
     "ptx/wmma/transfer",
     SOURCE,
+    lambda: (
+        Case(
+            f"{form.shape}/{d}.{a}.{c}",
+            partial(_product_in_memory, form, (d, a, c)),
+            method=Method.STRUCTURAL,
+        )
+        for form in WMMA_FORMS
+        for a, _ in form.multiplicands
+        for d, c in form.accumulators
+    ),
 )
-def load_mma_store() -> Iterator[Case]:
-    """Yield the types of every shape, with A by rows, B by columns, C and D by rows."""
-    for form in WMMA_FORMS:
-        for a, _ in form.multiplicands:
-            for d, c in form.accumulators:
-                yield Case(
-                    f"{form.shape}/{d}.{a}.{c}",
-                    partial(_product_in_memory, form, (d, a, c)),
-                    method=Method.STRUCTURAL,
-                )
 
 
 def _product_in_memory(form: WmmaForm, types: tuple[str, str, str]) -> Property:
