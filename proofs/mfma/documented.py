@@ -20,9 +20,13 @@ from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Certificate
 from ..refusals import refused
-from ..table_theorem import table_theorem
+from ..table_theorem import Table, answered, table_theorem
+from ..text_tables import table
 from .stated import instructions as stated
 from .stated import texts
+
+STATED = f"{__package__}.stated"
+"""The package of the tables."""
 
 SOURCE = "AMD CDNA4 ISA, chapter 7 and VOP3P-MAI; llvm-mc 14 to 22"
 
@@ -101,8 +105,9 @@ read_texts = table_theorem(
     "of the word has one on gfx908, and what is one more has none; listed constants have the listed codes",
     "llvm-mc 19",
     lambda: {
-        "lines": lambda: compared(texts.LINES, _read),
+        "lines": Table(STATED, "lines", "text", _word),
         "written": _written,
+        "printed": Table(STATED, "printed", "text", lambda text: str(parse(text))),
         "names": _names,
         "elsewhere": _elsewhere,
         "fields": _fields,
@@ -115,29 +120,20 @@ _STRICTER = {"broadcast"}
 """Rules that llvm-mc does not check (contradiction lenient-assembler)."""
 
 
-def _word(text: str) -> int | None:
+def _word(text: str) -> str:
     target = target_named("gfx942")
     try:
         written = parse(text)
     except InputError:
-        return None
+        return "refused"
     wrong = {violation.rule.id for violation in violations(written, target)}
-    return None if wrong - _STRICTER else encode(written, target)
-
-
-def _read() -> Mapping[str, int | None]:
-    return {text: _word(text) for text in texts.LINES}
+    return "refused" if wrong - _STRICTER else f"{encode(written, target):#018x}"
 
 
 def _written() -> Certificate:
-    taken: dict[object, object] = {text: word for text, word in texts.LINES.items() if word is not None}
-    taken |= {(text,): said for text, said in texts.PRINTED.items()}
-
-    def written() -> Mapping[object, object]:
-        printed: dict[object, object] = {(text,): str(parse(text)) for text in texts.PRINTED}
-        return printed | {text: _word(str(parse(text))) for text in texts.LINES if text in taken}
-
-    return compared(taken, written)
+    """Return the claim that lines that are taken are written as texts of the same word, as listed."""
+    taken = {row["text"]: row["word"] for row in table(STATED, "lines") if row["word"] != "refused"}
+    return answered(taken, lambda text: _word(str(parse(text))))
 
 
 def _names() -> Certificate:

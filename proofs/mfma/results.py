@@ -17,9 +17,10 @@ from ...spec.mfma.targets import target_named
 from ...spec.numpy_algebra import NumpyAlgebra
 from ..comparison import compared, whole_numbers
 from ..obligation import Certificate
-from ..table_theorem import answered, table_theorem
+from ..table_theorem import Table, table_theorem
+from .documented import STATED
 from .stated import instructions as table
-from .stated import products, results
+from .stated import products
 
 WIDTHS = {"f64": 64, "f32": 32, "xf32": 32, "i32": 32, "f16": 16, "bf16": 16, "i8": 8, "fp8": 8, "bf8": 8}
 
@@ -53,6 +54,10 @@ class _Instruction:
         )
         return done["d" if registers or "d_bits" not in done else "d_bits"]
 
+    def spelled(self, d: Array) -> str:
+        """Return the encoding of the first element of D."""
+        return f"{int(d.flat[0]):0{WIDTHS[self.types['d']] // 4}x}"
+
     def elements(self, operand: str, encodings: str) -> Array:
         """Return a matrix with the listed elements from its first on, along k, and 0 elsewhere."""
         found = np.zeros(self.shape(operand), dtype=f"u{max(8, WIDTHS[self.types[operand]]) // 8}")
@@ -70,48 +75,21 @@ listed_results = table_theorem(
     "unspecified sum depends on a row of A, a column of B and an element of C alone",
     "CDNA4 ISA chapter 7; open points of the specification, by name",
     lambda: {
-        **{
-            name: partial(_results, name)
-            for name in dict.fromkeys(row["instruction"].split()[0] for row in results.RESULTS)
-        },
-        "constants": _constants,
-        "undefined": _undefined,
+        **Table(STATED, "results", "mnemonic, modifiers, target, choice, A, B, C", _first).by("mnemonic"),
+        "constants": Table(STATED, "constants", "instruction, C", _of_constant),
+        "undefined": Table(STATED, "undefined", "instruction, target, choice", _kind),
         "unspecified": _unspecified,
     },
 )
 
 
-def _results(name: str) -> Certificate:
-    columns = ("instruction", "target", "choice", "A", "B", "C")
-
-    return answered(
-        {
-            tuple(row[column] for column in columns): int(row["D"], 16)
-            for row in results.RESULTS
-            if row["instruction"].split()[0] == name
-        },
-        _first,
-    )
-
-
-def _first(listed: str, target: str, choice: str, a: str, b: str, c: str) -> int:
-    instruction = _Instruction(listed, target)
+def _first(mnemonic: str, modifiers: str, target: str, choice: str, a: str, b: str, c: str) -> str:
+    instruction = _Instruction(f"{mnemonic} {modifiers}", target)
     arrays = {
         f"{name}_bits": instruction.elements(name, listed)
         for name, listed in zip("abc", (a, b, c), strict=True)
     }
-    return int(instruction.execute(arrays, choice).flat[0])
-
-
-def _constants() -> Certificate:
-
-    return answered(
-        {
-            (row["instruction"], row["C"]): None if row["D"] == "unknown" else int(row["D"], 16)
-            for row in results.CONSTANTS
-        },
-        _of_constant,
-    )
+    return instruction.spelled(instruction.execute(arrays, choice))
 
 
 def _unspecified() -> Certificate:
@@ -146,18 +124,14 @@ def _unspecified() -> Certificate:
     return compared(expected, specified)
 
 
-def _of_constant(name: str, c: str) -> int | None:
+def _of_constant(name: str, c: str) -> str | None:
     instruction = _Instruction(name, "gfx942", c)
     try:
         d = instruction.execute({f"{each}_bits": instruction.elements(each, "") for each in "ab"})
     except UnsupportedError:
         return None
     assert np.all(d == d.flat[0])
-    return int(d.flat[0])
-
-
-def _undefined() -> Certificate:
-    return answered({row[:3]: row[3] for row in results.UNDEFINED}, _kind)
+    return instruction.spelled(d)
 
 
 def _kind(listed: str, target: str, choice: str) -> str:

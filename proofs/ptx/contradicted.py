@@ -16,7 +16,8 @@ from ...spec.ptx.targets import target_named, version_named
 from ..comparison import compared
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from .documented import every_stated_instruction
+from ..text_tables import table
+from .documented import STATED, every_stated_instruction
 from .stated import leniency, neighbours, targets
 from .stated.operand_types import OPERANDS, operand
 
@@ -102,7 +103,7 @@ _REGISTER = re.compile(r"\b([a-z]+\d*x?\d*)_\d+\b")
 
 def _near() -> Iterator[At]:
     """Yield the exceptions, and those that differ from them in one token, operand, target or version."""
-    for text, target, version, named in leniency.TAKEN:
+    for text, target, version, named in (row.values() for row in table(STATED, "leniency")):
         yield text, target, version
         if not named or named == "text":
             continue

@@ -19,6 +19,9 @@ from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
 from .stated import moves, products, targets
 
+STATED = f"{__package__}.stated"
+"""The package of the tables."""
+
 SOURCE = "PTX ISA 9.1 sections 9.7.14.2 to 9.7.14.6 (tables, syntax, target and ISA notes); ptxas"
 
 Stated = tuple[tuple[str, ...], Mapping[str, Version]]

@@ -30,9 +30,9 @@ from ...spec.ptx.variant import Family, Variant
 from ..comparison import compared
 from ..obligation import Certificate
 from ..refusals import refused
-from ..table_theorem import answered, table_theorem
-from .documented import every_stated_instruction
-from .stated import constants, examples, launches, leniency, neighbours, texts
+from ..table_theorem import Table, answered, table_theorem
+from .documented import STATED, every_stated_instruction
+from .stated import constants, launches, neighbours, texts
 
 read_texts = table_theorem(
     "ptx/stated/texts",
@@ -44,57 +44,39 @@ read_texts = table_theorem(
     "what is said of listed texts that are none names the token at which they go wrong",
     "PTX ISA 9.1 chapter 4 (syntax), section 9.7.14; ptxas of CUDA 13.0",
     lambda: {
-        "spellings": _spellings,
-        "operands": _operands,
+        "spellings": Table(STATED, "spellings", "text", lambda text: str(parse(text))),
+        "operands": Table(STATED, "operands", "operand", _read),
         "modifiers": _modifiers,
         "words": _words,
         "declarations": _declarations,
         "refused": _no_texts,
-        "defaults": _defaults,
-        "examples": _examples,
+        "defaults": Table(STATED, "defaults", "mnemonic", _spelled_out),
+        "examples": Table(STATED, "examples", "declared, text", _broken),
         "named": _named,
-        "reasons": _reasons,
+        "reasons": Table(STATED, "reasons", "text", _said),
     },
 )
 
 
-def _spellings() -> Certificate:
-    return answered(dict(texts.SPELLINGS), lambda text: str(parse(text)))
+def _spelled_out(mnemonic: str) -> str:
+    """Return a mnemonic with the vector size that is meant where it is left out."""
+    variant = parse(mnemonic).variant
+    return str(form_of(variant).canonical(variant))
 
 
-def _defaults() -> Certificate:
-    """Return the claim that the vector size is spelled where it was left out, and all else stays."""
-
-    def spelled(text: str) -> str:
-        variant = parse(text).variant
-        return str(form_of(variant).canonical(variant))
-
-    return answered(texts.DEFAULTS, spelled)
+def _broken(declared: str, text: str) -> frozenset[str]:
+    """Return the rules that an example breaks from PTX 7.8 on."""
+    instruction = parse(text, read_declarations(declared))
+    found = [violations(instruction, target_named("sm_90"), version) for version in ((7, 8), (9, 1))]
+    return frozenset(violation.rule.id for each in found for violation in each)
 
 
-def _examples() -> Certificate:
-    expected = {
-        (text, version): broken for _, text, broken in examples.EXAMPLES for version in ("7.8", "9.1")
-    }
-    names = {text: declared for declared, text, _ in examples.EXAMPLES}
-
-    def broken(text: str, version: str) -> str:
-        instruction = parse(text, read_declarations(names[text]))
-        found = violations(instruction, target_named("sm_90"), version_named(version))
-        return " ".join(sorted({violation.rule.id for violation in found}))
-
-    return answered(expected, broken)
+_DECLARED = {"a": "b32", "t": ".shared"}
 
 
-def _operands() -> Certificate:
-    expected = dict(texts.OPERANDS)
-    declared = {"a": "b32", "t": ".shared"}
-
-    def kind(text: str) -> str:
-        (operand,) = parse(f"mma {text}", declared).operands or (Sink(),)
-        return _kind(operand)
-
-    return answered(expected, kind)
+def _read(text: str) -> str:
+    (operand,) = parse(f"mma {text}", _DECLARED).operands or (Sink(),)
+    return _kind(operand)
 
 
 def _kind(operand: Operand) -> str:
@@ -158,14 +140,11 @@ def _no_texts() -> Certificate:
     return compared(dict.fromkeys((*texts.REFUSED, *texts.NO_DECLARATIONS), True), specified)
 
 
-def _reasons() -> Certificate:
-    def said(text: str) -> str:
-        try:
-            return str(parse(text))
-        except InputError as error:
-            return str(error)
-
-    return answered(texts.REASONS, said)
+def _said(text: str) -> str:
+    try:
+        return str(parse(text))
+    except InputError as error:
+        return str(error)
 
 
 def _named() -> Certificate:
@@ -203,7 +182,11 @@ constant_expressions = table_theorem(
     "∀ listed expressions: the value is that of the array which ptxas initialises with it; syntax is taken "
     "where ptxas accepts it as an element of C; nesting beyond 64 is refused",
     "PTX ISA 9.1 section 4.5; ptxas of CUDA 13.0, measured",
-    lambda: {"integers": _integers, "floats": _floats, "taken": _taken},
+    lambda: {
+        "integers": Table(STATED, "values", "expression", _integer),
+        "floats": Table(STATED, "floats", "expression", _float),
+        "taken": _taken,
+    },
 )
 
 
@@ -212,24 +195,18 @@ def _value(text: str) -> Operand:
     return operand
 
 
-def _integers() -> Certificate:
-    def value(text: str) -> int:
-        found = _value(text)
-        assert isinstance(found, Integer)
-        return (found.value + (1 << 63)) % (1 << 64) - (1 << 63)
-
-    return answered(constants.VALUES, value)
+def _integer(text: str) -> int:
+    found = _value(text)
+    assert isinstance(found, Integer)
+    return (found.value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def _floats() -> Certificate:
-    def value(text: str) -> str:
-        found = _value(text)
-        if isinstance(found, HexFloat) and found.bits == 64:
-            return f"{found.encoding:016x}"
-        assert isinstance(found, Decimal)
-        return struct.pack(">d", float(found.text)).hex()
-
-    return answered(constants.FLOATS, value)
+def _float(text: str) -> str:
+    found = _value(text)
+    if isinstance(found, HexFloat) and found.bits == 64:
+        return f"{found.encoding:016x}"
+    assert isinstance(found, Decimal)
+    return struct.pack(">d", float(found.text)).hex()
 
 
 def _taken() -> Certificate:
@@ -277,25 +254,21 @@ taken_all_the_same = table_theorem(
     "∀ listed instructions: the contradictions that are named for what the rules exclude are as listed; "
     "none for their legal or refused neighbours",
     "PTX ISA 9.1 section 9.7.14; ptxas of CUDA 13.0, and of 13.5 where it says so",
-    lambda: {"examples": _leniencies},
+    lambda: {"examples": Table(STATED, "leniency", "text, target, PTX", _taken_all_the_same)},
 )
 
 
 _NAMES = "b32_<20>: b32, f32_<20>: f32, b64_<20>: b64, b8_<20>: b8, pred_<20>: pred"
 
 
-def _leniencies() -> Certificate:
-
-    def named(text: str, target: str, version: str) -> str:
-        try:
-            instruction = parse(text, read_declarations(_NAMES))
-        except InputError:
-            return "text"
-        on, since = target_named(target), version_named(version)
-        found = may_be_taken(instruction, Module(on, since), violations(instruction, on, since))
-        return " ".join(contradiction.id for contradiction in found)
-
-    return answered({tuple(at): who for *at, who in leniency.TAKEN}, named)
+def _taken_all_the_same(text: str, target: str, version: str) -> str:
+    try:
+        instruction = parse(text, read_declarations(_NAMES))
+    except InputError:
+        return "text"
+    on, since = target_named(target), version_named(version)
+    found = may_be_taken(instruction, Module(on, since), violations(instruction, on, since))
+    return " ".join(contradiction.id for contradiction in found)
 
 
 THEOREMS = (read_texts, constant_expressions, launch_table, taken_all_the_same)

@@ -20,8 +20,8 @@ from ...spec.rounding import Rounding
 from ..comparison import arrays_compared, compared
 from ..obligation import Certificate
 from ..stated import encodings
-from ..table_theorem import answered, table_theorem
-from .documented import every_stated_instruction
+from ..table_theorem import Table, answered, table_theorem
+from .documented import STATED, every_stated_instruction
 from .executed import shape
 from .stated import neighbours, undefined
 
@@ -43,7 +43,7 @@ undefined_operands = table_theorem(
         "selectors": _selectors,
         "scaled": _scaled,
         "batches": _batches,
-        "messages": _messages,
+        "messages": Table(STATED, "messages", "mnemonic, rule", _message),
         "nibbles": _nibbles,
     },
 )
@@ -220,11 +220,8 @@ def _batches() -> Certificate:
 
 
 # -- messages
-def _messages() -> Certificate:
-    return answered(
-        {(text, rule): told for text, rule, told in undefined.MESSAGES},
-        lambda text, rule: narrow(parse(text).variant).messages.get(rule),
-    )
+def _message(mnemonic: str, rule: str) -> str | None:
+    return narrow(parse(mnemonic).variant).messages.get(rule)
 
 
 THEOREMS = (undefined_operands,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache, partial
 
 from ...spec.errors import InputError
@@ -13,10 +14,15 @@ from ...spec.ptx.targets import target_named, version_named
 from ..comparison import compared
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from .documented import SOURCE, TABLES, every_stated_instruction, stated_instructions
+from ..text_tables import table
+from .documented import SOURCE, STATED, TABLES, every_stated_instruction, stated_instructions
 from .stated import neighbours, targets
 from .stated.products import SELECTORS
-from .stated.witnesses import NAMES, WITNESSES
+
+NAMES = (
+    "%r<40>: b32, %f<20>: f32, %d<20>: f64, %h<20>: b16, %l<4>: b64, %p<4>: pred, tile: shared, far: global"
+)
+"""The declarations of the names in the instructions of `witnesses`."""
 
 NEWEST = "sm_120a", "9.1"
 """The target and version that have every form of the tables."""
@@ -195,15 +201,18 @@ rules = table_theorem(
     "version changed they break none",
     SOURCE,
     lambda: {
-        **{rule: partial(_rule, rule) for rule in dict.fromkeys(rule for rule, *_ in WITNESSES)},
+        **{rule: partial(_rule, rule) for rule in dict.fromkeys(row["rule"] for row in _WITNESSES)},
         "every-rule": _every_rule,
     },
 )
 
 
+_WITNESSES: Sequence[Mapping[str, str]] = table(STATED, "witnesses")
+
+
 def _rule(rule: str) -> Certificate:
     expected: dict[tuple[str, str, str], frozenset[str]] = {}
-    for of, target, version, text, old, new in WITNESSES:
+    for of, target, version, text, old, new in (row.values() for row in _WITNESSES):
         if of == rule:
             legal = text, target, version
             expected[legal] = frozenset()
@@ -216,7 +225,7 @@ def _rule(rule: str) -> Certificate:
 
 
 def _every_rule() -> Certificate:
-    named = dict.fromkeys((rule for rule, *_ in WITNESSES), True)
+    named = dict.fromkeys((row["rule"] for row in _WITNESSES), True)
     return compared(named, lambda: {rule.id: True for rule in RULES})
 
 

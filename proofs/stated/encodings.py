@@ -15,34 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..text_tables import rows
+from ..text_tables import table
 from .arithmetic import DIRECTIONS
 from .formats import SPECIAL, WIDTHS
 
-_BEYOND = """
-name     | overflow | NaN
-f16      | infinity | 7e00
-bf16     | infinity | 7fc0
-tf32     | infinity | 7fc00000
-f32      | infinity | 7fc00000
-f64      | infinity | 7ff8000000000000
-e4m3     | NaN      | 7f
-e5m2     | infinity | 7e
-e3m2     | largest  | 1f
-e2m3     | largest  | 1f
-e2m1     | largest  | 7
-e1m2     | largest  | 7
-ue8m0    | NaN      | ff
-ue4m3    | NaN      | 7f
-e4m3fnuz | NaN      | 80
-e5m2fnuz | NaN      | 80
-e9m7     | infinity | ffc0
-e11m20   | infinity | 7ff80000
-e6m12    | infinity | 1fc000
-"""
+BEYOND = {row.pop("name"): row for row in table(__package__, "beyond")}
 """What is beyond the largest number; what a NaN is encoded as (the largest number, where there is none)."""
-
-BEYOND = {row.pop("name"): row for row in rows(_BEYOND)}
 
 WITHOUT_ZERO = ("ue8m0",)
 ONE_ZERO = ("e4m3fnuz", "e5m2fnuz")

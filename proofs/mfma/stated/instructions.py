@@ -8,82 +8,10 @@ from __future__ import annotations
 
 import re
 
-from ...text_tables import rows
+from ...text_tables import table
 
 TARGETS = ("gfx908", "gfx90a", "gfx940", "gfx941", "gfx942", "gfx950", "gfx9-4-generic")
 
-_LATER = """
-name                   | also                 | opcode | blocks | A, B | C, D | targets
-f32_32x32x1_2b_f32     | 32x32x1f32           | 40     | 2      | 1    | 32   | 940 950 generic
-f32_16x16x1_4b_f32     | 16x16x1f32           | 41     | 4      | 1    | 16   | 940 950 generic
-f32_4x4x1_16b_f32      | 4x4x1f32             | 42     | 16     | 1    | 4    | 940 950 generic
-f32_32x32x2_f32        | 32x32x2f32           | 44     | 1      | 1    | 16   | 940 950 generic
-f32_16x16x4_f32        | 16x16x4f32           | 45     | 1      | 1    | 4    | 940 950 generic
-f32_32x32x4_2b_f16     | 32x32x4f16           | 48     | 2      | 2    | 32   | 940 950 generic
-f32_16x16x4_4b_f16     | 16x16x4f16           | 49     | 4      | 2    | 16   | 940 950 generic
-f32_4x4x4_16b_f16      | 4x4x4f16             | 4a     | 16     | 2    | 4    | 940 950 generic
-f32_32x32x8_f16        | 32x32x8f16           | 4c     | 1      | 2    | 16   | 940 950 generic
-f32_16x16x16_f16       | 16x16x16f16          | 4d     | 1      | 2    | 4    | 940 950 generic
-f32_32x32x4_2b_bf16    | 32x32x4bf16 1k       | 5d     | 2      | 2    | 32   | 940 950 generic
-f32_16x16x4_4b_bf16    | 16x16x4bf16 1k       | 5e     | 4      | 2    | 16   | 940 950 generic
-f32_4x4x4_16b_bf16     | 4x4x4bf16 1k         | 5f     | 16     | 2    | 4    | 940 950 generic
-f32_32x32x8_bf16       | 32x32x8bf16 1k       | 60     | 1      | 2    | 16   | 940 950 generic
-f32_16x16x16_bf16      | 16x16x16bf16 1k      | 61     | 1      | 2    | 4    | 940 950 generic
-f32_32x32x4_xf32       | 32x32x4xf32          | 3f     | 1      | 2    | 16   | 940
-f32_16x16x8_xf32       | 16x16x8xf32          | 3e     | 1      | 2    | 4    | 940
-f32_16x16x32_bf8_bf8   |                      | 70     | 1      | 2    | 4    | 940 950
-f32_16x16x32_bf8_fp8   |                      | 71     | 1      | 2    | 4    | 940 950
-f32_16x16x32_fp8_bf8   |                      | 72     | 1      | 2    | 4    | 940 950
-f32_16x16x32_fp8_fp8   |                      | 73     | 1      | 2    | 4    | 940 950
-f32_32x32x16_bf8_bf8   |                      | 74     | 1      | 2    | 16   | 940 950
-f32_32x32x16_bf8_fp8   |                      | 75     | 1      | 2    | 16   | 940 950
-f32_32x32x16_fp8_bf8   |                      | 76     | 1      | 2    | 16   | 940 950
-f32_32x32x16_fp8_fp8   |                      | 77     | 1      | 2    | 16   | 940 950
-i32_32x32x4_2b_i8      | 32x32x4i8            | 50     | 2      | 1    | 32   | 940 950 generic
-i32_16x16x4_4b_i8      | 16x16x4i8            | 51     | 4      | 1    | 16   | 940 950 generic
-i32_4x4x4_16b_i8       | 4x4x4i8              | 52     | 16     | 1    | 4    | 940 950 generic
-i32_32x32x16_i8        | 32x32x16i8           | 56     | 1      | 2    | 16   | 940 950 generic
-i32_16x16x32_i8        | 16x16x32i8           | 57     | 1      | 2    | 4    | 940 950 generic
-f64_16x16x4_f64        | 16x16x4f64           | 6e     | 1      | 2    | 8    | 940 950 generic
-f64_4x4x4_4b_f64       | 4x4x4f64             | 6f     | 4      | 2    | 2    | 940 950 generic
-f32_16x16x32_f16       | 16x16x32f16          | 54     | 1      | 4    | 4    | 950
-f32_32x32x16_f16       | 32x32x16f16          | 55     | 1      | 4    | 16   | 950
-f32_16x16x32_bf16      | 16x16x32bf16         | 35     | 1      | 4    | 4    | 950
-f32_32x32x16_bf16      | 32x32x16bf16         | 37     | 1      | 4    | 16   | 950
-i32_16x16x64_i8        | 16x16x64i8           | 36     | 1      | 4    | 4    | 950
-i32_32x32x32_i8        | 32x32x32i8           | 38     | 1      | 4    | 16   | 950
-"""
-
-_EARLIER = """
-name                | opcode | blocks | A, B | C, D | targets
-f32_32x32x1f32      | 40     | 2      | 1    | 32   | 908 90a
-f32_16x16x1f32      | 41     | 4      | 1    | 16   | 908 90a
-f32_4x4x1f32        | 42     | 16     | 1    | 4    | 908 90a
-f32_32x32x2f32      | 44     | 1      | 1    | 16   | 908 90a
-f32_16x16x4f32      | 45     | 1      | 1    | 4    | 908 90a
-f32_32x32x4f16      | 48     | 2      | 2    | 32   | 908 90a
-f32_16x16x4f16      | 49     | 4      | 2    | 16   | 908 90a
-f32_4x4x4f16        | 4a     | 16     | 2    | 4    | 908 90a
-f32_32x32x8f16      | 4c     | 1      | 2    | 16   | 908 90a
-f32_16x16x16f16     | 4d     | 1      | 2    | 4    | 908 90a
-f32_32x32x4bf16_1k  | 63     | 2      | 2    | 32   | 90a
-f32_16x16x4bf16_1k  | 64     | 4      | 2    | 16   | 90a
-f32_4x4x4bf16_1k    | 65     | 16     | 2    | 4    | 90a
-f32_32x32x8bf16_1k  | 66     | 1      | 2    | 16   | 90a
-f32_16x16x16bf16_1k | 67     | 1      | 2    | 4    | 90a
-f32_32x32x2bf16     | 68     | 2      | 1    | 32   | 908 90a
-f32_16x16x2bf16     | 69     | 4      | 1    | 16   | 908 90a
-f32_4x4x2bf16       | 6b     | 16     | 1    | 4    | 908 90a
-f32_32x32x4bf16     | 6c     | 1      | 1    | 16   | 908 90a
-f32_16x16x8bf16     | 6d     | 1      | 1    | 4    | 908 90a
-i32_32x32x4i8       | 50     | 2      | 1    | 32   | 908 90a
-i32_16x16x4i8       | 51     | 4      | 1    | 16   | 908 90a
-i32_4x4x4i8         | 52     | 16     | 1    | 4    | 908 90a
-i32_32x32x8i8       | 54     | 1      | 1    | 16   | 908 90a
-i32_16x16x16i8      | 55     | 1      | 1    | 4    | 908 90a
-f64_16x16x4f64      | 6e     | 1      | 2    | 8    | 90a
-f64_4x4x4f64        | 6f     | 4      | 2    | 2    | 90a
-"""
 
 _PROCESSORS = {
     "908": ("gfx908",),
@@ -93,22 +21,10 @@ _PROCESSORS = {
     "generic": ("gfx9-4-generic",),
 }
 
-_FORMATS = """
-type | gfx908 gfx90a | gfx940 gfx941 gfx942 gfx9-4-generic | gfx950
-f64  | f64           | f64                                 | f64
-f32  | f32           | f32                                 | f32
-xf32 | f32           | f32                                 | f32
-f16  | f16           | f16                                 | f16
-bf16 | bf16          | bf16                                | bf16
-i8   | s8            | s8                                  | s8
-i32  | s32           | s32                                 | s32
-fp8  |               | e4m3fnuz                            | e4m3
-bf8  |               | e5m2fnuz                            | e5m2
-"""
 
 FORMATS = {
     (row["type"], target): row[column]
-    for row in rows(_FORMATS)
+    for row in table(__package__, "formats")
     for column in row
     if column != "type"
     for target in column.split()
@@ -128,7 +44,7 @@ def _spellings(row: dict[str, str]) -> list[str]:
 
 INSTRUCTIONS = {
     (target, f"v_mfma_{spelling}"): row
-    for row in [*rows(_LATER), *rows(_EARLIER)]
+    for row in [*table(__package__, "later"), *table(__package__, "earlier")]
     for processor in row["targets"].split()
     for target in _PROCESSORS[processor]
     for spelling in _spellings(row)

@@ -6,35 +6,14 @@ CheckTMovAccToMat of A2A3, CheckTMovAccValid of A5, CheckAcc2gm, CheckStaticAcc,
 
 from __future__ import annotations
 
-from ...text_tables import rows
+from ...text_tables import table
 
 PLACES = ("vec", "mat", "left", "right", "acc", "bias", "scaling", "scale_left", "scale_right")
 
-_ROUTES = """
-operation | from   | to                              | profiles
-tload     | memory | mat vec                         | A2A3 A5
-tmov      | mat    | left right bias scaling         | A2A3 A5
-tmov      | mat    | scale_left scale_right          | A5
-tmov      | acc    | mat                             | A2A3 A5
-tmov      | vec    | vec                             | A2A3 A5
-tmov      | acc    | vec                             | A5
-tmov      | vec    | mat                             | A5
-textract  | mat    | left right                      | A2A3 A5
-textract  | mat    | scaling scale_left scale_right  | A5
-textract  | acc    | mat                             | A2A3 A5
-textract  | acc    | vec                             | A5
-textract  | vec    | vec mat                         | A5
-tinsert   | acc    | mat                             | A2A3 A5
-tinsert   | acc    | vec                             | A5
-tinsert   | vec    | vec mat                         | A5
-tstore    | acc    | memory                          | A2A3 A5
-tstore    | vec    | memory                          | A2A3 A5
-tstore    | mat    | memory                          | A2A3
-"""
 
 ROUTES = frozenset(
     (row["operation"], row["from"], target, profile)
-    for row in rows(_ROUTES)
+    for row in table(__package__, "routes")
     for target in row["to"].split()
     for profile in row["profiles"].split()
 )
@@ -49,36 +28,20 @@ ELEMENTS = (
     "f8E5M2", "hif8", "f4E2M1x2", "f4E1M2x2", "f8E8M0FNU",
 )  # fmt: skip
 
-_FROM_ACCUMULATOR = """
-to     | quantised | from | A2A3            | A5
-buffer | no        | f32  | f16 bf16        | f16 bf16 f32
-buffer | no        | i32  |                 | i32
-buffer | yes       | f32  | i8              | i8 ui8 hif8 f16 bf16 f8E4M3FN f32
-buffer | yes       | i32  | i8 ui8 f16 i16  | i8 ui8 f16 bf16
-memory | no        | f32  | i32 f32 f16 bf16 | i32 f32 f16 bf16
-memory | no        | i32  | i32 f32 f16 bf16 | i32 f32 f16 bf16
-memory | yes       | f32  | i8 ui8          | i8 ui8 hif8 f16 bf16 f8E4M3FN f32
-memory | yes       | i32  | i8 ui8 f16      | i8 ui8 f16 bf16
-"""
 
 FROM_ACCUMULATOR = frozenset(
     (row["to"], row["quantised"] == "yes", row["from"], target, profile)
-    for row in rows(_FROM_ACCUMULATOR)
+    for row in table(__package__, "from_accumulator")
     for profile in ("A2A3", "A5")
     for target in row[profile].split()
 )
 """To a buffer or to memory, with a quantisation or not, from, to, profile."""
 
-_TO_BIAS = """
-from | to  | profiles
-i32  | i32 | A2A3 A5
-f32  | f32 | A2A3 A5
-f16  | f32 | A2A3 A5
-bf16 | f32 | A5
-"""
 
 TO_BIAS = frozenset(
-    (row["from"], row["to"], profile) for row in rows(_TO_BIAS) for profile in row["profiles"].split()
+    (row["from"], row["to"], profile)
+    for row in table(__package__, "to_bias")
+    for profile in row["profiles"].split()
 )
 """From, to, profile."""
 

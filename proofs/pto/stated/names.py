@@ -5,73 +5,25 @@ Sources: PTO IR manual; pto-isa headers at 3186c381; ptoas at a56b18c3; pto-isa 
 
 from __future__ import annotations
 
-from ...text_tables import rows
+from ...text_tables import table
 
-_ELEMENTS = """
-name      | bits | bytes | in a unit | format | other names
-i8        | 8    | 1     | 1         | s8     | int8_t s8 int8
-i16       | 16   | 2     | 1         | s16    | int16_t s16 int16
-i32       | 32   | 4     | 1         | s32    | int32_t s32 int32
-i64       | 64   | 8     | 1         | s64    | int64_t s64 int64
-ui8       | 8    | 1     | 1         | u8     | u8 uint8_t uint8
-ui16      | 16   | 2     | 1         | u16    | u16 uint16_t uint16
-ui32      | 32   | 4     | 1         | u32    | u32 uint32_t uint32
-ui64      | 64   | 8     | 1         | u64    | u64 uint64_t uint64
-i4        | 4    | 1     | 2         | s4     | s4 int4
-f16       | 16   | 2     | 1         | f16    | half float16 FLOAT16
-bf16      | 16   | 2     | 1         | bf16   | bfloat16_t bfloat16
-f32       | 32   | 4     | 1         | f32    | float float32 F32
-f8E4M3FN  | 8    | 1     | 1         | e4m3   | float8_e4m3_t e4m3 f8e4m3 f8e4m3fn
-f8E5M2    | 8    | 1     | 1         | e5m2   | float8_e5m2_t e5m2 f8e5m2
-hif8      | 8    | 1     | 1         |        | hifloat8_t hifloat8
-f4E2M1x2  | 4    | 1     | 2         | e2m1   | float4_e2m1x2_t e2m1 f4E2M1FN
-f4E1M2x2  | 4    | 1     | 2         | e1m2   | float4_e1m2x2_t e1m2
-f8E8M0FNU | 8    | 1     | 1         | ue8m0  | float8_e8m0_t e8m0 ue8m0
-"""
-
-ELEMENTS = {row.pop("name"): row for row in rows(_ELEMENTS)}
+ELEMENTS = {row.pop("name"): row for row in table(__package__, "elements")}
 """Bits of an element, bytes of a unit of storage and elements in one, the format, and further names."""
 
 ROUNDED = {"e8m10": (8, 10), "e8m11": (8, 11)}
 """Exponent and fraction bits that f32 factors are rounded to in A5's and in A2A3's mode."""
 
-_PROFILES = """
-name | matrix unit | microscaling | other names
-A2A3 | yes         | no           | a2a3 A2 a3 Ascend910B ascend910c dav-2201
-A5   | yes         | yes          | a5 Ascend950 dav-3101 DAV-3510
-CPU  | no          | yes          | cpu Cpu
-"""
 
-PROFILES = {row.pop("name"): row for row in rows(_PROFILES)}
+PROFILES = {row.pop("name"): row for row in table(__package__, "profiles")}
 
 NO_PROFILES = ("A6", "", "ascend", "a4")
 
-_OPERATIONS = """
-name            | reads                        | writes | optional     | memory
-tmatmul         | a b                          | d      |              |
-tmatmul.acc     | c a b                        | d      |              |
-tmatmul.bias    | a b bias                     | d      |              |
-tmatmul.mx      | a scale_a b scale_b          | d      |              |
-tmatmul.mx.acc  | c a scale_a b scale_b        | d      |              |
-tmatmul.mx.bias | a scale_a b scale_b bias     | d      |              |
-tgemv           | a b                          | d      |              |
-tgemv.acc       | c a b                        | d      |              |
-tgemv.bias      | a b bias                     | d      |              |
-tgemv.mx        | a scale_a b scale_b          | d      |              |
-tgemv.mx.acc    | c a scale_a b scale_b        | d      |              |
-tgemv.mx.bias   | a scale_a b scale_b bias     | d      |              |
-tload           | source                       | target |              | source
-tmov            | source                       | target | quantisation |
-textract        | source row column            | target | quantisation |
-tinsert         | source row column            | target | quantisation |
-tstore          | source                       | target | quantisation | target
-"""
 
 OPERATIONS = {
     row["name"]: (
         tuple(row["reads"].split()), row["writes"], tuple(row["optional"].split()), row["memory"] or None
     )
-    for row in rows(_OPERATIONS)
+    for row in table(__package__, "operations")
 }  # fmt: skip
 """Operands read, in the order of a text, the one written, optional ones, and which is memory."""
 
@@ -119,23 +71,8 @@ FIRST_WORDS = {
 OTHER_WORDS = {"": "", "mma.sync": "mma", "v_mfma": "v", "xvf32ger": "xvf32ger", "(x": ""}
 """What other texts begin with."""
 
-_CHOICES = """
-names            | profile | accumulation | accumulator_rounding | microscaled_sum | accumulator_read | k_tail   | load_fill | tf32  | subnormals | conversion | one_row_scales
--                | A2A3    | seeded       | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | nearest-even | line
--                | A5      | seeded       | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | nearest-even | line
--                | CPU     | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | off   | kept       | nearest-even | line
-npu              | CPU     | seeded       | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | nearest-even | line
-cpu              | A5      | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | off   | kept       | nearest-even | line
-cpu-2026-07      | A5      | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | off   | kept       | nearest-even | line
-cpu-2026-06      | A5      | added-last   | nearest-even         | f64             | operand          | valid    | buffer    | off   | kept       | nearest-even | line
-unspecified      | A5      | unspecified  | nearest-even         | accumulator     | in-place         | valid    | granule   | off   | kept       | unspecified | line
-cpu tf32=e8m11   | A2A3    | added-last   | nearest-even         | accumulator     | operand          | valid    | buffer    | e8m11 | kept       | nearest-even | line
-k-tail=granules load-fill=none subnormals=flushed | A5 | seeded | nearest-even         | accumulator | in-place | granules | none    | off   | flushed    | nearest-even | line
-accumulator-rounding=toward-zero | A5 | seeded | toward-zero | accumulator | in-place | valid | granule | off | kept | nearest-even | line
-one-row-scales=boxes | CPU | added-last | nearest-even | accumulator | operand | valid | buffer | off | kept | nearest-even | boxes
-"""  # noqa: E501 (a table)
 
-CHOICES = {(row.pop("names"), row.pop("profile")): row for row in rows(_CHOICES)}
+CHOICES = {(row.pop("names"), row.pop("profile")): row for row in table(__package__, "choices")}
 """What names of choices stand for on a profile: of every open point the option that is taken."""
 
 TYPES: dict[str, tuple[str | None, tuple[str, ...]]] = {

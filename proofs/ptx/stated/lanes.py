@@ -9,33 +9,11 @@ point ``half-k-metadata``.
 
 from __future__ import annotations
 
-from ...text_tables import bits, rows
-
-_SCALES = """
-operand | thread-id | first line | threads
-a       | 0         | 0          | 0 4 8 12 16 20 24 28
-a       | 0         | 8          | 1 5 9 13 17 21 25 29
-a       | 1         | 0          | 2 6 10 14 18 22 26 30
-a       | 1         | 8          | 3 7 11 15 19 23 27 31
-b       | 0         | 0          | 0 4 8 12 16 20 24 28
-b       | 1         | 0          | 1 5 9 13 17 21 25 29
-b       | 2         | 0          | 2 6 10 14 18 22 26 30
-b       | 3         | 0          | 3 7 11 15 19 23 27 31
-"""
-
-_BYTES = """
-scale_vec | byte-id | bytes
-1X        | 0       | 0
-1X        | 1       | 1
-1X        | 2       | 2
-1X        | 3       | 3
-2X        | 0       | 0 1
-2X        | 2       | 2 3
-4X        | 0       | 0 1 2 3
-"""
+from ...text_tables import bits, table
 
 SCALE_BYTES = {
-    (int(row["scale_vec"][0]), int(row["byte-id"])): tuple(bits(row["bytes"])) for row in rows(_BYTES)
+    (int(row["scale_vec"][0]), int(row["byte-id"])): tuple(bits(row["bytes"]))
+    for row in table(__package__, "bytes")
 }
 """The bytes of a register that hold the factors of successive chunks of K, by vector size and byte-id."""
 
@@ -44,48 +22,11 @@ def scale_threads(operand: str) -> dict[tuple[int, int], int]:
     """Return the thread that supplies a line's factors, by thread-id and line (row of A, column of B)."""
     return {
         (int(row["thread-id"]), int(row["first line"]) + place): thread
-        for row in rows(_SCALES)
+        for row in table(__package__, "scales")
         if row["operand"] == operand
         for place, thread in enumerate(bits(row["threads"]))
     }
 
-
-_METADATA = """
-shape     | bits | selector | thread | nibbles 0-3 | nibbles 4-7
-m16n8k8   | 32   | 0        | 0      | upper 0-3   | lower 0-3
-m16n8k8   | 32   | 1        | 1      | upper 0-3   | lower 0-3
-m16n8k8   | 32   | 2        | 2      | upper 0-3   | lower 0-3
-m16n8k8   | 32   | 3        | 3      | upper 0-3   | lower 0-3
-m16n8k16  | 16   | 0        | 0      | upper 0-3   | lower 0-3
-m16n8k16  | 16   | 1        | 1      | upper 0-3   | lower 0-3
-m16n8k16  | 16   | 2        | 2      | upper 0-3   | lower 0-3
-m16n8k16  | 16   | 3        | 3      | upper 0-3   | lower 0-3
-m16n8k16  | 32   | 0        | 0      | upper 0-3   | lower 0-3
-m16n8k16  | 32   | 0        | 1      | upper 4-7   | lower 4-7
-m16n8k16  | 32   | 1        | 2      | upper 0-3   | lower 0-3
-m16n8k16  | 32   | 1        | 3      | upper 4-7   | lower 4-7
-m16n8k32  | 16   | 0        | 0      | upper 0-3   | lower 0-3
-m16n8k32  | 16   | 0        | 1      | upper 4-7   | lower 4-7
-m16n8k32  | 16   | 1        | 2      | upper 0-3   | lower 0-3
-m16n8k32  | 16   | 1        | 3      | upper 4-7   | lower 4-7
-m16n8k32  | 8    | 0        | 0      | upper 0-3   | upper 4-7
-m16n8k32  | 8    | 0        | 1      | lower 0-3   | lower 4-7
-m16n8k32  | 8    | 1        | 2      | upper 0-3   | upper 4-7
-m16n8k32  | 8    | 1        | 3      | lower 0-3   | lower 4-7
-m16n8k64  | 4    | 0        | 0      | upper 0-3   | upper 4-7
-m16n8k64  | 4    | 0        | 1      | lower 0-3   | lower 4-7
-m16n8k64  | 4    | 1        | 2      | upper 0-3   | upper 4-7
-m16n8k64  | 4    | 1        | 3      | lower 0-3   | lower 4-7
-m16n8k64  | 8    | 0        | 0      | upper 0-3   | upper 4-7
-m16n8k64  | 8    | 0        | 1      | lower 0-3   | lower 4-7
-m16n8k64  | 8    | 0        | 2      | upper 8-11  | upper 12-15
-m16n8k64  | 8    | 0        | 3      | lower 8-11  | lower 12-15
-m16n8k128 | 4    | 0        | 0      | upper 0-3   | upper 4-7
-m16n8k128 | 4    | 0        | 1      | lower 0-3   | lower 4-7
-m16n8k128 | 4    | 0        | 2      | upper 8-11  | upper 12-15
-m16n8k128 | 4    | 0        | 3      | lower 8-11  | lower 12-15
-"""
-"""Of quad g: the upper row is g, the lower g + 8; chunks of the row, by bits of an element in a register."""
 
 GRANULARITIES: dict[int, tuple[int, tuple[int, ...], tuple[int, ...]]] = {
     32: (2, (0b0100, 0b1110), (0b0100, 0b1110)),
@@ -109,7 +50,7 @@ STORED_COLUMNS: dict[int, dict[int, tuple[int, ...]]] = {
 def metadata(shape: str, element_bits: int) -> dict[tuple[int, int, int], tuple[int, int]]:
     """Return the thread, and the nibble of its register, that has a chunk, by selector, row and chunk."""
     found = {}
-    for row in rows(_METADATA):
+    for row in table(__package__, "metadata"):
         if (row["shape"], row["bits"]) != (shape, str(element_bits)):
             continue
         for column, first in (("nibbles 0-3", 0), ("nibbles 4-7", 4)):
@@ -121,7 +62,7 @@ def metadata(shape: str, element_bits: int) -> dict[tuple[int, int, int], tuple[
     return found
 
 
-SHAPES = tuple(dict.fromkeys((row["shape"], int(row["bits"])) for row in rows(_METADATA)))
+SHAPES = tuple(dict.fromkeys((row["shape"], int(row["bits"])) for row in table(__package__, "metadata")))
 """Shapes of ``mma.sp``, and the bits of an element."""
 
 HALF_K = (("m16n8k16", 16), ("m16n8k8", 32), ("m16n8k32", 8), ("m16n8k64", 4))

@@ -5,20 +5,13 @@ Sources: NVIDIA's CCCL at 004ad198, ``cuda/__device/arch_traits.h``; messages of
 
 from __future__ import annotations
 
-from ...text_tables import rows
+from ...text_tables import table
 
-_SHARED = """
-targets                                             | KiB
-sm_50 sm_52 sm_53 sm_60 sm_61 sm_62                 | 48
-sm_70 sm_72                                         | 96
-sm_75                                               | 64
-sm_80 sm_87                                         | 163
-sm_86 sm_88 sm_89 sm_120 sm_120a sm_121 sm_121a     | 99
-sm_90 sm_90a sm_100 sm_100a sm_101 sm_103 sm_110    | 227
-sm_999 future                                       | 227
-"""
-
-SHARED = {target: 1024 * int(row["KiB"]) for row in rows(_SHARED) for target in row["targets"].split()}
+SHARED = {
+    target: 1024 * int(row["KiB"])
+    for row in table(__package__, "shared")
+    for target in row["targets"].split()
+}
 """Bytes of shared memory that a block can have; unknown targets have what the most capable one has."""
 
 CLUSTERS = frozenset({"sm_90", "sm_90a", "sm_100", "sm_100a", "sm_101", "sm_103", "sm_110", "sm_120",

@@ -9,20 +9,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from ...text_tables import bits, rows
+from ...text_tables import bits, table
 from .products import Entry
-
-_MOVES = """
-mnemonic  | shape  | type           | registers x1 | x2 | x4 | .trans    | PTX | targets
-ldmatrix  | m8n8   | b16            | 1 | 2 | 4 | optional  | 6.5 | sm_75+
-ldmatrix  | m16n16 | b8             | 2 | 4 |   | mandatory | 8.6 | a and f
-ldmatrix  | m16n16 | b8x16.b6x16_p32 | 2 | 4 |   | mandatory | 8.6 | a and f
-ldmatrix  | m16n16 | b8x16.b4x16_p64 | 2 | 4 |   | mandatory | 8.6 | a and f
-ldmatrix  | m8n16  | b8x16.b6x16_p32 | 1 | 2 | 4 | never     | 8.6 | a and f
-ldmatrix  | m8n16  | b8x16.b4x16_p64 | 1 | 2 | 4 | never     | 8.6 | a and f
-stmatrix  | m8n8   | b16            | 1 | 2 | 4 | optional  | 7.8 | sm_90+
-stmatrix  | m16n8  | b8             | 1 | 2 | 4 | mandatory | 8.6 | a and f
-"""
 
 _SPACES = ("", ".shared", ".shared::cta")
 _TRANS = {"optional": ("", ".trans"), "mandatory": (".trans",), "never": ("",)}
@@ -31,7 +19,7 @@ _TRANS = {"optional": ("", ".trans"), "mandatory": (".trans",), "never": ("",)}
 def moves() -> list[Entry]:
     """Return every matrix move."""
     found: list[Entry] = [("movmatrix.sync.aligned.m8n8.trans.b16", ("d", "a"), ("7.8", "sm_75+"))]
-    for row in rows(_MOVES):
+    for row in table(__package__, "moves"):
         counts = {"x1": row["registers x1"], "x2": row["x2"], "x4": row["x4"]}
         for (count, registers), trans, space in product(counts.items(), _TRANS[row[".trans"]], _SPACES):
             if registers:
@@ -42,20 +30,11 @@ def moves() -> list[Entry]:
     return found
 
 
-_ADDRESSES = """
-rows of a matrix | num | first | second | third | fourth
-8                | x1  | 0-7   |        |       |
-8                | x2  | 0-7   | 8-15   |       |
-8                | x4  | 0-7   | 8-15   | 16-23 | 24-31
-16               | x1  | 0-15  |        |       |
-16               | x2  | 0-15  | 16-31  |       |
-"""
-
 ADDRESSES = {
     (int(row["rows of a matrix"]), row["num"]): tuple(
         tuple(bits(row[matrix])) for matrix in ("first", "second", "third", "fourth") if row[matrix]
     )
-    for row in rows(_ADDRESSES)
+    for row in table(__package__, "addresses")
 }
 """The threads whose addresses are those of the rows of each matrix, from row 0 on."""
 

@@ -6,7 +6,7 @@ ptxas of CUDA 13.0 on every type.
 
 from __future__ import annotations
 
-from ...text_tables import rows
+from ...text_tables import table
 
 TYPES = ("b8", "b16", "b32", "b64", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2",
          "bf16", "bf16x2", "f32", "f64", "pred", "b128")  # fmt: skip
@@ -15,29 +15,10 @@ TYPES = ("b8", "b16", "b32", "b64", "u8", "u16", "u32", "u64", "s8", "s16", "s32
 CONSTANTS = {"integer": "5", "0f": "0f3F800000", "0d": "0d3FF0000000000000", "decimal": "1.5"}
 """A constant of each spelling."""
 
-_OPERANDS = """
-operand     | element type        | registers               | constants
-accumulator | f16                 | f16x2 b32               |
-accumulator | f32                 | f32 b32                 | 0f
-accumulator | s32                 | b32 u32 s32             | integer
-accumulator | f64                 | f64 b64                 | 0d decimal
-factor      | f16                 | f16x2 b32               |
-factor      | f64                 | f64 b64                 |
-factor      | s8 u8 s4 u4 b1      | b32 u32 s32             |
-factor      | bf16 tf32           | b32                     |
-factor      | e4m3 e5m2           | b32                     |
-factor      | e3m2 e2m3 e2m1      | b32                     |
-row         | b16 b8 b8x16        | b32 u32 s32 f32 f16x2   |
-metadata    |                     | b32 u32 s32 f32 f16x2   |
-scale       |                     | b32 u32 s32 f32 f16x2   |
-selectors   |                     | b16 u16 s16             | integer
-address     |                     | b32 u32 s32 b64 u64 s64 |
-stride      |                     | b32 u32 s32             | integer
-"""
 
 OPERANDS = {
     (row["operand"], element): (row["registers"].split(), row["constants"].split())
-    for row in rows(_OPERANDS)
+    for row in table(__package__, "operand_types_operands")
     for element in (row["element type"].split() or [""])
 }
 """Types of registers, and constants that may stand for one, by operand and element type."""

@@ -9,117 +9,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from ...text_tables import rows
-
-_MMA = """
-shape     | A B       | D.C     | D | A | B | more                      | PTX | targets
-m8n8k4    | f16       | f16.f16 | 4 | 2 | 2 | any layouts               | 6.4 | sm_70+
-m8n8k4    | f16       | f32.f16 | 8 | 2 | 2 | any layouts               | 6.4 | sm_70+
-m8n8k4    | f16       | f32.f32 | 8 | 2 | 2 | any layouts               | 6.4 | sm_70+
-m8n8k4    | f64       | f64.f64 | 2 | 1 | 1 | rounding                  | 7.0 | sm_80+
-m16n8k4   | f64       | f64.f64 | 4 | 2 | 1 | rounding                  | 7.8 | sm_90+
-m16n8k8   | f64       | f64.f64 | 4 | 4 | 2 | rounding                  | 7.8 | sm_90+
-m16n8k16  | f64       | f64.f64 | 4 | 8 | 4 | rounding                  | 7.8 | sm_90+
-m16n8k4   | tf32      | f32.f32 | 4 | 2 | 1 |                           | 7.0 | sm_80+
-m16n8k8   | tf32      | f32.f32 | 4 | 4 | 2 |                           | 7.0 | sm_80+
-m16n8k8   | f16       | f16.f16 | 2 | 2 | 1 |                           | 6.5 | sm_75+
-m16n8k8   | f16       | f32.f32 | 4 | 2 | 1 |                           | 6.5 | sm_75+
-m16n8k16  | f16       | f16.f16 | 2 | 4 | 2 |                           | 7.0 | sm_80+
-m16n8k16  | f16       | f32.f32 | 4 | 4 | 2 |                           | 7.0 | sm_80+
-m16n8k8   | bf16      | f32.f32 | 4 | 2 | 1 |                           | 7.0 | sm_80+
-m16n8k16  | bf16      | f32.f32 | 4 | 4 | 2 |                           | 7.0 | sm_80+
-m8n8k16   | s8 u8     | s32.s32 | 2 | 1 | 1 | satfinite                 | 6.5 | sm_75+
-m16n8k16  | s8 u8     | s32.s32 | 4 | 2 | 1 | satfinite                 | 7.0 | sm_80+
-m16n8k32  | s8 u8     | s32.s32 | 4 | 4 | 2 | satfinite                 | 7.0 | sm_80+
-m8n8k32   | s4 u4     | s32.s32 | 2 | 1 | 1 | satfinite                 | 6.5 | sm_75+
-m16n8k32  | s4 u4     | s32.s32 | 4 | 2 | 1 | satfinite                 | 7.0 | sm_80+
-m16n8k64  | s4 u4     | s32.s32 | 4 | 4 | 2 | satfinite                 | 7.0 | sm_80+
-m8n8k128  | b1        | s32.s32 | 2 | 1 | 1 | xor                       | 7.0 | sm_75+
-m8n8k128  | b1        | s32.s32 | 2 | 1 | 1 | and                       | 7.1 | sm_80+
-m16n8k128 | b1        | s32.s32 | 4 | 2 | 1 | xor                       | 7.0 | sm_80+
-m16n8k128 | b1        | s32.s32 | 4 | 2 | 1 | and                       | 7.1 | sm_80+
-m16n8k256 | b1        | s32.s32 | 4 | 4 | 2 | xor                       | 7.0 | sm_80+
-m16n8k256 | b1        | s32.s32 | 4 | 4 | 2 | and                       | 7.1 | sm_80+
-m16n8k32  | e4m3 e5m2 | f32.f32 | 4 | 4 | 2 |                           | 8.4 | sm_89+
-m16n8k32  | e4m3 e5m2 | f16.f16 | 2 | 4 | 2 |                           | 8.7 | sm_89+
-m16n8k16  | e4m3 e5m2 | f32.f32 | 4 | 2 | 1 |                           | 8.7 | sm_89+
-m16n8k16  | e4m3 e5m2 | f16.f16 | 2 | 2 | 1 |                           | 8.7 | sm_89+
-m16n8k32  | narrow    | f32.f32 | 4 | 4 | 2 | f8f6f4                    | 8.7 | 120 family
-m16n8k32  | narrow    | f16.f16 | 2 | 4 | 2 | f8f6f4                    | 8.7 | 120 family
-m16n8k32  | narrow    | f32.f32 | 4 | 4 | 2 | mxf8f6f4 1X ue8m0 default | 8.7 | 120 family
-m16n8k64  | e2m1      | f32.f32 | 4 | 4 | 2 | mxf4 2X ue8m0 default     | 8.7 | 120 family
-m16n8k64  | e2m1      | f32.f32 | 4 | 4 | 2 | mxf4nvf4 2X ue8m0         | 8.7 | 120 family
-m16n8k64  | e2m1      | f32.f32 | 4 | 4 | 2 | mxf4nvf4 4X ue4m3         | 8.7 | 120 family
-m16n8k64  | e2m1      | f32.f32 | 4 | 4 | 2 | mxf4nvf4 4X ue8m0         | 9.1 | 120 family
-"""
-
-_MMA_SP = """
-shape     | A B       | D.C     | D | A | B | more                      | sel     | sp  | ordered | targets
-m16n8k8   | tf32      | f32.f32 | 4 | 2 | 2 |                           | 0 1 2 3 | 7.1 | 8.5     | sm_80+
-m16n8k16  | tf32      | f32.f32 | 4 | 4 | 4 |                           | 0 1     | 7.1 | 8.5     | sm_80+
-m16n8k16  | f16       | f16.f16 | 2 | 2 | 2 |                           | 0 1 2 3 | 7.1 | 8.5     | sm_80+
-m16n8k16  | f16       | f32.f32 | 4 | 2 | 2 |                           | 0 1 2 3 | 7.1 | 8.5     | sm_80+
-m16n8k16  | bf16      | f32.f32 | 4 | 2 | 2 |                           | 0 1 2 3 | 7.1 | 8.5     | sm_80+
-m16n8k32  | f16       | f16.f16 | 2 | 4 | 4 |                           | 0 1     | 7.1 | 8.5     | sm_80+
-m16n8k32  | f16       | f32.f32 | 4 | 4 | 4 |                           | 0 1     | 7.1 | 8.5     | sm_80+
-m16n8k32  | bf16      | f32.f32 | 4 | 4 | 4 |                           | 0 1     | 7.1 | 8.5     | sm_80+
-m16n8k32  | s8 u8     | s32.s32 | 4 | 2 | 2 | satfinite                 | 0 1     | 7.1 | 8.5     | sm_80+
-m16n8k64  | s8 u8     | s32.s32 | 4 | 4 | 4 | satfinite                 | 0       | 7.1 | 8.5     | sm_80+
-m16n8k64  | s4 u4     | s32.s32 | 4 | 2 | 2 | satfinite                 | 0 1     | 7.1 | 8.5     | sm_80+
-m16n8k128 | s4 u4     | s32.s32 | 4 | 4 | 4 | satfinite                 | 0       | 7.1 | 8.5     | sm_80+
-m16n8k64  | e4m3 e5m2 | f32.f32 | 4 | 4 | 4 |                           | 0       | 8.4 | 8.5     | sm_89+
-m16n8k64  | e4m3 e5m2 | f16.f16 | 2 | 4 | 4 |                           | 0       |     | 8.7     | 120 family
-m16n8k64  | narrow    | f32.f32 | 4 | 4 | 4 | f8f6f4                    | 0       |     | 8.7     | 120 family
-m16n8k64  | narrow    | f16.f16 | 2 | 4 | 4 | f8f6f4                    | 0       |     | 8.7     | 120 family
-m16n8k64  | narrow    | f32.f32 | 4 | 4 | 4 | mxf8f6f4 1X ue8m0 default | 0       |     | 8.7     | 120 family
-m16n8k128 | e2m1      | f32.f32 | 4 | 4 | 4 | mxf4 2X ue8m0 default     | 0       |     | 8.7     | 120a 121a
-m16n8k128 | e2m1      | f32.f32 | 4 | 4 | 4 | mxf4nvf4 2X ue8m0         | 0       |     | 8.7     | 120a 121a
-m16n8k128 | e2m1      | f32.f32 | 4 | 4 | 4 | mxf4nvf4 4X ue4m3         | 0       |     | 8.7     | 120a 121a
-m16n8k128 | e2m1      | f32.f32 | 4 | 4 | 4 | mxf4nvf4 4X ue8m0         | 0       |     | 9.1     | 120a 121a
-"""
-
-_WMMA = """
-shape     | A B  | D.C                             | layouts | more      | PTX | targets
-m16n16k16 | f16  | f16.f16 f32.f16 f16.f32 f32.f32 | any     |           | 6.0 | sm_70+
-m8n32k16  | f16  | f16.f16 f32.f16 f16.f32 f32.f32 | any     |           | 6.1 | sm_70+
-m32n8k16  | f16  | f16.f16 f32.f16 f16.f32 f32.f32 | any     |           | 6.1 | sm_70+
-m16n16k16 | bf16 | f32.f32                         | any     |           | 7.0 | sm_80+
-m8n32k16  | bf16 | f32.f32                         | any     |           | 7.0 | sm_80+
-m32n8k16  | bf16 | f32.f32                         | any     |           | 7.0 | sm_80+
-m16n16k8  | tf32 | f32.f32                         | any     |           | 7.0 | sm_80+
-m16n16k16 | s8   | s32.s32                         | any     | satfinite | 6.3 | sm_72+
-m16n16k16 | u8   | s32.s32                         | any     | satfinite | 6.3 | sm_72+
-m8n32k16  | s8   | s32.s32                         | any     | satfinite | 6.3 | sm_72+
-m8n32k16  | u8   | s32.s32                         | any     | satfinite | 6.3 | sm_72+
-m32n8k16  | s8   | s32.s32                         | any     | satfinite | 6.3 | sm_72+
-m32n8k16  | u8   | s32.s32                         | any     | satfinite | 6.3 | sm_72+
-m8n8k32   | s4   | s32.s32                         | row.col | satfinite | 6.3 | sm_75+
-m8n8k32   | u4   | s32.s32                         | row.col | satfinite | 6.3 | sm_75+
-m8n8k128  | b1   | s32.s32                         | row.col | xor       | 6.3 | sm_75+
-m8n8k128  | b1   | s32.s32                         | row.col | and       | 7.1 | sm_80+
-m8n8k4    | f64  | f64.f64                         | any     | rounding  | 7.0 | sm_80+
-"""
-
-_WMMA_REGISTERS = """
-shape     | type | A | B | C and D
-m16n16k16 | f16  | 8 | 8 | f16:4 f32:8
-m8n32k16  | f16  | 8 | 8 | f16:4 f32:8
-m32n8k16  | f16  | 8 | 8 | f16:4 f32:8
-m16n16k16 | bf16 | 4 | 4 | f32:8
-m8n32k16  | bf16 | 2 | 8 | f32:8
-m32n8k16  | bf16 | 8 | 2 | f32:8
-m16n16k8  | tf32 | 4 | 4 | f32:8
-m16n16k16 | s8   | 2 | 2 | s32:8
-m16n16k16 | u8   | 2 | 2 | s32:8
-m8n32k16  | s8   | 1 | 4 | s32:8
-m8n32k16  | u8   | 1 | 4 | s32:8
-m32n8k16  | s8   | 4 | 1 | s32:8
-m32n8k16  | u8   | 4 | 1 | s32:8
-m8n8k32   | s4   | 1 | 1 | s32:2
-m8n8k32   | u4   | 1 | 1 | s32:2
-m8n8k128  | b1   | 1 | 1 | s32:2
-m8n8k4    | f64  | 1 | 1 | f64:2
-"""
+from ...text_tables import table
 
 SELECTORS = {
     "1X": ("0 1 2 3", "0 1", "0 1 2 3", "0 1 2 3"),
@@ -180,14 +70,14 @@ def _scales(more: str) -> list[str]:
 def multiplications() -> list[Entry]:
     """Return every ``mma`` and ``mma.sp``, a row once for each spelling of what may be left out."""
     found = []
-    for row in rows(_MMA):
+    for row in table(__package__, "mma"):
         layouts = product(LAYOUTS, LAYOUTS) if row["more"] == "any layouts" else [("row", "col")]
         operands = (*_registers(row), *_scales(row["more"]))
         where = row["PTX"], row["targets"]
         for (of_a, of_b), mnemonic in product(layouts, _spelled(row)):
             text = mnemonic.format(f"mma.sync.aligned.{row['shape']}.{of_a}.{of_b}")
             found.append((text, operands, where))
-    for row in rows(_MMA_SP):
+    for row in table(__package__, "mma_sp"):
         sparse = ("metadata", f"selector {_numbers(row['sel'])}")
         operands = (*_registers(row), *sparse, *_scales(row["more"]))
         for column, opcode in (("sp", "mma.sp"), ("ordered", "mma.sp::ordered_metadata")):
@@ -209,9 +99,9 @@ def _spelled(row: dict[str, str]) -> list[str]:
 
 def wmma() -> list[Entry]:
     """Return every ``wmma``: loads and stores of each operand, and products."""
-    registers = {(row["shape"], row["type"]): row for row in rows(_WMMA_REGISTERS)}
+    registers = {(row["shape"], row["type"]): row for row in table(__package__, "wmma_registers")}
     found: list[Entry] = []
-    for row in rows(_WMMA):
+    for row in table(__package__, "wmma"):
         shape, ab, where = row["shape"], row["A B"], (row["PTX"], row["targets"])
         counts = registers[shape, ab]
         accumulator = dict(part.split(":") for part in counts["C and D"].split())

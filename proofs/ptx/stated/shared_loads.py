@@ -15,7 +15,7 @@ from functools import cache
 from ...stated.foreign_layouts import Tree, cute, index, size, swizzled
 from .foreign_layouts import TRAITS, Load
 
-_ROW, _MOVED, _REGISTER, _LANES, _ALL_BANKS = 8, 16, 32, 32, 8 * 128
+_ROW, _MOVED, _REGISTER, _ALL_BANKS = 8, 16, 32, 8 * 128
 """Rows of a matrix, bits of what is moved and of a register, lanes, and bits of all banks."""
 
 Place = tuple[int, int]

@@ -5,26 +5,7 @@ Source: PTX ISA 9.1, the ``.target`` directive and the release notes (chapter 13
 
 from __future__ import annotations
 
-from ...text_tables import rows
-
-_SINCE = """
-target | plain | a   | f
-sm_70  | 6.0   |     |
-sm_72  | 6.1   |     |
-sm_75  | 6.3   |     |
-sm_80  | 7.0   |     |
-sm_86  | 7.1   |     |
-sm_87  | 7.4   |     |
-sm_88  | 9.0   |     |
-sm_89  | 7.8   |     |
-sm_90  | 7.8   | 8.0 |
-sm_100 | 8.6   | 8.6 | 8.8
-sm_101 | 8.6   | 8.6 | 8.8
-sm_103 | 8.8   | 8.8 | 8.8
-sm_110 | 9.0   | 9.0 | 9.0
-sm_120 | 8.7   | 8.7 | 8.8
-sm_121 | 8.8   | 8.8 | 8.8
-"""
+from ...text_tables import table
 
 
 def version(text: str) -> tuple[int, int]:
@@ -35,7 +16,7 @@ def version(text: str) -> tuple[int, int]:
 
 SINCE = {
     row["target"] + suffix.removeprefix("plain"): version(row[suffix])
-    for row in rows(_SINCE)
+    for row in table(__package__, "since")
     for suffix in ("plain", "a", "f")
     if row[suffix]
 }

@@ -107,33 +107,6 @@ SELECTORS: dict[str, object] = {
 }
 """``{byte_id, thread_id}`` of the scale factors of A and of B, and the sparsity selector."""
 
-_SHAPES = (
-    "m8n8k4, m16n8k4, m16n8k8, m16n8k16, m8n8k16, m16n8k32, m8n8k32, m16n8k64, m8n8k128, m16n8k128, m16n8k256"
-)
-
-MESSAGES = (
-    # mnemonic, rule, what is told
-    ("mma.sync.aligned.m16n8k48.row.col.f32.f16.f16.f32", "shape",
-     f"shape m16n8k48 is not allowed; allowed: {_SHAPES}"),
-    ("mma.sync.aligned.row.col.f32.f16.f16.f32", "shape", f"shape missing; allowed: {_SHAPES}"),
-    ("mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32", "layout",
-     "layout row.row is not allowed with m16n8k16 f16.f16; allowed: row.col"),
-    ("mma.sync.aligned.m16n8k16.f32.f16.f16.f32", "layout",
-     "layout missing with m16n8k16 f16.f16; allowed: row.col"),
-    ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16", "accumulator-types",
-     "accumulator types f32.f16 is not allowed with m16n8k16 f16.f16; allowed: f16.f16, f32.f32"),
-    ("mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32", "satfinite",
-     ".satfinite is not allowed with m16n8k16 f16.f16; allowed: none"),
-    ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.rz", "rounding",
-     "rounding rz is not allowed with m16n8k16 f16.f16; allowed: none"),
-    ("mma.sync.aligned.m8n8k4.f32.f16.f16.f32", "layout",
-     "layout missing with m8n8k4 f16.f16; allowed: {row, col}.{row, col}"),
-    ("ldmatrix.sync.aligned.m8n8.x4.global.b16", "state-space",
-     "state space global is not allowed with m8n8; allowed: none, shared, shared::cta"),
-    (f"{_MX.replace('2X', '1X')}", "scale-vector",
-     "scale vector 1X is not allowed with m16n8k64 e2m1.e2m1 mxf4; allowed: 2X, none"),
-)  # fmt: skip
-"""What of a mnemonic is wrong with what else it spells, and what may stand there."""
 
 ELEMENTS = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
 SCALES = ("ue8m0", "ue4m3")
