@@ -30,6 +30,16 @@ from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore
 from ..terms.traversal import by_operation, within
 from .probing_inputs import probes
+from ..analysis.quantisation import quantises
+from ..analysis.quantisation import widens
+from ..normal_forms.functions.libm_idioms import SoftwareFunctions
+from ..terms.instances import TermInstances
+from ..terms.store import CONSTANT
+from ..terms.store import LEAVES
+from ..terms.store import Operation
+from ..terms.store import TermStore
+from ..terms.traversal import by_operation
+from ..terms.traversal import within
 
 Words = NDArray[np.uint64]
 Reals = NDArray[np.float64]
@@ -222,18 +232,18 @@ class Detours:
         got = self._numbers(kernel, self._actual)
         size = np.maximum(np.abs(wanted), np.nan_to_num(formula.sizes(self._expected), nan=np.inf))
         stable = np.isfinite(wanted) & np.isfinite(size) & (errors <= _STABLE * np.maximum(size, _NIL))
-        least, greatest = self._extents(formula)
-        stable &= greatest <= self._limit(far=True)
-        told = stable & (wanted != 0) & (least >= self._limit(far=False))
+        least = self._least(formula)
+        stable &= self._fits(formula)
+        told = stable & (wanted != 0) & (least >= self._nearest)
         if not isinstance(self._format, FloatFormat):  # a step more or less is one of rounding
             size = np.maximum(size, 4.0)
-        wrong = stable & ~np.isfinite(got) & (least >= self._limit(far=False))
+        wrong = stable & ~np.isfinite(got) & (least >= self._nearest)
         apart = np.isfinite(got) & (np.abs(got - wanted) > _OFF * size)
-        apart &= stable & (errors <= _STABLE * size) & (least >= self._limit(far=False))
+        apart &= stable & (errors <= _STABLE * size) & (least >= self._nearest)
         if apart.any() and not ordinary:
             kernel.errors(self._replaced)
             apart &= kernel.sizes(self._replaced) <= _CANCELS * size
-            apart &= not self._has_steps and (greatest >= 1 or not self._has_functions)
+            apart &= not self._has_steps and (self._greatest(formula) >= 1 or not self._has_functions)
         if apart.sum() >= _SHARE * max(1, int((stable & (wanted != 0)).sum())):
             wrong |= apart
         return _Off(wrong, told, got, wanted)
@@ -255,25 +265,36 @@ class Detours:
     def _numbers(self, bounds: ErrorBounds, terms: Ids) -> Reals:
         return numbers_in(bounds.values(terms), self._format).astype(np.float64)
 
-    def _extents(self, formula: ErrorBounds) -> tuple[float, float]:
-        """Return the least magnitude but for 0, and the greatest, of all that a formula computes."""
+    def _sizes(self, formula: ErrorBounds) -> Reals:
+        """Return the magnitudes but for 0 of all that a formula computes, in one row."""
         sizes = formula.known_sizes[formula.known_errors >= 0]
-        sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
-        return (float(sizes.min()), float(sizes.max())) if len(sizes) else (1.0, 1.0)
+        return sizes[np.isfinite(sizes) & (sizes > 0)]
 
-    def _limit(self, *, far: bool) -> float:
-        """Return how near the ends of formats a formula may come.
+    def _least(self, formula: ErrorBounds) -> float:
+        return float(self._sizes(formula).min(initial=np.inf))
 
-        It may come as far as its own formats go, and as near to 0 as the coarsest that the kernel rounds to.
-        """
-        ends = [np.inf if far else 0.0]
-        for operation, _ in by_operation(self._store, self._formula if far else self._cone):
+    def _greatest(self, formula: ErrorBounds) -> float:
+        return float(self._sizes(formula).max(initial=0.0))
+
+    def _fits(self, formula: ErrorBounds) -> bool:
+        """Tell whether what the formula rounds is far below the ends, each number of its own format."""
+        for operation, members in by_operation(self._store, self._formula):
             fmt = operation.result
-            if not isinstance(fmt, FloatFormat) or widens(operation) or quantises(operation):
-                continue
-            room = fmt.maximum_exponent // 4 if fmt.exponent_bits > 5 else 4
-            ends.append(2.0 ** (fmt.maximum_exponent - room if far else fmt.minimum_exponent + room))
-        return min(ends) if far else max(ends)
+            if _rounds(operation) and isinstance(fmt, FloatFormat):
+                sizes = formula.known_sizes[members][formula.known_errors[members] >= 0]
+                if (sizes[np.isfinite(sizes)] > 2.0 ** (fmt.maximum_exponent - _room(fmt))).any():
+                    return False
+        return True
+
+    @cached_property
+    def _nearest(self) -> float:
+        """How near to 0 a formula may come: the coarsest format that the kernel rounds to says so."""
+        ends = [0.0]
+        for operation, _ in by_operation(self._store, self._cone):
+            fmt = operation.result
+            if _rounds(operation) and isinstance(fmt, FloatFormat):
+                ends.append(2.0 ** (fmt.minimum_exponent + _room(fmt)))
+        return max(ends)
 
     def _detour(self, inputs: Mapping[str, Words], off: _Off, *, always: bool) -> Detour | None:
         if not off.wrong.any():
@@ -281,6 +302,16 @@ class Detours:
         at = int(np.argmax(off.wrong))
         culprit = _culprit(self._store, inputs, int(self._actual[at]))
         return Detour(inputs, int(self._places[at]), off.got[at], off.wanted[at], always, culprit)
+
+
+def _rounds(operation: Operation) -> bool:
+    """Tell whether an operation rounds numbers that are computed to a format."""
+    return operation.name not in LEAVES and not widens(operation) and not quantises(operation)
+
+
+def _room(fmt: FloatFormat) -> int:
+    """Return how many exponents from the ends of a format are near them."""
+    return fmt.maximum_exponent // 4 if fmt.exponent_bits > 5 else 4
 
 
 class _Off(NamedTuple):

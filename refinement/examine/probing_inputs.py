@@ -19,7 +19,7 @@ from .counterexamples import input_formats
 
 Words = NDArray[np.uint64]
 
-_SCALES = (8, 40, 94, -40, 24, 16, 64, -94, 4, 10, 700, -700)
+_SCALES = (8, 40, 94, -40, 24, 16, 64, -94, 4, 10, -4, 700, -700)
 """Binary exponents of inputs that are all large, or small; those beyond a format are left out."""
 
 _EXPONENTS = (90.0, 62.0)

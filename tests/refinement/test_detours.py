@@ -423,3 +423,31 @@ def test_a_power_that_only_divides_may_be_infinite() -> None:
     assert result.verdict == "verified", result.findings
     itself = "ex2.approx.f32 %f1, %X; div.rn.f32 %f1, %f1, %f1; mul.f32 %Y, %f1, %X;"
     refused(result_of(itself, "Y[i] = X[i]", ONE))
+
+
+HALF = {"X": "f16", "Y": "f32 out"}
+HALVES = {"A": "f16", "B": "f16", "Y": "f32 out"}
+IN_F16 = {
+    "a square": ("mul.f16 %h1, %X, %X; cvt.f32.f16 %Y, %h1;", "Y[i] = X[i] * X[i]", HALF, 200),
+    "a product": ("mul.f16 %h1, %A, %B; cvt.f32.f16 %Y, %h1;", "Y[i] = A[i] * B[i]", HALVES, 200),
+    "a root of squares": (
+        "mul.f16 %h1, %A, %A; fma.rn.f16 %h1, %B, %B, %h1; cvt.f32.f16 %f1, %h1; sqrt.rn.f32 %Y, %f1;",
+        "Y[i] = sqrt(A[i] * A[i] + B[i] * B[i])", HALVES, 150,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_F16)
+def test_what_f16_can_not_hold_of_its_products_is_found(name: str) -> None:
+    """Inputs of f16 go as far as f16: what the formula makes of them in f32 is far from the ends of that."""
+    body, formula, arrays, most = IN_F16[name]
+    assert "no rounding to f16 overflows" in refused(result_of(body, formula, arrays))
+    within = [f"1 <= {each}[i] <= {most}" for each in arrays if each != "Y"]
+    result = result_of(body, formula, arrays, requires=within)
+    assert result.verdict == "verified", result.findings
+
+
+def test_a_product_in_f16_that_the_formula_rounds_to_f16_is_no_detour() -> None:
+    body = "mul.f16 %h1, %A, %B; cvt.f32.f16 %Y, %h1;"
+    result = result_of(body, "Y[i] = f16(A[i] * B[i])", HALVES)
+    assert result.verdict == "verified", result.findings
