@@ -44,7 +44,8 @@ _MOST = 1 << 12
 """Terms of a formula whose polynomials are made; of formulas of more, only the search tells."""
 
 _FAR = 31
-"""Scalings by lower powers of 2 are no detour: a quarter of f32's exponents, where the search ends, too."""
+"""Scalings by lower powers of 2 are no detour: a quarter of f32's exponents, where the search ends, too.
+Of formats of 5 bits of exponent it is a quarter of this: a quarter of theirs."""
 
 _SHIFT = 64
 """Exponents of 2 that differ by less have one boundary: half of those of f32."""
@@ -124,7 +125,7 @@ class OwnConditions:
             case operations.FUSED | operations.CONVERT | operations.DOT if self._conversions.is_one(
                 operation
             ):
-                return self._conversion
+                return self._narrowed
             case operations.FUSED if isinstance(operation.result, FloatFormat):
                 return self._scaling if _products(operation) else None
         return None
@@ -335,16 +336,22 @@ class OwnConditions:
         argument = int(self._store.arguments(term)[0]) if len(operation.operands) == 1 else term
         return OwnCondition(term, argument, f"no rounding to {fmt} overflows", f"<= {largest:g}")
 
+    def _narrowed(self, operation: Operation, term: int) -> OwnCondition | None:
+        """Look at the overflow of a rounding to a narrow format, and the underflow of what was scaled."""
+        return self._conversion(operation, term) or self._scaling(operation, term)
+
     def _scaling(self, operation: Operation, term: int) -> OwnCondition | None:
         """Look at the over- and underflow of a product that constants scale far, or of many data."""
         fmt = operation.result
         assert isinstance(fmt, FloatFormat)
+        narrow = self._conversions.is_one(operation)  # whose overflow `_conversion` looks at
         (degree, down, up), most = self._growth.of(np.array([term], dtype=np.int32))[0], self._degree
-        if not (degree > most or up > _FAR or down < -_FAR):
+        far = _FAR if fmt.exponent_bits > 5 else _FAR >> 2
+        if not (down < -far or (not narrow and (degree > most or up > far))) or self._is_exact(term):
             return None
         (number,) = self._numbers(np.array([term]), fmt)
         low, high = self._exact_range(term)
-        overflows = not max(abs(low), abs(high)) < overflow_from(fmt)
+        overflows = not narrow and not max(abs(low), abs(high)) < overflow_from(fmt)
         least = min(abs(low), abs(high)) if low > 0 or high < 0 else 0.0
         for key, value in number.items():
             if not key:
@@ -352,7 +359,7 @@ class OwnConditions:
             size, sizes = abs(Fraction(value)), self._monomials.get(key, (1, 1))
             if overflows and (size > 2**_FAR * sizes[1] or (degree > most and key not in self._monomials)):
                 return OwnCondition(term, term, f"no rounding to {fmt} overflows", "")
-            if size * 2**_FAR < sizes[0] and least < 2.0**fmt.minimum_exponent:
+            if size * 2**far < sizes[0] and least < _normal_from(fmt):
                 return OwnCondition(term, term, f"no rounding to {fmt} underflows", "")
         return None
 
@@ -378,8 +385,11 @@ class OwnConditions:
 
     def _rounds_a_sum(self, term: int) -> bool:
         """Tell whether a term is a rounded sum; one that is exact turns nothing."""
-        exact = self._forms.quantifier.computed_equality.is_exact(term)
-        return not exact and self._store.operation(term).name in (operations.FUSED, operations.DOT)
+        is_sum = self._store.operation(term).name in (operations.FUSED, operations.DOT)
+        return is_sum and not self._is_exact(term)
+
+    def _is_exact(self, term: int) -> bool:
+        return self._forms.quantifier.computed_equality.is_exact(term)
 
     # -- normal forms
     def _numbers(self, terms: Ids, fmt: Format) -> list[dict[Monomial, Fraction | int]]:
@@ -463,6 +473,11 @@ class OwnConditions:
         self._ranges.fill(terms)
         low, high = self._ranges.read(terms, fmt)[0].tolist()
         return low, high
+
+
+def _normal_from(fmt: FloatFormat) -> float:
+    """Return from where on numbers are rounded to normal numbers of a format."""
+    return 2.0**fmt.minimum_exponent * (1 - 2.0 ** -(fmt.fraction_bits + 1))
 
 
 def _atoms(number: Sparse) -> list[int]:

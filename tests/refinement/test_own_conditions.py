@@ -221,3 +221,35 @@ def test_a_clamp_is_enough_up_to_the_largest_number_of_f16(limit: float) -> None
     body = CLAMP.replace(single(100), single(limit)).replace(single(-100), single(-limit))
     result = result_of(body + over_f16("%f1", "%Y"), f"Y[i] = min(max(X[i], {-limit!r}), {limit!r})", ONE)
     assert (result.verdict == "verified") == (limit < 65520), result.findings
+
+
+def by_f16(power: int, kind: str) -> str:
+    """Return instructions that scale X by a power of 2, round it to f16, and scale it back."""
+    widened = "cvt.f32.f16 %f1, %X;" if kind == "f16" else "mov.f32 %f1, %X;"
+    there, back = single(2.0**power), single(2.0**-power)
+    return f"{widened} mul.f32 %f1, %f1, {there}; {over_f16('%f1', '%f1')} mul.f32 %Y, %f1, {back};"
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(-24, -8), st.sampled_from(["f16", "f32"]))
+def test_what_is_scaled_below_the_normal_numbers_of_f16_is_a_detour(power: int, kind: str) -> None:
+    """Small integers are exact there, most other numbers are not."""
+    arrays = {"X": kind, "Y": "f32 out"}
+    result = result_of(by_f16(power, kind), "Y[i] = X[i]", arrays, requires=["abs(X[i]) <= 9e4"])
+    refused(result)
+    if power >= -14:
+        least = 2.0 ** (-14 - power)
+        result = result_of(by_f16(power, kind), "Y[i] = X[i]", arrays, requires=[f"{least} <= X[i] <= 6e4"])
+        assert result.verdict == "verified", result.findings
+
+
+def test_numbers_that_the_formula_scales_as_far_are_no_detour() -> None:
+    body = f"cvt.f32.f16 %f1, %X; mul.f32 %f1, %f1, {single(2.0**-12)}; {over_f16('%f1', '%Y')}"
+    result = result_of(body, "Y[i] = f16(X[i] / 4096)", {"X": "f16", "Y": "f32 out"})
+    assert result.verdict == "verified", result.findings
+
+
+def test_scaling_down_in_f16_alone_is_a_detour() -> None:
+    body = "mov.b16 %h1, 0x0C00; mul.f16 %h2, %X, %h1; mov.b16 %h1, 0x6C00; mul.f16 %Y, %h2, %h1;"
+    result = result_of(body, "Y[i] = X[i]", {"X": "f16", "Y": "f16 out"})
+    assert "no rounding to f16 underflows" in refused(result)
