@@ -186,3 +186,20 @@ def test_a_function_is_tried_where_its_argument_is_clamped(least: str, right: bo
     body = body.replace("0fC1B80000", "0f00000000")
     formula = f"C[i] = log2(max(A[i], {'9.999999747378752e-06' if right else '0.0'}))"
     assert (result_of(body, formula, ARRAYS).verdict == "verified") is right
+
+
+CHOSEN_POWERS = {
+    "square": ("mul.f32 %f0, %A, %A;", "A[i] * A[i]"),
+    "cube": ("mul.f32 %f0, %A, %A; mul.f32 %f0, %f0, %A;", "A[i] * A[i] * A[i]"),
+    "reciprocal": ("rcp.rn.f32 %f0, %A;", "1 / A[i]"),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN_POWERS)
+@pytest.mark.parametrize("width", ["0f358637BD", "0f34000000"])
+def test_a_choice_beside_a_power_is_no_power_that_is_written_out(name: str, width: str) -> None:
+    """|x^2 - 2| < w ? 2 : x^2 is x^2 to 20 bits, but a product is not taken for one to 20 bits."""
+    power, formula = CHOSEN_POWERS[name]
+    chosen = f"sub.f32 %f1, %f0, 0f40000000; abs.f32 %f1, %f1; setp.lt.f32 %p1, %f1, {width};"
+    body = f"{power} {chosen} selp.f32 %C, 0f40000000, %f0, %p1;"
+    assert result_of(body, f"C[i] = {formula}", ARRAYS).verdict == "undecided"

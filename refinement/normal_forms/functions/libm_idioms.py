@@ -49,6 +49,9 @@ _GUESSED = np.concatenate([[1.0, 2.0], _SIZES, -_SIZES]).astype(np.float32)
 
 _PRODUCT, _SUM = operations.fused(F32, ((F32, F32),)), operations.fused(F32, (), (F32, F32))
 
+_ARITHMETIC = (operations.FUSED, operations.NEGATE, operations.QUOTIENT, operations.FUNCTION)
+"""What makes a product or a reciprocal; a library makes a power of bits."""
+
 _NONE = -1
 
 
@@ -259,6 +262,8 @@ class SoftwareFunctions:
         try:
             got = self._values(argument, above, _words(_GUESSED))
             for function in _likely(domain, got):
+                if function.rational and self._has_side(argument, above, function):
+                    continue
                 proof = proved(
                     self._store,
                     argument,
@@ -273,6 +278,29 @@ class SoftwareFunctions:
         except UnsupportedError:
             return None
         return None
+
+    def _has_side(self, argument: int, above: list[int], function: LibraryFunction) -> bool:
+        """Tell whether a side of a choice is a function by arithmetic alone.
+
+        ``|x^2 - 2| < 1e-6 ? 2 : x^2`` is no power that is written out, but a choice beside one.
+        """
+        values = self._computed(argument, above, _words(_GUESSED))
+        plain = {argument}
+        for term in reversed(above):
+            operation = self._store.operation(term)
+            given = [each for each in self._operands(operation, term) if each in values]
+            if operation.name in _ARITHMETIC and plain.issuperset(given):
+                plain.add(term)
+        sides = {
+            each
+            for term in above
+            if self._store.operation(term).name == operations.SELECT
+            for each in self._store.arguments(term)[1:3].tolist()
+        }
+        return any(
+            error_of(function, _GUESSED, _numbers(values[each])) <= SURELY
+            for each in sides & plain - {argument}
+        )
 
     def _computing_of(self, argument: int, above: list[int]) -> Callable[[NDArray[np.uint64]], Reals]:
         return lambda words: self._values(argument, above, words)
@@ -299,9 +327,7 @@ class SoftwareFunctions:
 
     def _values(self, argument: int, above: list[int], words: NDArray[np.uint64]) -> Reals:
         """Return the numbers that operations are for words of their argument."""
-        found = self._computed(argument, above, words)[above[0]]
-        with np.errstate(invalid="ignore"):  # signalling NaNs
-            return found.astype(np.uint32).view(np.float32).astype(np.float64)
+        return _numbers(self._computed(argument, above, words)[above[0]])
 
     def _computed(
         self, argument: int, above: list[int], words: NDArray[np.uint64]
@@ -334,6 +360,11 @@ def _likely(domain: Domain, got: Reals) -> list[LibraryFunction]:
         if (some & (each.least <= _GUESSED) & (each.greatest >= _GUESSED)).any()
         and error_of(each, _GUESSED[some], got[some]) <= SURELY
     ]
+
+
+def _numbers(words: NDArray[np.uint64]) -> Reals:
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        return words.astype(np.uint32).view(np.float32).astype(np.float64)
 
 
 def _words(numbers: NDArray[np.float32]) -> NDArray[np.uint64]:

@@ -106,6 +106,8 @@ class LibraryFunction(NamedTuple):
         Makes a term of it.
     least, greatest : float
         Between which it has values.
+    rational : bool
+        Whether it is a product of arguments, or the reciprocal of one.
     """
 
     name: str
@@ -113,6 +115,7 @@ class LibraryFunction(NamedTuple):
     make: Callable[[Arithmetic], int]
     least: float = -np.inf
     greatest: float = np.inf
+    rational: bool = False
 
 
 def _each(function: Callable[[float], float]) -> Callable[[Reals], Reals]:
@@ -282,7 +285,8 @@ def powers(at_2: float) -> list[LibraryFunction]:
         return []
     if exponent == int(exponent) and abs(exponent) <= LARGEST_POWER:
         name = f"x^{exponent:g}"
-        return [LibraryFunction(name, power(exponent), lambda a: _product(a, int(exponent)))]
+        whole = int(exponent)
+        return [LibraryFunction(name, power(exponent), lambda a: _product(a, whole), rational=True)]
     exponent = float(np.float32(exponent))
     of_magnitude = LibraryFunction(
         f"abs(x)^{exponent:g}", _of_magnitude(exponent), lambda a: _power(a, a.magnitude, exponent)
