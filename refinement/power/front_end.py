@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -39,11 +39,22 @@ from .machine import Machine
 from .outline import outline
 from .state.storage import Segment, buffer_addresses
 from .state.words import Data
+from .placement_dependence import with_dependence
+from .image.source_lines import SourceLines
+from .state.storage import Segment
+from .state.storage import buffer_addresses
+from .state.storage import other_addresses
+from .state.words import Data
 
 POINTER_BYTES = 8
 _MOST_CODE_AS_DATA = 1 << 20
 """Bytes of code that a function may read as data."""
 
+
+_Which = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+_Contents = Callable[[int], Segment]
+"""Memory with what it holds, at an address that is given."""
 
 _SHARED = f"an accumulator: {dict(ALIASING.options)['shared']}"
 
@@ -98,23 +109,38 @@ class PowerKernel:
         traced: bool = False,
     ) -> Outcome:
         """Call the function on terms."""
-        memory, held = memories(instance), before or {}
-        later = bool(instance.contract.launches)
-        addresses = buffer_addresses(_buffers(instance))
+        contents = _contents(instance, store, inputs, before or {})
+        sizes = list(_buffers(instance))
+
+        def placed(addresses: dict[str, int], *, traced: bool) -> tuple[Outcome, dict[str, Segment]]:
+            return self._placed(instance, store, inputs, progress, contents, addresses, traced=traced)
+
+        outcome, arrays = placed(buffer_addresses(sizes), traced=traced)
+        if not outcome.complete or outcome.findings or not sizes:
+            return outcome
+        other, _ = placed(other_addresses(sizes), traced=False)
+        return with_dependence(store, outcome, other, arrays)
+
+    def _placed(
+        self,
+        instance: Instance,
+        store: TermStore,
+        inputs: Mapping[str, Ids],
+        progress: Progress | None,
+        contents: Mapping[str, _Contents],
+        addresses: dict[str, int],
+        *,
+        traced: bool,
+    ) -> tuple[Outcome, dict[str, Segment]]:
+        """Call the function with arrays at these addresses."""
         segments = list(self._program(store))
         arrays: dict[str, Segment] = {}
         for buffer in instance.buffers:
-            joined = put_together(buffer, memory, store, inputs, held)
-            segment = _buffer_segment(buffer, addresses[buffer.name], joined)
-            arrays[buffer.name] = segment if later else replace(segment, results=joined.results)
             addresses |= {each.name: addresses[buffer.name] + each.at for each in buffer.arrays}
+            arrays[buffer.name] = contents[buffer.name](addresses[buffer.name])
         for name, array in instance.arrays.items():
-            if array.within is not None:
-                continue
-            own = memory[name]
-            lanes = held[name] if name in held else initial_bytes(store, own, inputs)
-            segment = _array_segment(array, addresses[name], lanes, own.unowned)
-            arrays[name] = segment if later else replace(segment, results=results_of(own))
+            if array.within is None:
+                arrays[name] = contents[name](addresses[name])
         segments += arrays.values()
         segments += [_table(store, each, addresses) for each in instance.pointers if each.in_memory]
         arguments = [_argument(each, instance, addresses, inputs) for each in _passed(instance, self.path)]
@@ -127,7 +153,7 @@ class PowerKernel:
                 instance, store, segments, arguments, inputs, progress, traced=traced, keeps_apart=True
             )
             machine, complete = again if again[1] else (machine, complete)
-        return self._outcome(instance, machine, arrays, machine.loads, complete=complete)
+        return self._outcome(instance, machine, arrays, machine.loads, complete=complete), arrays
 
     def _called(
         self,
@@ -222,6 +248,25 @@ class PowerKernel:
                 yield _section_segment(section, numbers)
 
 
+def _contents(
+    instance: Instance, store: TermStore, inputs: Mapping[str, Ids], held: Mapping[str, ByteLanes]
+) -> dict[str, _Contents]:
+    """Return the memory that arguments lead to, wherever it is placed."""
+    memory, later = memories(instance), bool(instance.contract.launches)
+    found: dict[str, _Contents] = {}
+    for buffer in instance.buffers:
+        joined = put_together(buffer, memory, store, inputs, held)
+        results = None if later else joined.results
+        found[buffer.name] = partial(_buffer_segment, buffer, joined, results)
+    for name, array in instance.arrays.items():
+        if array.within is None:
+            own = memory[name]
+            lanes = held[name] if name in held else initial_bytes(store, own, inputs)
+            results = None if later else results_of(own)
+            found[name] = partial(_array_segment, array, lanes, own.unowned, results)
+    return found
+
+
 def _release_used(machine: Machine, segments: Iterable[Segment]) -> None:
     """Report reads of what nobody has written where results depend on what they gave."""
     storage = machine.storage
@@ -265,7 +310,7 @@ def _buffers(instance: Instance) -> Iterator[tuple[str, int, int]]:
 
 
 def _array_segment(
-    array: Array, address: int, lanes: ByteLanes, unowned: np.ndarray[tuple[int], np.dtype[np.bool_]] | None
+    array: Array, lanes: ByteLanes, unowned: _Which | None, results: _Which | None, address: int
 ) -> Segment:
     return Segment(
         array.name,
@@ -276,10 +321,11 @@ def _array_segment(
         (lanes.terms, lanes.lows),
         lambda byte: str(place_of(array, 8 * byte)),
         unowned,
+        results=results,
     )
 
 
-def _buffer_segment(buffer: SharedBuffer, address: int, held: Joined) -> Segment:
+def _buffer_segment(buffer: SharedBuffer, held: Joined, results: _Which | None, address: int) -> Segment:
     return Segment(
         buffer.name,
         address,
@@ -289,6 +335,7 @@ def _buffer_segment(buffer: SharedBuffer, address: int, held: Joined) -> Segment
         (held.lanes.terms, held.lanes.lows),
         held.naming,
         held.unowned,
+        results=results,
     )
 
 

@@ -28,6 +28,9 @@ BUFFERS = 0x1000_0000_0000
 _STRIDE = 1 << 36
 """Bytes between such."""
 
+_PAGE = 1 << 16
+"""Bytes of a page of Linux on Power: kernels look at no bit of an address above."""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -227,8 +230,17 @@ RED_ZONE = 288
 
 def buffer_addresses(sizes: Iterable[tuple[str, int, int]]) -> dict[str, int]:
     """Return an address for each (name, bytes, alignment): aligned so, and not better."""
+    return _laid_out(sizes, lambda alignment: alignment)
+
+
+def other_addresses(sizes: Iterable[tuple[str, int, int]]) -> dict[str, int]:
+    """Return addresses in the opposite order, of which the bits above the alignment are others, too."""
+    return _laid_out(reversed(list(sizes)), lambda alignment: max(_PAGE, 4 * alignment) - 2 * alignment)
+
+
+def _laid_out(sizes: Iterable[tuple[str, int, int]], offset: Callable[[int], int]) -> dict[str, int]:
     found, address = {}, BUFFERS
     for name, size, alignment in sizes:
-        found[name] = address + alignment
+        found[name] = address + offset(alignment)
         address = -(-(found[name] + size) // _STRIDE) * _STRIDE + _STRIDE
     return found
