@@ -28,7 +28,7 @@ from . import files
 from .budget import doing
 from .exit_codes import ExitCode
 from .finding_output import result_files, running_on_github, tell_github
-from .legality_input import is_ptx, text_of_file, whole_text
+from .legality_input import is_comment, is_ptx, text_of_file, whole_text
 from .output import json_line, markdown_lines, note, print_json, print_table, say
 from .paging import NoPager, paged
 
@@ -174,7 +174,7 @@ def _of_text(name: str, text: str, given: _Given) -> LegalityAnswer:
 
 
 def _judge_standard_input(given: _Given, wanted: Mapping[str, Path | None]) -> ExitCode:
-    """Answer a whole text; or every line that is not blank, each at once: a caller may wait for it."""
+    """Answer a whole text; or each line but blanks and comments, at once: a caller may wait for it."""
     start = time.perf_counter()
     reported = any(wanted.values()) or running_on_github()
     answers: list[tuple[int, LegalityAnswer]] = []
@@ -209,7 +209,7 @@ def _status(answers: Collection[bool | None]) -> ExitCode:
 def _answered_lines(lines: Iterable[bytes], given: _Given) -> Iterator[tuple[int, LegalityAnswer]]:
     for number, raw in enumerate(lines, start=1):
         doing(f"judging line {number}")
-        if line := raw.decode("utf-8", errors="replace").strip():
+        if (line := raw.decode("utf-8", errors="replace").strip()) and not is_comment(raw):
             yield number, _judged_line(line, given)
 
 

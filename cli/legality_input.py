@@ -49,6 +49,11 @@ def is_ptx(text: str) -> bool:
     return _opening(iter(text.encode().splitlines()))[1][:1] in (b".", b"{")
 
 
+def is_comment(line: bytes) -> bool:
+    """Whether nothing but comments stands on a line."""
+    return not _opening(iter((line,)))[1]
+
+
 def whole_text(lines: Iterable[bytes]) -> tuple[str | None, Iterator[bytes]]:
     """Return a text that is judged as a whole, or None and all its lines, hardly read.
 

@@ -12,13 +12,19 @@ from dataclasses import replace
 from ...spec.errors import InputError
 from ...spec.instruction_set import Judgement
 from ...spec.legality import Note, NoteKind, Rule, Violation, listed_lines
-from ...spec.ptx.opcode_table import OPCODES
+from ...spec.ptx.opcode_table import form_of
 from ...spec.ptx.other_instructions import lacking, not_judged
 from ...spec.ptx.targets import NEWEST, spell_version, target_named, version_named
 from .text.module import InstructionStatement, Module
 from .text.parser import parse
 from .text.variable_spaces import variable_spaces
 from .warp.matrix import illegal
+from ...spec.ptx.targets import NEWEST, VERSIONS, spell_version, target_named, version_named
+from .warp.matrix import illegal
+from .text.module import InstructionStatement
+from .text.module import Module
+from .text.parser import parse
+from .text.variable_spaces import variable_spaces
 
 _HIDING = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 """Strings and comments: what stands in them is no directive."""
@@ -81,12 +87,21 @@ def judge_text(text: str, name: str, target: str | None, version: str | None) ->
                 found += _of_opcode(module, instruction, name)
     count = "1 matrix instruction is" if len(judged) == 1 else f"{len(judged)} matrix instructions are"
     scope = Note(NoteKind.SCOPE, f"{count} judged; of the other {len(others)} instructions only the opcode")
-    return Judgement(module.target, tuple(found), (scope, *_open_points(judged, others)))
+    points = [*_unknown_version(module), *_open_points(judged, others)]
+    return Judgement(module.target, tuple(found), (scope, *points))
+
+
+def _unknown_version(module: Module) -> list[Note]:
+    """Return what keeps a text of a version of PTX that is not known from being legal."""
+    if module.version in VERSIONS:
+        return []
+    known = f"{spell_version(VERSIONS[0])} to {spell_version(NEWEST)}"
+    return [Note(NoteKind.NOT_JUDGED, f".version {spell_version(module.version)} is none of PTX {known}")]
 
 
 def _of_opcode(module: Module, instruction: InstructionStatement, name: str) -> list[Violation]:
     """Judge whether the target has the opcode of an instruction that is not specified."""
-    opcode = OPCODES.get(instruction.opcode)
+    opcode = form_of(instruction.mnemonic)
     if opcode is None:
         raise InputError(f"PTX has no opcode {instruction.opcode!r}", f"{name}:{instruction.line}")
     place = f"line {instruction.line}, {instruction.mnemonic}"
@@ -102,8 +117,8 @@ def _open_points(
     """Return what keeps a text from being legal though no rule is broken."""
     lines: dict[str, list[int]] = {}
     for each in others:
-        opcode = OPCODES[each.opcode]
-        if opcode.is_matrix_product:
+        opcode = form_of(each.mnemonic)
+        if opcode is not None and opcode.is_matrix_product:
             lines.setdefault(not_judged(opcode, each.mnemonic), []).append(each.line)
     if not judged and not lines:
         return [Note(NoteKind.NOT_JUDGED, "the text has no matrix instruction: nothing is judged")]

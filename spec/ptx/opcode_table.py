@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from .targets import TARGETS, Availability, Target
@@ -52,6 +52,16 @@ _FIRST_TARGETS = MappingProxyType(
 )
 """Opcodes that sm_70 lacks, by the number of the first target that has them."""
 
+_FIRST_TARGETS_OF_FORMS = MappingProxyType(
+    {
+        90: "barrier.cluster cp.async.bulk cp.reduce.async.bulk fence.mbarrier_init fence.proxy.async "
+        "fence.proxy.tensormap::generic mbarrier.arrive.expect_tx mbarrier.complete_tx mbarrier.expect_tx "
+        "mbarrier.try_wait prefetch.tensormap red.async st.async",
+        100: "st.bulk",
+    }
+)
+"""Forms that came after their opcode, by the number of the first target that has them."""
+
 _SUFFIXED = frozenset(name for name, target in TARGETS.items() if target.suffix and target.number >= 90)
 _EXACTLY = MappingProxyType(
     {
@@ -75,7 +85,7 @@ class Opcode:
     Attributes
     ----------
     name : str
-        What stands before the first dot.
+        What stands before the first dot; of a form that came later, the modifiers that tell it too.
     section : str
         Of the PTX ISA: number and title.
     availability : Availability
@@ -117,6 +127,22 @@ def _opcodes() -> Iterator[Opcode]:
 OPCODES = MappingProxyType({opcode.name: opcode for opcode in _opcodes()})
 """Every opcode by name."""
 
+FORMS = MappingProxyType(
+    {
+        name: replace(OPCODES[name.partition(".")[0]], name=name, availability=Availability((6, 0), first))
+        for first, names in _FIRST_TARGETS_OF_FORMS.items()
+        for name in names.split()
+    }
+)
+"""Forms that some targets lack though they have the opcode, by the beginning of their mnemonics."""
+
+
+def form_of(mnemonic: str) -> Opcode | None:
+    """Return the form that a mnemonic begins with, else its opcode; None where PTX has no such opcode."""
+    words = mnemonic.split(".")
+    beginnings = (".".join(words[:count]) for count in range(len(words), 1, -1))
+    return next((FORMS[each] for each in beginnings if each in FORMS), OPCODES.get(words[0]))
+
 
 def opcode_of(text: str) -> tuple[Opcode, str] | None:
     """Return the opcode with which an instruction of PTX begins, and its mnemonic; None where it is no PTX.
@@ -124,9 +150,11 @@ def opcode_of(text: str) -> tuple[Opcode, str] | None:
     A word that other assemblers have too, such as ``add``, is an opcode where modifiers follow it.
     """
     found = _WRITTEN.match(text)
-    if found is None or (opcode := OPCODES.get(found[1])) is None:
+    if found is None:
         return None
     modifiers = re.sub(r"\s", "", found[2])
+    if (opcode := form_of(found[1] + modifiers)) is None:
+        return None
     if not modifiers and not (opcode.name in _BARE or opcode.is_matrix_product):
         return None
-    return opcode, opcode.name + modifiers
+    return opcode, found[1] + modifiers

@@ -390,3 +390,31 @@ def test_products_that_are_not_modelled_are_listed_as_such(tmp_path: Path) -> No
     path.write_text(MODULE.format(target="sm_90a", line="wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;"))
     listed = mmaproof("verify", "--list", path).out
     assert listed == "k: 2 wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 (not modelled)\n"
+
+
+BULK = "cp.async.bulk.commit_group;"
+PRODUCT = (
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},{%r4,%r5},{%f0,%f1,%f2,%f3};"
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "status"), [("8.0", "sm_80", 1), ("8.0", "sm_90", 0), ("99.0", "sm_90", 3)]
+)
+def test_forms_that_the_target_lacks_and_unknown_versions(version: str, target: str, status: int) -> None:
+    text = (
+        f".version {version}\n.target {target}\n.address_size 64\n.visible .entry k()\n{{\n"
+        f".reg .b32 %r<6>; .reg .f32 %f<4>;\n{PRODUCT}\n{BULK}\nret;\n}}\n"
+    )
+    assert answers(text)[0] == status
+
+
+def test_a_form_alone_is_illegal_where_the_target_lacks_it() -> None:
+    assert [mmaproof("legal", BULK, "--target", each).status for each in ("sm_80", "sm_90")] == [1, 3]
+
+
+def test_lines_of_comments_are_no_instructions() -> None:
+    assert mmaproof("legal", "-", stdin="// one\n/* two */\n").status == 3
+    status, documents = answers("// one\nxvf32ger\n/* two */\n")
+    assert (status, [each["instr"] for each in documents]) == (0, ["xvf32ger"])

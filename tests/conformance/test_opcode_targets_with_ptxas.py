@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptx_assembler import Question, assembler
 
-from mmaproof.spec.ptx.opcode_table import OPCODES
+from mmaproof.spec.ptx.opcode_table import FORMS, OPCODES
 from mmaproof.spec.ptx.targets import TARGETS
 
 EXAMPLES = {
@@ -38,6 +38,25 @@ EXAMPLES = {
 }
 """An instruction of every opcode that some target lacks, and of some that all have."""
 
+EXAMPLES_OF_FORMS = {
+    "barrier.cluster": "barrier.cluster.arrive;",
+    "cp.async.bulk": "cp.async.bulk.commit_group;",
+    "cp.reduce.async.bulk": "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [b64_0], [b32_0], 16;",
+    "fence.mbarrier_init": "fence.mbarrier_init.release.cluster;",
+    "fence.proxy.async": "fence.proxy.async;",
+    "fence.proxy.tensormap::generic": "fence.proxy.tensormap::generic.release.gpu;",
+    "mbarrier.arrive.expect_tx": "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b32_0], 16;",
+    "mbarrier.complete_tx": "mbarrier.complete_tx.shared::cta.b64 [b32_0], 16;",
+    "mbarrier.expect_tx": "mbarrier.expect_tx.shared::cta.b64 [b32_0], 16;",
+    "mbarrier.try_wait": "mbarrier.try_wait.parity.shared::cta.b64 pred_0, [b32_0], b32_1;",
+    "prefetch.tensormap": "prefetch.tensormap [b64_0];",
+    "red.async": "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 "
+    "[b32_0], b32_1, [b32_2];",
+    "st.async": "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [b32_0], b32_1, [b32_2];",
+    "st.bulk": "st.bulk.shared::cta [b32_0], b64_0, 0;",
+}
+"""An instruction of every form that came after its opcode."""
+
 VERSION = (9, 0)
 
 
@@ -49,11 +68,13 @@ def test_every_opcode_that_a_target_lacks_has_an_example() -> None:
 def test_ptxas_has_the_opcodes_of_a_target() -> None:
     # ptxas 13.0 compiles sm_70 and sm_72 for later ones, and calls sm_101 sm_110.
     targets = [each for each in TARGETS.values() if each.number >= 75 and each.number != 101]
-    asked = [(name, Question(text, target, VERSION)) for target in targets for name, text in EXAMPLES.items()]
+    assert EXAMPLES_OF_FORMS.keys() == FORMS.keys()
+    examples = {**EXAMPLES, **EXAMPLES_OF_FORMS}.items()
+    asked = [(name, Question(text, target, VERSION)) for target in targets for name, text in examples]
     complaints = assembler().accepts([question for _, question in asked])
     wrong = [
         f"{question}: {complaint or 'taken'}"
         for (name, question), complaint in zip(asked, complaints, strict=True)
-        if OPCODES[name].on(question.target) != (complaint is None)
+        if {**OPCODES, **FORMS}[name].on(question.target) != (complaint is None)
     ]
     assert wrong == []
