@@ -145,8 +145,10 @@ def read_domain(name: str, text: str, where: str) -> SizeDomain:
     step = 1 if step is None else step
     if step == 0:
         raise InputError(f"{name} is {text!r}: the only multiple of 0 is 0, and sizes begin with 1", where)
-    first = -(-max(1 if least is None else least, 1) // step) * step
-    last = min(LARGEST if most is None else most, LARGEST) // step * step
+    least, most = 1 if least is None else least, LARGEST if most is None else most
+    if least < 1 or most > LARGEST:
+        raise InputError(f"{name} is {text!r}: sizes of a domain are from 1 to {LARGEST}", where)
+    first, last = -(-least // step) * step, most // step * step
     if first > last:
         raise InputError(f"{name} is {text!r}: no number is, sizes are from 1 to {LARGEST}", where)
     return SizeDomain(name, text.strip(), step, first, last)

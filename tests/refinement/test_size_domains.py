@@ -45,7 +45,7 @@ def text(k: str = '"any multiple of 32"', block: str = "128", extent: str = "K")
     return TEXT.format(k=k, block=block, extent=extent)
 
 
-@given(st.integers(1, 512), st.integers(0, 5000), st.integers(1, 10**6))
+@given(st.integers(1, 512), st.integers(1, 5000), st.integers(1, 10**6))
 def test_a_domain_has_the_numbers_that_its_text_says(step: int, least: int, span: int) -> None:
     domain = read_domain("K", f"any multiple of {step} >= {least} up to {least + span + step}", "here")
     expected = {each for each in range(1, least + span + step + 1) if each % step == 0 and each >= least}
@@ -61,6 +61,9 @@ def test_a_domain_has_the_numbers_that_its_text_says(step: int, least: int, span
         (text('"any multiple of 0"'), "the only multiple of 0 is 0"),
         (text('"any odd"'), "a size is a number, an expression, or"),
         (text(f'"any >= {LARGEST + 1}"'), "no number is"),
+        (text(f'"any up to {LARGEST + 1}"'), "sizes of a domain are from 1"),
+        (text('"any >= 0"'), "sizes of a domain are from 1"),
+        (text('"any up to 0"'), "no number is"),
         (text(block='"K"'), "a kernel is compiled for one block"),
         (text(block='"G + 32"'), "a kernel is compiled for one block"),
         (text(extent="K % 7"), "must be a polynomial of M, N, K"),
