@@ -27,6 +27,10 @@ from .contract import (
     passed_to,
 )
 from .empty_grids import without_blocks
+from ..formula.tree import Formula
+from ..formula.tree import Name
+from ..formula.tree import Source
+from ..formula.tree import walk
 from .formula_checking import check_formula
 from .parameter_reading import BLOCK_NUMBER, check_name, expression, expressions, read_parameters
 from .parameters import ArrayParameter, Covers, Parameters, Passed, ScalarParameter
@@ -393,6 +397,9 @@ def _formulas(ensures: Table, taken: Collection[str]) -> tuple[Formula, ...]:
     definitions = _definitions(ensures, taken)
     texts = _texts(ensures, "formula")
     formulas = tuple(parse_formula(Source(text, "formula", where), definitions) for text in texts)
+    targets = [each.name for formula in formulas for each in walk(formula.target) if isinstance(each, Name)]
+    for definition in definitions.values():
+        definition.check_names({*taken, *targets})
     outputs = [formula.output for formula in formulas]
     for formula in formulas:
         if outputs.count(formula.output) > 1:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import count
 from typing import Any
 
 from .tree import Bound, Element, Name, Node, Reduction, Source, walk
+from .tree import Bound
+from .tree import Element
+from .tree import Name
+from .tree import Node
+from .tree import Reduction
+from .tree import Source
+from .tree import walk
+from .index_arithmetic import unknown_name
 
 MOST_NODES = 20_000
 """Parts of a formula whose definitions are put in."""
@@ -25,11 +33,27 @@ class Definition:
         What its indices are called in the body; none for a plain name.
     body : Node
         The part, without other names for parts.
+    source : Source
+        Where it is defined.
     """
 
     name: str
     indices: tuple[str, ...]
     body: Node
+    source: Source
+
+    def check_names(self, known: Collection[str]) -> None:
+        """Refuse a name that is neither known nor an index, though no formula uses the part."""
+        parts = list(walk(self.body))
+        sums = (each.indices for each in parts if isinstance(each, Reduction))
+        known = {*known, *self.indices, *(index.name for indices in sums for index in indices)}
+        for each in parts:
+            if isinstance(each, Name | Element) and _called(each) not in known:
+                raise unknown_name(self.source, each, sorted(known))
+
+
+def _called(node: Name | Element) -> str:
+    return node.name if isinstance(node, Name) else node.array
 
 
 def expanded(

@@ -172,7 +172,7 @@ def parse_definition(source: Source, earlier: Mapping[str, Definition]) -> Defin
     name = element.array if isinstance(element, Element) else element.name
     if name in earlier:
         raise source.error(element.at, f"there are two definitions of {name}")
-    return Definition(name, tuple(indices), node)
+    return Definition(name, tuple(indices), node, source)
 
 
 def parse_condition(source: Source) -> tuple[Node, Node | None]:
