@@ -27,9 +27,12 @@ subtracts them, looks at bits above the alignment that is known (`alignment` of 
 default; `.align` of variables), or stores an address as data, finds a word there of which only the bits
 below the alignment are known; both ways of a branch on it are judged, each as if arrays lay so. A path
 for better aligned arrays alone is `undecided`; `alignment` in the contract settles it. Not allowed for
-are addresses of shared and local variables that data choose between, and addresses that are read in parts from
-memory. Functions of Power are called twice, the second time with arrays in the opposite order and the bits of
-their addresses above the alignment inverted, up to bit 15: what they leave must be the same, else they are `undecided`.
+are addresses of shared and local variables that data choose between, and addresses that are read in
+parts from memory.
+
+Functions of Power are called twice, the second time with arrays in the opposite order and the bits of
+their addresses above the alignment inverted, up to bit 15. What they leave must be the same, else they
+are `undecided`.
 
 The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`); the
 machines make such values of them where they model the instruction.

@@ -41,7 +41,8 @@ EXAMPLES = {
 EXAMPLES_OF_FORMS = {
     "barrier.cluster": "barrier.cluster.arrive;",
     "cp.async.bulk": "cp.async.bulk.commit_group;",
-    "cp.reduce.async.bulk": "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [b64_0], [b32_0], 16;",
+    "cp.reduce.async.bulk": "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
+    "[b64_0], [b32_0], 16;",
     "fence.mbarrier_init": "fence.mbarrier_init.release.cluster;",
     "fence.proxy.async": "fence.proxy.async;",
     "fence.proxy.tensormap::generic": "fence.proxy.tensormap::generic.release.gpu;",
