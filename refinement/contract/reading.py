@@ -15,7 +15,7 @@ from ..findings.result import Equality
 from ..formula.definitions import Definition
 from ..formula.index_arithmetic import Expression
 from ..formula.parser import parse_definition, parse_formula
-from ..formula.tree import Formula, Source
+from ..formula.tree import Formula, Name, Source, walk
 from .accuracy_clauses import check_accuracy, read_accuracy
 from .contract import (
     Accumulate,
@@ -27,10 +27,6 @@ from .contract import (
     passed_to,
 )
 from .empty_grids import without_blocks
-from ..formula.tree import Formula
-from ..formula.tree import Name
-from ..formula.tree import Source
-from ..formula.tree import walk
 from .formula_checking import check_formula
 from .parameter_reading import BLOCK_NUMBER, check_name, expression, expressions, read_parameters
 from .parameters import ArrayParameter, Covers, Parameters, Passed, ScalarParameter

@@ -27,19 +27,9 @@ from ..terms import operations
 from ..terms.inputs import numbers_in
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, Operation, TermStore
+from ..terms.store import CONSTANT, LEAVES, Operation, TermStore
 from ..terms.traversal import by_operation, within
 from .probing_inputs import probes
-from ..analysis.quantisation import quantises
-from ..analysis.quantisation import widens
-from ..normal_forms.functions.libm_idioms import SoftwareFunctions
-from ..terms.instances import TermInstances
-from ..terms.store import CONSTANT
-from ..terms.store import LEAVES
-from ..terms.store import Operation
-from ..terms.store import TermStore
-from ..terms.traversal import by_operation
-from ..terms.traversal import within
 
 Words = NDArray[np.uint64]
 Reals = NDArray[np.float64]

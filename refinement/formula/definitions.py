@@ -7,15 +7,8 @@ from dataclasses import dataclass, fields, replace
 from itertools import count
 from typing import Any
 
-from .tree import Bound, Element, Name, Node, Reduction, Source, walk
-from .tree import Bound
-from .tree import Element
-from .tree import Name
-from .tree import Node
-from .tree import Reduction
-from .tree import Source
-from .tree import walk
 from .index_arithmetic import unknown_name
+from .tree import Bound, Element, Name, Node, Reduction, Source, walk
 
 MOST_NODES = 20_000
 """Parts of a formula whose definitions are put in."""

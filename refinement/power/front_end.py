@@ -37,13 +37,8 @@ from .instruction_set import HANDLERS
 from .library_functions import FUNCTIONS
 from .machine import Machine
 from .outline import outline
-from .state.storage import Segment, buffer_addresses
-from .state.words import Data
 from .placement_dependence import with_dependence
-from .image.source_lines import SourceLines
-from .state.storage import Segment
-from .state.storage import buffer_addresses
-from .state.storage import other_addresses
+from .state.storage import Segment, buffer_addresses, other_addresses
 from .state.words import Data
 
 POINTER_BYTES = 8

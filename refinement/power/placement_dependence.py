@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from .. import bit_slices
-from ..findings import KernelFinding, Kind
-from ..front_end import FinalArray, Outcome
-from ..interning import Ids
-from ..terms import UNDEFINED, TermStore
-from ..traversal import leaves_of
-from .storage import Segment
+from ..findings.finding import KernelFinding, Kind
+from ..machine.front_end import FinalArray, Outcome
+from ..terms import bit_slices
+from ..terms.interning import Ids
+from ..terms.store import UNDEFINED, TermStore
+from ..terms.traversal import leaves_of
+from .state.storage import Segment
 
 _WHERE = "with arrays at other addresses, and in another order, "
 

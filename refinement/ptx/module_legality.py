@@ -14,17 +14,11 @@ from ...spec.instruction_set import Judgement
 from ...spec.legality import Note, NoteKind, Rule, Violation, listed_lines
 from ...spec.ptx.opcode_table import form_of
 from ...spec.ptx.other_instructions import lacking, not_judged
-from ...spec.ptx.targets import NEWEST, spell_version, target_named, version_named
+from ...spec.ptx.targets import NEWEST, VERSIONS, spell_version, target_named, version_named
 from .text.module import InstructionStatement, Module
 from .text.parser import parse
 from .text.variable_spaces import variable_spaces
 from .warp.matrix import illegal
-from ...spec.ptx.targets import NEWEST, VERSIONS, spell_version, target_named, version_named
-from .warp.matrix import illegal
-from .text.module import InstructionStatement
-from .text.module import Module
-from .text.parser import parse
-from .text.variable_spaces import variable_spaces
 
 _HIDING = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 """Strings and comments: what stands in them is no directive."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from power_kernels import messages, verified
 
-from mmaproof.refinement.result import Verdict
+from mmaproof.refinement.findings.result import Verdict
 
 CONTRACT = """
 [kernel]
