@@ -77,7 +77,7 @@ class Definedness:
                 case operations.BITWISE:
                     return self._combined(operation, given, masks)
                 case operations.RING:
-                    return _carried(masks)
+                    return _carried(self._of_products(operation, given, masks))
                 case operations.NEGATE if isinstance(operation.result, IntegerFormat):
                     return _carried(masks)
                 case operations.EXTEND:
@@ -105,6 +105,17 @@ class Definedness:
         if field.repeats:
             return _whole(own & np.uint64(1) != 0) & _ones(field.width)
         return own & _ones(field.width)
+
+    def _of_products(self, operation: Operation, given: list[Ids], masks: list[Masks]) -> list[Masks]:
+        """Return the bits from which products and addends are undefined: a constant factor moves them up."""
+        found = list(masks)
+        assert isinstance(operation.attribute, operations.Sum)
+        for first in range(0, 2 * operation.attribute.products, 2):
+            for place, factor in ((first, given[first + 1]), (first + 1, given[first])):
+                constant = self._store.are(CONSTANT, factor)
+                moved = _lowest(masks[place]) * _lowest(self._store.constant_values(factor))
+                found[place] = np.where(constant, moved, masks[place])
+        return found
 
     def _combined(self, operation: Operation, given: list[Ids], masks: list[Masks]) -> Masks:
         """Return the bits of a truth table's results that some undefined bit alone may change."""
@@ -136,10 +147,14 @@ def _whole(which: NDArray[np.bool_]) -> Masks:
     return np.where(which, _ALL, _NONE)
 
 
+def _lowest(masks: Masks) -> Masks:
+    return masks & (~masks + np.uint64(1))
+
+
 def _carried(masks: list[Masks]) -> Masks:
     """Return the bits of sums and products: from the lowest undefined one of any operand upwards."""
     either = np.bitwise_or.reduce(masks)
-    lowest = either & (~either + np.uint64(1))
+    lowest = _lowest(either)
     return np.where(either != 0, ~(lowest - np.uint64(1)), _NONE)
 
 

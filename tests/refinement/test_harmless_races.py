@@ -25,6 +25,8 @@ COPY = TILE + "cp.async.ca.shared.global [%r9], [%at0], 4;\nld.shared.u32 %r1, [
     [
         "mov.u32 %C, %A;",
         "and.b32 %r1, %r1, 0; add.u32 %C, %A, %r1;",
+        "mul.lo.u32 %r1, %r1, 0; add.u32 %C, %A, %r1;",
+        "mul.lo.u32 %r1, %r1, 0x10000; and.b32 %r1, %r1, 0xffff; add.u32 %C, %A, %r1;",
         "st.shared.u32 [%r9+128], %r1; mov.u32 %C, %A;",
     ],
 )
@@ -41,6 +43,8 @@ def test_a_race_whose_value_reaches_nothing_is_a_note(body: str, use: str) -> No
     [
         "add.u32 %C, %A, %r1;",
         "xor.b32 %C, %r1, %A;",
+        "mul.lo.u32 %r1, %r1, 0x8000; and.b32 %r1, %r1, 0xffff; add.u32 %C, %A, %r1;",
+        "mul.lo.u32 %r2, %r1, %r1; and.b32 %r2, %r2, 1; add.u32 %C, %A, %r2;",
         "setp.eq.u32 %p0, %r1, 0; @%p0 bra END; mov.u32 %C, %A; END:",
         "cvt.u64.u32 %d1, %r1; add.u64 %d1, %at0, %d1; ld.global.u32 %r2, [%d1]; mov.u32 %C, %A;",
         "st.shared.u32 [%r9+128], %r1; ld.shared.u8 %C, [%r9+128];",
