@@ -19,6 +19,7 @@ from ...spec.rounding import Rounding
 from ...spec.value_algebra import ValueAlgebra
 from ..comparison import arrays_compared, compared
 from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..refusals import refusal_is
 from ..stated import arithmetic as stated
 
 _NEAREST = Rounding.NEAREST_EVEN
@@ -281,15 +282,13 @@ def _refused() -> Certificate:
     def name(products: object, addends: object, result: FloatFormat) -> str:
         return f"{products} {addends} to {result}"
 
-    def is_summed(result: FloatFormat, products: Any, addends: Any) -> bool:
+    @refusal_is(False, UnsupportedError)
+    def is_summed(result: FloatFormat, products: Any, addends: Any) -> object:
         def operand(fmt: FloatFormat) -> Operand:
             return Operand(np.zeros(2, dtype=fmt.storage), fmt)
 
-        try:
-            pairs = [(operand(x), operand(y)) for x, y in products]
-            NumpyAlgebra().fused(result, _NEAREST, pairs, [operand(fmt) for fmt in addends])
-        except UnsupportedError:
-            return False
+        pairs = [(operand(x), operand(y)) for x, y in products]
+        NumpyAlgebra().fused(result, _NEAREST, pairs, [operand(fmt) for fmt in addends])
         return True
 
     return compared(

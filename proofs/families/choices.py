@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...spec.errors import InputError
 from ...spec.instruction_set import instruction_set
 from ..comparison import compared
 from ..obligation import Certificate, Theorem
+from ..refusals import refusal_is
 from ..stated import choices as stated
 from ..table_theorem import answered, table_theorem
 
@@ -66,9 +66,7 @@ def _arguments(isa: str, named: Named) -> Certificate:
     return answered(expected, lambda *arguments: _chosen(arguments, named, list(points)))
 
 
+@refusal_is("refused")
 def _chosen(arguments: tuple[str, ...], named: Named, points: list[str]) -> object:
-    try:
-        found = named(list(arguments))
-    except InputError:
-        return "refused"
+    found = named(list(arguments))
     return {point: getattr(found, point.replace("-", "_")) for point in points}

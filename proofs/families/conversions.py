@@ -33,6 +33,7 @@ from ...spec.value_algebra import ValueAlgebra
 from ...spec.values import checked_encodings, encodings_of_values, values_of_encodings
 from ..comparison import arrays_compared, compared
 from ..obligation import Case, Certificate, Method, Theorem, theorem
+from ..refusals import refusal_is
 from ..stated import encodings as stated
 from ..stated import integers, nans
 from ..stated.arithmetic import DIRECTIONS
@@ -123,13 +124,11 @@ def _held() -> Certificate:
     numbers = [1.0, -1.0, 1.0 + 2.0**-52, 2.0**-510]
     expected: dict[str, object] = {name: numbers if held else "refused" for name, (_, held) in HELD.items()}
 
+    @refusal_is("refused", UnsupportedError)
     def values(fmt: FloatFormat) -> object:
         one = fmt.bias << fmt.fraction_bits
         codes = [one, one | fmt.sign_mask, one + 1, 1 << fmt.fraction_bits]
-        try:
-            return decode(np.array(codes, dtype=fmt.storage), fmt).tolist()
-        except UnsupportedError:
-            return "refused"
+        return decode(np.array(codes, dtype=fmt.storage), fmt).tolist()
 
     return compared(expected, lambda: {name: values(fmt) for name, (fmt, _) in HELD.items()})
 

@@ -19,6 +19,7 @@ from ...spec.rounding_bound import underflow_unit, unit_roundoff
 from ...spec.values import checked_encodings
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method
+from ..refusals import refusal_is
 from ..stated import formats as stated
 
 TITLE = "the element types have the widths, constants and special encodings of their standards"
@@ -68,11 +69,9 @@ def _digits(bits: int) -> Iterator[tuple[int, int]]:
 
 
 def _words_specified(fmt: Format) -> Mapping[str, object]:
-    def is_taken(word: int, at: int) -> bool:
-        try:
-            found = checked_encodings("x", np.array([1 << at], dtype=f"u{word // 8}"), fmt)
-        except InputError:
-            return False
+    @refusal_is(False)
+    def is_taken(word: int, at: int) -> object:
+        found = checked_encodings("x", np.array([1 << at], dtype=f"u{word // 8}"), fmt)
         return int(found[0]) == 1 << at
 
     taken = {f"{word} bits, 1 in digit {at}": is_taken(word, at) for word, at in _digits(fmt.bits)}

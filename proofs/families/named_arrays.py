@@ -26,6 +26,7 @@ from ...spec.operand_arrays import (
 )
 from ..comparison import compared
 from ..obligation import Certificate, Theorem
+from ..refusals import refusal_is
 from ..table_theorem import table_theorem
 
 REFUSED = "refused"
@@ -167,11 +168,9 @@ def _taken() -> Certificate:
     return compared(expected, specified)
 
 
+@refusal_is(REFUSED)
 def _read(arrays: Arrays, name: str) -> object:
-    try:
-        found = read("toy", OPERANDS, arrays, UNREAD)
-    except InputError:
-        return REFUSED
+    found = read("toy", OPERANDS, arrays, UNREAD)
     return found[name if name in found else "a"].tolist()
 
 
@@ -220,11 +219,9 @@ def _literals() -> Certificate:
     return compared(expected, specified)
 
 
-def _refuses(function: Callable[[], object]) -> bool:
-    try:
-        function()
-    except InputError:
-        return True
+@refusal_is(True)
+def _refuses(function: Callable[[], object]) -> object:
+    function()
     return False
 
 

@@ -11,6 +11,7 @@ from ...spec.formats import B1, E3M2, F64, S2, S4, S8, U32, U64, Format, Integer
 from ...spec.numpy_algebra import NumpyAlgebra
 from ..comparison import compared
 from ..obligation import Certificate, Theorem
+from ..refusals import refusal_is
 from ..table_theorem import table_theorem
 
 _WHOLE: tuple[Format, ...] = (B1, S4, S8, IntegerFormat("h", 16, signed=False), U32, F64)
@@ -63,12 +64,10 @@ def _packed() -> Certificate:
     return compared(expected, specified)
 
 
-def _is_refused(fmt: Format, packing: bool) -> bool:
+@refusal_is(True, UnsupportedError)
+def _is_refused(fmt: Format, packing: bool) -> object:
     zeros = np.zeros(16, dtype=fmt.storage if packing else np.uint8)
-    try:
-        NumpyAlgebra().pack(zeros, fmt) if packing else NumpyAlgebra().unpack(zeros, fmt)
-    except UnsupportedError:
-        return True
+    NumpyAlgebra().pack(zeros, fmt) if packing else NumpyAlgebra().unpack(zeros, fmt)
     return False
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...spec.errors import InputError
 from ...spec.mfma.assembly import parse
 from ...spec.mfma.encoding import FIELDS, encode
 from ...spec.mfma.legality import RULES, violations
 from ...spec.mfma.targets import target_named
 from ..comparison import compared
 from ..obligation import Certificate
+from ..refusals import refusal_is
 from ..table_theorem import answered, table_theorem
 from .stated.rules import CITED, Line, broken, encoded, lines
 
@@ -70,11 +70,9 @@ def _unencodable() -> Certificate:
     return answered(expected, _is_refused)
 
 
-def _is_refused(text: str, target: str) -> bool:
-    try:
-        encode(parse(text), target_named(target))
-    except InputError:
-        return True
+@refusal_is(True)
+def _is_refused(text: str, target: str) -> object:
+    encode(parse(text), target_named(target))
     return False
 
 

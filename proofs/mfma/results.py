@@ -17,6 +17,7 @@ from ...spec.mfma.targets import target_named
 from ...spec.numpy_algebra import NumpyAlgebra
 from ..comparison import compared, whole_numbers
 from ..obligation import Certificate
+from ..refusals import refusal_is
 from ..table_theorem import Table, table_theorem
 from .documented import STATED
 from .stated import instructions as table
@@ -65,6 +66,14 @@ class _Instruction:
         for place, encoding in enumerate(encodings.split()):
             along[(*(0,) * (found.ndim - 1), place)] = int(encoding, 16)
         return found
+
+
+@refusal_is(None, UnsupportedError)
+def _of_constant(name: str, c: str) -> object:
+    instruction = _Instruction(name, "gfx942", c)
+    d = instruction.execute({f"{each}_bits": instruction.elements(each, "") for each in "ab"})
+    assert np.all(d == d.flat[0])
+    return instruction.spelled(d)
 
 
 listed_results = table_theorem(
@@ -122,16 +131,6 @@ def _unspecified() -> Certificate:
         return found
 
     return compared(expected, specified)
-
-
-def _of_constant(name: str, c: str) -> str | None:
-    instruction = _Instruction(name, "gfx942", c)
-    try:
-        d = instruction.execute({f"{each}_bits": instruction.elements(each, "") for each in "ab"})
-    except UnsupportedError:
-        return None
-    assert np.all(d == d.flat[0])
-    return instruction.spelled(d)
 
 
 def _kind(listed: str, target: str, choice: str) -> str:

@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from ...spec.errors import InputError
 from ...spec.formats import FloatFormat, Format
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.power.builtins import PREFIX, Builtins, rank_k_updates
@@ -24,6 +23,7 @@ from ...spec.power.targets import TARGETS
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Certificate
+from ..refusals import refusal_is
 from ..table_theorem import Table, table_theorem
 from .stated import built_ins
 from .stated import instructions as stated
@@ -168,12 +168,10 @@ def _words(mnemonic: str) -> Certificate:
     return compared(expected, specified)
 
 
-def _decoded(word: int, size: int) -> tuple[str, Mapping[str, int]] | None:
+@refusal_is(None)
+def _decoded(word: int, size: int) -> object:
     """Return the mnemonic and the operands, modulo their widths, that a word is decoded to."""
-    try:
-        again = decode(*((word >> 32, word & 0xFFFFFFFF) if size == 64 else (word,)))
-    except InputError:
-        return None
+    again = decode(*((word >> 32, word & 0xFFFFFFFF) if size == 64 else (word,)))
     return again.mnemonic, {operand.name: value % (1 << operand.bits) for operand, value in again.given()}
 
 
@@ -195,12 +193,10 @@ def _built_ins() -> Certificate:
         masks = [int(each[1:]) for each in operands if each.startswith("u")]
         expected[name] = "taken", ("refused",) * len(masks), "refused", "refused" if masks else "none"
 
-    def called(name: str, vectors: Sequence[int], masks: Sequence[int]) -> str:
+    @refusal_is("refused")
+    def called(name: str, vectors: Sequence[int], masks: Sequence[int]) -> object:
         acc, *factors = (np.zeros((count, 16) if count > 1 else 16, dtype=np.uint8) for count in vectors)
-        try:
-            made = Builtins(NumpyAlgebra(), Endian.LITTLE).rank_k_update(name, acc, *factors, *masks)
-        except InputError:
-            return "refused"
+        made = Builtins(NumpyAlgebra(), Endian.LITTLE).rank_k_update(name, acc, *factors, *masks)
         return "taken" if made.shape == acc.shape else "another shape"
 
     def specified() -> Mapping[str, object]:

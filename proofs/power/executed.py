@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from ...spec.algebra import Array
-from ...spec.errors import InputError
 from ...spec.instruction_set import instruction_set
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.power.catalogue import UPDATES
@@ -19,7 +18,7 @@ from ...spec.power.rank_k_update import Live, saturation
 from ...spec.rounding import Rounding
 from ..comparison import compared
 from ..obligation import Certificate
-from ..refusals import refused
+from ..refusals import refusal_is, refused
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED
 
@@ -189,11 +188,9 @@ def _roundings() -> Certificate:
     }
     expected |= {"4": "refused", "up": "refused"}
 
+    @refusal_is("refused")
     def code(name: str) -> object:
-        try:
-            return int(rounding_named(name).value)
-        except InputError:
-            return "refused"
+        return int(rounding_named(name).value)
 
     return answered(expected, code)
 

@@ -6,40 +6,20 @@ from functools import partial
 
 from ...spec.power.legality import RULES
 from ..broken_rules import broken_rules
-from ..comparison import compared
+from ..families.witnesses import witnesses
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from ..text_tables import table
-from .documented import SOURCE, STATED
+from .documented import SOURCE
 from .stated import verdicts
 
-rules = table_theorem(
-    "power/legal/rule",
-    "each rule alone refuses an instruction, and nothing refuses its legal neighbour",
+rules = witnesses(
+    "power",
     "the instructions written down for the rule break it and no other; with one operand or the "
     "target changed they break none",
     SOURCE,
-    lambda: {**{rule: partial(_rule, rule) for rule in _RULES}, "every-rule": _every_rule},
+    partial(broken_rules, "power"),
+    RULES,
 )
-
-_WITNESSES = table(STATED, "witnesses")
-
-_RULES: tuple[str, ...] = tuple(dict.fromkeys(row["rule"] for row in _WITNESSES))
-
-
-def _rule(rule: str) -> Certificate:
-    expected: dict[tuple[str, str], frozenset[str]] = {}
-    for row in _WITNESSES:
-        if row["rule"] == rule:
-            text, target, new, old = row["legal"], row["target"], row["for that"], row["this"]
-            expected[text, target] = frozenset()
-            changed = (text, new) if old == target else (text.replace(old, new, 1), target)
-            expected[changed] = frozenset({rule})
-    return answered(expected, partial(broken_rules, "power"))
-
-
-def _every_rule() -> Certificate:
-    return compared(dict.fromkeys(_RULES, True), lambda: {rule.id: True for rule in RULES})
 
 
 legal_registers = table_theorem(

@@ -24,7 +24,7 @@ from ...spec.power.registers import ByteImage
 from ...spec.power.state import State, step, with_groups
 from ..comparison import compared
 from ..obligation import Certificate
-from ..refusals import refused
+from ..refusals import refusal_is, refused
 from ..stated import choices
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED
@@ -112,11 +112,9 @@ def _masks() -> Certificate:
             ]
         expected[name, given[:-1]] = "refused"
 
+    @refusal_is("refused")
     def live(name: str, masks: tuple[int, ...] | None) -> object:
-        try:
-            return [list(map(bool, each)) for each in live_products(NumpyAlgebra(), UPDATES[name], masks)]
-        except InputError:
-            return "refused"
+        return [list(map(bool, each)) for each in live_products(NumpyAlgebra(), UPDATES[name], masks)]
 
     def specified() -> Mapping[object, object]:
         found: dict[object, object] = {name: parse(f"{name} a0,vs34,vs36").masks for name in stated.MASKS}

@@ -26,7 +26,7 @@ from ...spec.pto.targets import PROFILES
 from ...spec.pto.tile import Pad
 from ..comparison import compared
 from ..obligation import Certificate
-from ..refusals import refused
+from ..refusals import refusal_is, refused
 from ..table_theorem import table_theorem
 from .spelled import spelled_tile
 from .stated import buffers as stated
@@ -111,12 +111,10 @@ def _compact() -> Certificate:
             (moved, before), (extents[0], extents[1]), choices_of(PROFILES["A5"]), row, column,
         ).tolist()  # fmt: skip
 
-    def has_pitch(mode: int, profile: str) -> bool:
+    @refusal_is(False, UnsupportedError)
+    def has_pitch(mode: int, profile: str) -> object:
         tile = spelled_tile(f"{stated.COMPACT[0].partition(' compact')[0]} compact={mode}", profile)
-        try:
-            mover_placement(PROFILES[profile], tile, stated.COMPACT_EXTENTS[0])
-        except UnsupportedError:
-            return False
+        mover_placement(PROFILES[profile], tile, stated.COMPACT_EXTENTS[0])
         return True
 
     def specified() -> Mapping[object, object]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...spec.algebra import Array
 from ...spec.drawn_arrays import DrawnArrays
-from ...spec.errors import InputError, UnsupportedError
+from ...spec.errors import UnsupportedError
 from ...spec.formats import BF16, F16, F32, S8, S32, format_named
 from ...spec.instruction_set import Instruction, instruction_set
 from ...spec.numpy_algebra import NumpyAlgebra
@@ -24,6 +24,7 @@ from ...spec.pto.targets import A5, PROFILES
 from ...spec.pto.tile import Tile
 from ..comparison import compared
 from ..obligation import Certificate
+from ..refusals import REFUSED, refusal_is
 from ..table_theorem import answered, table_theorem
 from .spelled import spelled_tile
 from .stated import scaled_sums as sums
@@ -34,8 +35,6 @@ from .stated.move_runs import MATRICES, MOVES
 from .stated.operand_spelling import operand
 from .stated.product_runs import PRODUCTS
 from .stated.runs import SCALING, Arrays, Run
-
-REFUSED = "refused"
 
 BATCHED = (
     "move a part",
@@ -96,14 +95,12 @@ scaled_sums = table_theorem(
 )
 
 
+@refusal_is(REFUSED)
 def _executed(run: Run, profile: str, arrays: Arrays) -> object:
     """Return the shape of the batch, and whether every member is what the run gives alone."""
-    try:
-        found = instruction_set("pto").read(run.text(profile)).execute(
-            arrays, as_registers=not run.matrices, rounding=None, choices=run.choices, target=profile
-        )  # fmt: skip
-    except InputError:
-        return REFUSED
+    found = instruction_set("pto").read(run.text(profile)).execute(
+        arrays, as_registers=not run.matrices, rounding=None, choices=run.choices, target=profile
+    )  # fmt: skip
     result = found["target_bits"] if run.matrices else next(iter(found.values()))
     alone = run.result(profile)
     return result.shape[: result.ndim - alone.ndim], bool((result == alone).all())
@@ -161,14 +158,12 @@ def _open(profile: str) -> Certificate:
         nothing = 0 in (m, k, n) and profile != "CPU"
         expected[m, k, rows, n] = REFUSED if rows < k or nothing else _with_shape(left @ right[:k])
 
+    @refusal_is(REFUSED)
     def multiplied(m: int, k: int, rows: int, n: int) -> object:
         arrays = {"a": small_numbers(m, k, 1).astype(float), "b": small_numbers(rows, n, 2).astype(float)}
-        try:
-            found = instruction.execute(
-                arrays, as_registers=False, rounding=None, choices=(), target=profile
-            )  # fmt: skip
-        except InputError:
-            return REFUSED
+        found = instruction.execute(
+            arrays, as_registers=False, rounding=None, choices=(), target=profile
+        )  # fmt: skip
         return _with_shape(found["d"])
 
     return answered(expected, multiplied)
@@ -203,13 +198,11 @@ def _open_scaled(profile: str) -> Certificate:
         a, scale_a, b, scale_b = (each.astype(float) for each in given(m, k, n).values())
         return _with_shape((a * scale_a.repeat(32, axis=1)) @ (b * scale_b.repeat(32, axis=0)))
 
+    @refusal_is(REFUSED)
     def multiplied(m: int, k: int, n: int) -> object:
-        try:
-            found = instruction.execute(
-                given(m, k, n), as_registers=False, rounding=None, choices=(), target=profile
-            )  # fmt: skip
-        except InputError:
-            return REFUSED
+        found = instruction.execute(
+            given(m, k, n), as_registers=False, rounding=None, choices=(), target=profile
+        )  # fmt: skip
         return _with_shape(found["d"])
 
     return compared(
@@ -250,11 +243,9 @@ def _blocks() -> Certificate:
         for row, column, height, width in windows
     }
 
+    @refusal_is(REFUSED)
     def taken(row: int, column: int, height: int, width: int) -> object:
-        try:
-            found: object = movers.block(np.array(matrix), row, column, (height, width)).tolist()
-        except InputError:
-            return REFUSED
+        found: object = movers.block(np.array(matrix), row, column, (height, width)).tolist()
         return found
 
     expected["formula"] = "target[i,j] = source[row + i, column + j]"
@@ -287,27 +278,23 @@ def _indices() -> Certificate:
             within = 0 <= row <= valid[0][0] - valid[1][0] and 0 <= column <= valid[0][1] - valid[1][1]
             expected["CPU", source, target, row, column] = within
 
-    def is_taken(profile: str, source: str, target: str, row: int, column: int) -> bool:
+    @refusal_is(False)
+    def is_taken(profile: str, source: str, target: str, row: int, column: int) -> object:
         tiles = spelled_tile(source, profile), spelled_tile(target, profile)
         held, moved = (Extents(*extent) for extent in valid)
-        try:
-            movers.require_block(PROFILES[profile], *tiles, row, column, (held, moved))
-        except InputError:
-            return False
+        movers.require_block(PROFILES[profile], *tiles, row, column, (held, moved))
         return True
 
     moves = {f"executed from ({row}, {column})": (row, column) for row, column in product((0, 8, 16), (0, 8))}
 
-    def is_moved(row: int, column: int) -> bool:
+    @refusal_is(False)
+    def is_moved(row: int, column: int) -> object:
         source, target = (spelled_tile(text, "A5") for text in _TILES[0][:2])
         buffers = np.zeros(64 * 64, dtype=F16.storage), np.zeros(32 * 32, dtype=F16.storage)
-        try:
-            movers.move(
-                NumpyAlgebra(), OPERATIONS["textract"], A5, (source, target), (F16, F16), buffers,
-                (Extents(64, 64), Extents(32, 32)), choices_of(A5), row, column,
-            )  # fmt: skip
-        except InputError:
-            return False
+        movers.move(
+            NumpyAlgebra(), OPERATIONS["textract"], A5, (source, target), (F16, F16), buffers,
+            (Extents(64, 64), Extents(32, 32)), choices_of(A5), row, column,
+        )  # fmt: skip
         return True
 
     aligned_moves = {name: row % 16 == column % 16 == 0 for name, (row, column) in moves.items()}
@@ -323,14 +310,12 @@ def _indices() -> Certificate:
 def _types() -> Certificate:
     formats = (F16, F32, BF16, S8, S32)
 
-    def is_converted(source: str, target: str) -> bool:
+    @refusal_is(False, UnsupportedError)
+    def is_converted(source: str, target: str) -> object:
         fmt = format_named(source)
-        try:
-            movers.converted(
-                NumpyAlgebra(), np.zeros(2, dtype=fmt.storage), fmt, format_named(target), choices_of(A5)
-            )
-        except UnsupportedError:
-            return False
+        movers.converted(
+            NumpyAlgebra(), np.zeros(2, dtype=fmt.storage), fmt, format_named(target), choices_of(A5)
+        )
         return True
 
     return answered(
@@ -362,23 +347,19 @@ def _whole_product() -> Instruction:
 def _regions() -> Certificate:
     tile = spelled_tile("left 32x64xf16 L valid=?x?", "A5")
 
+    @refusal_is(REFUSED)
     def extent(given: object) -> object:
-        try:
-            found = of_arrays("a", tile, {"valid_a": np.array(given)}, "tmatmul")
-        except InputError:
-            return REFUSED
+        found = of_arrays("a", tile, {"valid_a": np.array(given)}, "tmatmul")
         return found.rows, found.columns
 
-    def is_taken_unread(array: str, numbers: int) -> bool:
-        try:
-            drawn, given = (
-                _whole_product().execute(
-                    DrawnArrays(literals, 7), as_registers=True, rounding=None, choices=(), target="A5"
-                )["d"]
-                for literals in ({}, {array: np.array([16] * numbers)})
-            )
-        except InputError:
-            return False
+    @refusal_is(False)
+    def is_taken_unread(array: str, numbers: int) -> object:
+        drawn, given = (
+            _whole_product().execute(
+                DrawnArrays(literals, 7), as_registers=True, rounding=None, choices=(), target="A5"
+            )["d"]
+            for literals in ({}, {array: np.array([16] * numbers)})
+        )
         return bool((drawn == given).all())
 
     unread = list(product(("valid_a", "valid_b"), (2, 3)))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 
-from ...spec.errors import InputError
 from ...spec.formats import FloatFormat
 from ...spec.pto.assembly import WORDS, first_word
 from ...spec.pto.catalogue import OPERATIONS, operation_named
@@ -17,6 +16,7 @@ from ...spec.pto.text.type_reader import read_type, split
 from ...spec.pto.text.types import OtherType
 from ..comparison import compared
 from ..obligation import Certificate
+from ..refusals import refusal_is
 from ..table_theorem import answered, table_theorem
 from .stated import names as stated
 
@@ -40,11 +40,9 @@ names = table_theorem(
 )
 
 
-def _or_none(look_up: Callable[[], object]) -> str | None:
-    try:
-        return str(look_up())
-    except InputError:
-        return None
+@refusal_is(None)
+def _or_none(look_up: Callable[[], object]) -> object:
+    return str(look_up())
 
 
 def _elements() -> Certificate:

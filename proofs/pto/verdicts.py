@@ -16,13 +16,13 @@ from ...spec.pto.rules.tiles import ADDRESS_RULES
 from ...spec.pto.targets import PROFILES
 from ..broken_rules import broken_rules
 from ..comparison import compared
+from ..families.witnesses import witnesses
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
 from .spelled import rules_of, spelled_tile, stated_table
 from .stated import operand_spelling as spelling
 from .stated import rules as stated_rules
 from .stated import tables
-from .stated.witnesses import WITNESSES
 
 SOURCE = "pto-isa headers at 3186c381: TMatmul.hpp, pto_tile.hpp, TASSIGN; ptoas at a56b18c3"
 
@@ -181,24 +181,13 @@ def _products(profile: str) -> Certificate:
     return answered({(row["product"], row["change"]): row[profile] for row in changes}, judged)
 
 
-rules = table_theorem(
-    "pto/legal/rule",
-    "rules alone refuse a statement, and nothing refuses its legal neighbour",
+rules = witnesses(
+    "pto",
     "the statements written down for the rule break it and no other; with one type, extent, place or the "
     "profile changed they break none",
     SOURCE,
-    lambda: {rule: partial(_rule, rule) for rule in dict.fromkeys(rule for rule, *_ in WITNESSES)},
+    partial(broken_rules, "pto"),
 )
-
-
-def _rule(rule: str) -> Certificate:
-    expected: dict[tuple[str, str], frozenset[str]] = {}
-    for of, profile, text, old, new in WITNESSES:
-        if of == rule:
-            expected[text, profile] = frozenset()
-            changed = (text, new) if old == profile else (text.replace(old, new), profile)
-            expected[changed] = frozenset({rule})
-    return answered(expected, lambda *at: broken_rules("pto", *at))
 
 
 phases = table_theorem(

@@ -8,7 +8,6 @@ from itertools import product
 import numpy as np
 
 from ...spec.algebra import Array
-from ...spec.errors import InputError
 from ...spec.instruction_set import instruction_set
 from ...spec.operand_arrays import ALGEBRA
 from ...spec.ptx.assembly import parse
@@ -17,6 +16,7 @@ from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.shared_memory import ldmatrix
 from ..comparison import compared, whole_numbers
 from ..obligation import Certificate
+from ..refusals import refusal_is
 from ..table_theorem import answered, table_theorem
 from .stated import executions, moves
 
@@ -286,11 +286,9 @@ def _stores() -> Certificate:
     return compared(expected, specified)
 
 
-def _refused(text: str, arrays: Mapping[str, Array]) -> str:
-    try:
-        _executed(text, arrays)
-    except InputError:
-        return "refused"
+@refusal_is("refused")
+def _refused(text: str, arrays: Mapping[str, Array]) -> object:
+    _executed(text, arrays)
     return "taken"
 
 
@@ -301,18 +299,16 @@ def _addresses() -> Certificate:
             expected[lane, address, count] = is_wrong
             expected[lane, address, count, "sm_75"] = address % 16 != 0 or not 0 <= address <= 1008
 
-    def refuses(lane: int, address: int, count: int, target: str = "") -> bool:
+    def refuses(lane: int, address: int, count: int, target: str = "") -> object:
         return _no_addresses(np.where(np.arange(32) == lane, address, _ADDRESSES), count, target)
 
     return answered(expected, refuses)
 
 
-def _no_addresses(addresses: Array, count: int, target: str = "") -> bool:
+@refusal_is(True)
+def _no_addresses(addresses: Array, count: int, target: str = "") -> object:
     move = matrix_move(parse(f"ldmatrix.sync.aligned.m8n8.x{count}.shared.b16").variant)
-    try:
-        ldmatrix(move, _MEMORY, addresses, 75 if target else 80)
-    except InputError:
-        return True
+    ldmatrix(move, _MEMORY, addresses, 75 if target else 80)
     return False
 
 
@@ -361,7 +357,7 @@ def _wmma() -> Certificate:
 def _strides() -> Certificate:
     """Return the claim about pointers and strides of loads and stores."""
 
-    def said(text: str, pointer: int, stride: int, size: int) -> str:
+    def said(text: str, pointer: int, stride: int, size: int) -> object:
         arrays: dict[str, Array] = {"memory": np.zeros(size, dtype=np.uint8), "address": np.array(pointer)}
         arrays["stride"] = np.array(stride)
         if text.startswith("wmma.store"):

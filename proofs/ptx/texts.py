@@ -29,7 +29,7 @@ from ...spec.ptx.targets import target_named, version_named
 from ...spec.ptx.variant import Family, Variant
 from ..comparison import compared
 from ..obligation import Certificate
-from ..refusals import refused
+from ..refusals import refusal_is, refused
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED, every_stated_instruction
 from .stated import constants, launches, neighbours, texts
@@ -248,6 +248,14 @@ def _limits() -> Certificate:
     )
 
 
+@refusal_is("text")
+def _taken_all_the_same(text: str, target: str, version: str) -> object:
+    instruction = parse(text, read_declarations(_NAMES))
+    on, since = target_named(target), version_named(version)
+    found = may_be_taken(instruction, Module(on, since), violations(instruction, on, since))
+    return " ".join(contradiction.id for contradiction in found)
+
+
 taken_all_the_same = table_theorem(
     "ptx/stated/leniency",
     "of what is illegal, ptxas takes what is listed, and nothing like it besides",
@@ -259,16 +267,6 @@ taken_all_the_same = table_theorem(
 
 
 _NAMES = "b32_<20>: b32, f32_<20>: f32, b64_<20>: b64, b8_<20>: b8, pred_<20>: pred"
-
-
-def _taken_all_the_same(text: str, target: str, version: str) -> str:
-    try:
-        instruction = parse(text, read_declarations(_NAMES))
-    except InputError:
-        return "text"
-    on, since = target_named(target), version_named(version)
-    found = may_be_taken(instruction, Module(on, since), violations(instruction, on, since))
-    return " ".join(contradiction.id for contradiction in found)
 
 
 THEOREMS = (read_texts, constant_expressions, launch_table, taken_all_the_same)

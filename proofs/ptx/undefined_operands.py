@@ -19,6 +19,7 @@ from ...spec.ptx.variant_rules import narrow
 from ...spec.rounding import Rounding
 from ..comparison import arrays_compared, compared
 from ..obligation import Certificate
+from ..refusals import refusal_is
 from ..stated import encodings
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED, every_stated_instruction
@@ -94,14 +95,14 @@ def _zeros(text: str, registers: bool) -> dict[str, Array]:
     return found
 
 
-def _is_executed(text: str, choice: str, registers: bool, name: str, at: tuple[int, ...], word: int) -> bool:
+@refusal_is(False)
+def _is_executed(
+    text: str, choice: str, registers: bool, name: str, at: tuple[int, ...], word: int
+) -> object:
     arrays = _zeros(text, registers)
     arrays[name if registers else f"{name}_bits"][at] = word
     read = instruction_set("ptx").read(text)
-    try:
-        read.execute(arrays, as_registers=registers, rounding=None, choices=[choice] if choice else [])
-    except InputError:
-        return False
+    read.execute(arrays, as_registers=registers, rounding=None, choices=[choice] if choice else [])
     return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache, partial
 
 from ...spec.errors import InputError
@@ -11,11 +10,10 @@ from ...spec.ptx.declarations import read_declarations
 from ...spec.ptx.instructions import Instruction
 from ...spec.ptx.legality import RULES, violations
 from ...spec.ptx.targets import target_named, version_named
-from ..comparison import compared
+from ..families.witnesses import witnesses
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from ..text_tables import table
-from .documented import SOURCE, STATED, TABLES, every_stated_instruction, stated_instructions
+from .documented import SOURCE, TABLES, every_stated_instruction, stated_instructions
 from .stated import neighbours, targets
 from .stated.products import SELECTORS
 
@@ -194,39 +192,13 @@ def _selectors() -> Certificate:
 
 
 # -- witnesses
-rules = table_theorem(
-    "ptx/legal/rule",
-    "each rule alone refuses an instruction, and nothing refuses its legal neighbour",
+rules = witnesses(
+    "ptx",
     "the instructions written down for the rule break it and no other; with one operand, modifier, target or "
     "version changed they break none",
     SOURCE,
-    lambda: {
-        **{rule: partial(_rule, rule) for rule in dict.fromkeys(row["rule"] for row in _WITNESSES)},
-        "every-rule": _every_rule,
-    },
+    lambda text, target, version: frozenset(broken(text, target, version, NAMES)),
+    RULES,
 )
-
-
-_WITNESSES: Sequence[Mapping[str, str]] = table(STATED, "witnesses")
-
-
-def _rule(rule: str) -> Certificate:
-    expected: dict[tuple[str, str, str], frozenset[str]] = {}
-    for of, target, version, text, old, new in (row.values() for row in _WITNESSES):
-        if of == rule:
-            legal = text, target, version
-            expected[legal] = frozenset()
-            changed = (
-                (text, new, version) if old == target else (text, target, new) if old == version
-                else (text.replace(old, new, 1), target, version)
-            )  # fmt: skip
-            expected[changed] = frozenset({rule})
-    return answered(expected, lambda text, target, version: frozenset(broken(text, target, version, NAMES)))
-
-
-def _every_rule() -> Certificate:
-    named = dict.fromkeys((row["rule"] for row in _WITNESSES), True)
-    return compared(named, lambda: {rule.id: True for rule in RULES})
-
 
 THEOREMS = (complete, available, register_counts, selectors, rules)
