@@ -226,4 +226,6 @@ def _print_totals(report: CheckReport) -> None:
     )
     if compared := sum(outcome.verdict.method == COMPARISON for outcome in run.outcomes):
         print(f"{compared} of them compare the specification with what is stated apart from it")
+    if run.repeated:
+        print(f"{run.repeated} of them say once more, for another instruction set, what all of them share")
     say(report.headline, CONCLUSIONS[report.conclusion.name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +11,10 @@ from .obligation import Obligation, Status, Theorem, theorem_of
 from .pinned import PinnedDifference
 from .rechecking import Recheck
 from .verdict import Verdict
+
+
+SHARED = re.compile(r"[^/]+/(stated/(?:arrays|bytes|conversions|digits|formats|fused|sums)/.*)")
+"""Ids of obligations about what instruction sets share: each has them, of its own formats."""
 
 
 class Agreement(StrEnum):
@@ -103,6 +108,12 @@ class CatalogueRun(Tally):
     elapsed: float
     unpinned: tuple[PinnedDifference, ...] = ()
     recheck: Recheck | None = None
+
+    @property
+    def repeated(self) -> int:
+        """How many obligations say of what instruction sets share what another one of the run says."""
+        shared = [found[1] for each in self.outcomes if (found := SHARED.fullmatch(each.obligation.id))]
+        return len(shared) - len(set(shared))
 
     @property
     def longest_again(self) -> list[tuple[Theorem, tuple[Verdict, ...]]]:

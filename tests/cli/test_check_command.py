@@ -82,6 +82,12 @@ def test_comparisons_with_stated_results_have_a_total_of_their_own(toys: SimpleN
     assert f"\n1 {line}\n" in checked(toys, COMMUTES, PINNED).out
 
 
+def test_what_instruction_sets_share_is_counted_once() -> None:
+    line = "3 of them say once more, for another instruction set, what all of them share"
+    assert line in mmaproof("check", "*/stated/sums/integers").out
+    assert "once more" not in mmaproof("check", "ptx/stated/sums/integers").out
+
+
 def test_a_run_as_expected_has_status_0_and_writes_nothing(toys: SimpleNamespace, tmp_path: Path) -> None:
     result = checked(toys, COMMUTES, PINNED)
     assert result.status == 0
