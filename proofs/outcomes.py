@@ -12,7 +12,6 @@ from .pinned import PinnedDifference
 from .rechecking import Recheck
 from .verdict import Verdict
 
-
 SHARED = re.compile(r"[^/]+/(stated/(?:arrays|bytes|conversions|digits|formats|fused|sums)/.*)")
 """Ids of obligations about what instruction sets share: each has them, of its own formats."""
 
