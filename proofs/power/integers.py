@@ -210,19 +210,20 @@ def _two_clamps(update: RankKUpdate, pinned: dict[str, int] | None = None) -> Pr
     return Property(variables, claim, pinned=pinned, abstract=False)
 
 
-@theorem(
+order = Theorem(
     "power/integers/order",
     "the order of two accumulating updates matters only with saturation",
     "update(update(acc, x, y), x', y') = update(update(acc, x', y'), x, y): "
     "true modulo 2^32, false saturating (pinned)",
     SOURCE,
+    lambda: (
+        Case(
+            update.mnemonic, partial(_order, update), (Status.REFUTED if update.saturates else Status.PROVED)
+        )
+        for update in INTEGER
+        if update.accumulates
+    ),
 )
-def order() -> Iterator[Case]:
-    """Yield a proof per modulo form and a refutation per saturating form."""
-    for update in INTEGER:
-        if update.accumulates:
-            expect = Status.REFUTED if update.saturates else Status.PROVED
-            yield Case(update.mnemonic, partial(_order, update), expect)
 
 
 def _order(update: RankKUpdate) -> Property:

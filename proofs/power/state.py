@@ -74,14 +74,21 @@ SIMULATION = (
 )
 
 
-@theorem(
-    "power/state/simulation", "an accepted instruction does the same on both machines", SIMULATION, SOURCE
+simulation = Theorem(
+    "power/state/simulation",
+    "an accepted instruction does the same on both machines",
+    SIMULATION,
+    SOURCE,
+    lambda: (
+        Case(
+            name,
+            partial(_simulation, forms[0], tuple(CONDITIONS)),
+            choices="aliasing: both",
+            statement=naming(SIMULATION, forms),
+        )
+        for name, forms in CLASSES.items()
+    ),
 )
-def simulation() -> Iterator[Case]:
-    """Yield one obligation per class."""
-    for name, forms in CLASSES.items():
-        goal = partial(_simulation, forms[0], tuple(CONDITIONS))
-        yield Case(name, goal, choices="aliasing: both", statement=naming(SIMULATION, forms))
 
 
 @dataclass(frozen=True)

@@ -125,17 +125,18 @@ step = Theorem(
 )
 
 
-@theorem(
+one_more = Theorem(
     "pto/blocked/one-more",
     "a block of one product more is the block, then the product",
     "D(k + 1 products) = acc(D(k products), product k)",
     SOURCE,
+    lambda: (
+        Case(
+            name, partial(_one_more, suffix, formats), choices=("all" if is_integer(formats) else SEEDED_ONLY)
+        )
+        for name, suffix, formats in _forms()
+    ),
 )
-def one_more() -> Iterator[Case]:
-    """Yield every form and types, for up to 8 products: the sum is a loop whose body does not depend on k."""
-    for name, suffix, formats in _forms():
-        choices = "all" if is_integer(formats) else SEEDED_ONLY
-        yield Case(name, partial(_one_more, suffix, formats), choices=choices)
 
 
 def _one_more(suffix: str, formats: Formats) -> Property:

@@ -29,7 +29,6 @@ from ..obligation import (
     RingProperty,
     Theorem,
     holds,
-    theorem,
 )
 from .indices import SIZE_BITS, at_most, below, box_bits, name_of, number, size, word
 
@@ -116,17 +115,16 @@ def _line(layout: FractalLayout) -> IntegerProperty:
     return IntegerProperty(tuple(map(size, names)), claim)
 
 
-@theorem(
+buffer_size = Theorem(
     "pto/layout/size",
     "the lines fill the buffer",
     "rows / IR (Z) or columns / IC (N) lines of a pitch are rows·columns elements, as polynomials",
     SOURCE,
+    lambda: (
+        Case(name_of(layout), partial(_size, layout), equality=Equality.VALUE, method=Method.STRUCTURAL)
+        for layout in layouts()
+    ),
 )
-def buffer_size() -> Iterator[Case]:
-    """Yield every layout with every box."""
-    for layout in layouts():
-        goal = partial(_size, layout)
-        yield Case(name_of(layout), goal, equality=Equality.VALUE, method=Method.STRUCTURAL)
 
 
 def _size(layout: FractalLayout) -> RingProperty:
@@ -166,20 +164,22 @@ def _lines() -> IntegerProperty:
     return IntegerProperty(tuple(map(size, ("line", "rest", "pitch", "lines", "place"))), claim)
 
 
-@theorem(
+any_extent = Theorem(
     "pto/layout/any-extent",
     "every fractal layout is a bijection onto its buffer, for every extent that is whole blocks",
     "∀ rows ≡ 0 mod IR, columns ≡ 0 mod IC: (r, c) ↦ offset is a bijection of [0, rows) × [0, columns) onto "
     "[0, rows·columns), its inverse coordinates(offset div pitch, offset mod pitch). No element is padding: "
     "what is outside the valid region, a top left rectangle, has slots of its own",
     SOURCE,
+    lambda: (
+        Case(
+            name_of(layout),
+            partial(_any_extent, layout, of_size, lines.obligation("any-number")),
+            method=Method.DEDUCTION,
+        )
+        for layout, of_size in zip(layouts(), buffer_size.obligations(), strict=True)
+    ),
 )
-def any_extent() -> Iterator[Case]:
-    """Yield one deduction per layout and box, from the number of lines and from any number of them."""
-    of_lines = lines.obligation("any-number")
-    for layout, of_size in zip(layouts(), buffer_size.obligations(), strict=True):
-        goal = partial(_any_extent, layout, of_size, of_lines)
-        yield Case(name_of(layout), goal, method=Method.DEDUCTION)
 
 
 def _any_extent(layout: FractalLayout, of_size: Obligation, of_lines: Obligation) -> Entailment:

@@ -271,17 +271,16 @@ def _fractal_row(operand: UnitOperand) -> Property:
     return Property(operand.variables(), claim, pinned=pinned, abstract=False)
 
 
-@theorem(
+simulator = Theorem(
     "pto/pitch/simulator",
     "the simulator takes every pitch from the tile: partly valid tiles that fail on the NPU pass there",
     "executor and movers have one placement, whatever m, k and n are",
     SOURCE,
+    lambda: (
+        Case(role, partial(_simulator, OPERATIONS["tmatmul"], role, ELEMENT_TYPES[element]))
+        for role, element in (("a", "f16"), ("b", "f16"), ("d", "f32"))
+    ),
 )
-def simulator() -> Iterator[Case]:
-    """Yield A, B and D of the CPU profile."""
-    operation = OPERATIONS["tmatmul"]
-    for role, element in (("a", "f16"), ("b", "f16"), ("d", "f32")):
-        yield Case(role, partial(_simulator, operation, role, ELEMENT_TYPES[element]))
 
 
 def _simulator(operation: Operation, role: str, element: ElementType) -> Property:

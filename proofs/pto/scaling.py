@@ -26,6 +26,7 @@ from ..obligation import (
     Property,
     RingProperty,
     Status,
+    Theorem,
     theorem,
 )
 from ..table_theorem import table_theorem
@@ -110,19 +111,18 @@ def scaled_block(suffix: str, formats: Formats, k: int, *readings: Choices) -> B
     )
 
 
-@theorem(
+unit_row = Theorem(
     "pto/microscaling/unit-row",
     "if scale factor 1 changes no element, products with all factors 1 are those without factors",
     "(x[t] · 1 = x[t] and y[t] · 1 = y[t] as numbers, for all t) ⇒ tmatmul.mx(all factors 1) = tmatmul, "
     "also .acc and .bias",
     SOURCE,
+    lambda: (
+        Case(f"{name}/tmatmul.mx{suffix}", partial(_unit_row, formats, suffix), choices=SEEDED_ONLY)
+        for name, formats in typed(microscaled=True).items()
+        for suffix in STARTS
+    ),
 )
-def unit_row() -> Iterator[Case]:
-    """Yield every types of every form."""
-    for name, formats in typed(microscaled=True).items():
-        for suffix in STARTS:
-            goal = partial(_unit_row, formats, suffix)
-            yield Case(f"{name}/tmatmul.mx{suffix}", goal, choices=SEEDED_ONLY)
 
 
 def _unit_row(formats: Formats, suffix: str) -> Property:

@@ -301,18 +301,17 @@ def _leaves_and_comes_back(each: Composition) -> dict[str, Any] | None:
 # -- floats
 
 
-@theorem(
+sequential = Theorem(
     "ptx/composition/sequential",
     "under sequential accumulation bigger products are compositions of smaller ones, bit for bit",
     "D = D₂ where D₁ = A₁·B₁ + C and D₂ = A₂·B₂ + D₁ (halves of K), or D is D₁ above D₂ (halves of M)",
     SOURCE,
+    lambda: (
+        Case(each.name, partial(composed, each, Choices(accumulation=SEQUENTIAL)), choices=SEQUENTIAL)
+        for each in compositions()
+        if not each.big.is_integer
+    ),
 )
-def sequential() -> Iterator[Case]:
-    """Yield every pair of float instructions."""
-    for each in compositions():
-        if not each.big.is_integer:
-            choices = Choices(accumulation=SEQUENTIAL)
-            yield Case(each.name, partial(composed, each, choices), choices=SEQUENTIAL)
 
 
 def executing(*forms: Multiplication) -> Iterator[Architecture]:

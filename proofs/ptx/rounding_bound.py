@@ -18,6 +18,7 @@ from ..obligation import (
     Method,
     Property,
     Status,
+    Theorem,
     holds,
     theorem,
 )
@@ -29,43 +30,49 @@ SOURCE = "Higham, Accuracy and Stability of Numerical Algorithms, sections 2.2 a
 ANY_ORDER = "any order of accumulation in which every sum is rounded once"
 
 
-@theorem(
+tree = Theorem(
     TREE,
     "how the bound of a sum grows along a tree: identities whose brackets are not negative by hypothesis",
     "P of a value: B ∓ e ≥ 0 and S ∓ x ≥ 0, where B(h, r, S) = h·S + r·(1 + h)·η, h = (1 + u)^d - 1, x is "
     "the exact sum, S that of the terms' magnitudes, e the error, r and d count roundings",
     SOURCE,
+    lambda: (
+        Case(
+            name,
+            partial(instance, transition),
+            expect,
+            Equality.VALUE,
+            Method.STRUCTURAL,
+            statement=statement,
+        )
+        for name, expect, transition, statement in (
+            ("term", Status.PROVED, Term(), "an exact term t: B ∓ e = 0, S ∓ x = [|t| ∓ t]"),
+            (
+                "node",
+                Status.PROVED,
+                Node(),
+                "of a sum z = x1 + e1 + x2 + e2 with B1, h1 = h2 + t and the sign τ, rounded with an error "
+                "f, |f| ≤ u·|z| + η: with h' = (1 + h1)·(1 + u) - 1 and d = t·(S2 + r2·η), "
+                "B(h', r1 + r2 + 1, S1 + S2) ∓ (e1 + e2 + f) = [B1 ∓ e1] + [B2 ∓ e2] + d + [u·|z| + η ∓ f] + "
+                "u·([B1 - τ·e1] + [S1 - τ·x1] + [B2 - τ·e2] + [S2 - τ·x2] + d) + h'·η; "
+                "S ∓ x = [S1 ∓ x1] + [S2 ∓ x2]",
+            ),
+            (
+                "link",
+                Status.PROVED,
+                Link(),
+                "the same where the second branch is a term: h2, r2 and e2 are 0",
+            ),
+            ("negated", Status.PROVED, Negated(), "minus a value: B ± e and S ± x for B ∓ e and S ∓ x"),
+            (
+                "rounding-not-counted",
+                Status.REFUTED,
+                Node(counted=False),
+                "the same with B(h', r1 + r2, S1 + S2): n - 2 roundings of n terms instead of n - 1",
+            ),
+        )
+    ),
 )
-def tree() -> Iterator[Case]:
-    """Yield P of a term, P of a node from P of its branches, and one rounding not counted."""
-    for name, expect, transition, statement in (
-        ("term", Status.PROVED, Term(), "an exact term t: B ∓ e = 0, S ∓ x = [|t| ∓ t]"),
-        (
-            "node",
-            Status.PROVED,
-            Node(),
-            "of a sum z = x1 + e1 + x2 + e2 with B1, h1 = h2 + t and the sign τ, rounded with an error f, "
-            "|f| ≤ u·|z| + η: with h' = (1 + h1)·(1 + u) - 1 and d = t·(S2 + r2·η), "
-            "B(h', r1 + r2 + 1, S1 + S2) ∓ (e1 + e2 + f) = [B1 ∓ e1] + [B2 ∓ e2] + d + [u·|z| + η ∓ f] + "
-            "u·([B1 - τ·e1] + [S1 - τ·x1] + [B2 - τ·e2] + [S2 - τ·x2] + d) + h'·η; "
-            "S ∓ x = [S1 ∓ x1] + [S2 ∓ x2]",
-        ),
-        (
-            "link",
-            Status.PROVED,
-            Link(),
-            "the same where the second branch is a term: h2, r2 and e2 are 0",
-        ),
-        ("negated", Status.PROVED, Negated(), "minus a value: B ± e and S ± x for B ∓ e and S ∓ x"),
-        (
-            "rounding-not-counted",
-            Status.REFUTED,
-            Node(counted=False),
-            "the same with B(h', r1 + r2, S1 + S2): n - 2 roundings of n terms instead of n - 1",
-        ),
-    ):
-        goal = partial(instance, transition)
-        yield Case(name, goal, expect, Equality.VALUE, Method.STRUCTURAL, statement=statement)
 
 
 @theorem(

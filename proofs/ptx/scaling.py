@@ -25,7 +25,7 @@ from ...spec.ptx.mma_forms import NARROW_FLOATS, MmaForm
 from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.variant import Family
 from ..families import scaling
-from ..obligation import Case, Equation, Inputs, Method, Property, Theorem, Variable, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Theorem, Variable
 from ..table_theorem import table_theorem
 
 SOURCE = "PTX ISA 9.1 sections 5.2.3 and 9.7.14.3; OCP Microscaling Formats 1.0"
@@ -66,18 +66,21 @@ unit = table_theorem(
 )
 
 
-@theorem(
+exact = Theorem(
     "ptx/block-scale/exact",
     "an element of e4m3, e5m2 or e2m1 times its scale factor is exact; the others are numbers of these",
     "∀ x, s: the product in the 17-bit format is the number x · s, which f64 holds whichever way it rounds; "
     "numbers of e3m2 are numbers of e5m2, those of e2m3 of e4m3",
     SOURCE,
+    lambda: (
+        Case(
+            f"{element}/{scale}",
+            partial(scaling.exact, element, scale, SCALED, True),
+            method=Method.CERTIFICATE,
+        )
+        for element, scale in ((E4M3, UE8M0), (E5M2, UE8M0), (E2M1, UE4M3))
+    ),
 )
-def exact() -> Iterator[Case]:
-    """Yield the element types that hold every value of the others, e2m1 with its other scale type."""
-    for element, scale in ((E4M3, UE8M0), (E5M2, UE8M0), (E2M1, UE4M3)):
-        goal = partial(scaling.exact, element, scale, SCALED, True)
-        yield Case(f"{element}/{scale}", goal, method=Method.CERTIFICATE)
 
 
 chunk = Theorem(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial
 
@@ -16,7 +15,7 @@ from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.warp import Immediates, WarpRegisters, execute
 from ..families.layouts import held_in
 from ..families.transport import Multiply, RegisterOperand, Registers, sees_matrices
-from ..obligation import Case, Method, Property, theorem
+from ..obligation import Case, Method, Property, Theorem
 from .layouts import HeldOperand
 from .printed_fragments import held_as_printed
 
@@ -59,7 +58,7 @@ def operands(form: Multiplication, selected: Immediates) -> dict[str, RegisterOp
     return found
 
 
-@theorem(
+product = Theorem(
     "ptx/warp/product",
     "the instruction on registers is the product of the matrices they hold by the manual's formulas",
     "D(execute(registers(A, B, C, scales, metadata))) = f(A, B, C, scales, metadata) for every f: the "
@@ -69,13 +68,20 @@ def operands(form: Multiplication, selected: Immediates) -> dict[str, RegisterOp
     "ptx/fragment/manual and ptx/stated. What is not selected is arbitrary; satfinite and rounding are part "
     "of f. Selectors are the greatest legal ones; ptx/selector and ptx/sparsity have the others",
     SOURCE,
+    lambda: (
+        Case(
+            name,
+            partial(_on_registers, form),
+            method=Method.STRUCTURAL,
+            choices=(
+                f"half-k-metadata={AS_TWICE_K}"
+                if (form.sparsity is not None and form.sparsity.is_of_half_k)
+                else "all"
+            ),
+        )
+        for name, form in products().items()
+    ),
 )
-def product() -> Iterator[Case]:
-    """Yield one obligation per instruction; modifiers of the arithmetic do not move elements."""
-    for name, form in products().items():
-        sparse = form.sparsity is not None and form.sparsity.is_of_half_k
-        choices = f"half-k-metadata={AS_TWICE_K}" if sparse else "all"
-        yield Case(name, partial(_on_registers, form), method=Method.STRUCTURAL, choices=choices)
 
 
 def _on_registers(form: Multiplication) -> Property:

@@ -23,7 +23,7 @@ from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.variant import Family
 from ...spec.ptx.wmma import MemoryOperand, memory_operands
 from ...spec.ptx.wmma_forms import WMMA_FORMS, WmmaForm
-from ..obligation import Case, Equation, Inputs, Method, Property, Theorem, Variable, theorem
+from ..obligation import Case, Equation, Inputs, Method, Property, Theorem, Variable
 
 SOURCE = "PTX ISA 9.7.14.4.1 to 9.7.14.4.5 (fragments, storage, wmma.load, wmma.store, wmma.mma)"
 
@@ -101,18 +101,21 @@ def contents(alg: Algebra, operand: MemoryOperand, byte: Array, bit: Array) -> A
     return alg.arbitrary(f"memory of {operand.role}", [(place, U64)], operand.format)
 
 
-@theorem(
+transfer = Theorem(
     "ptx/wmma/transfer",
     "wmma.load and wmma.store move each element from or to where its layout and stride put it",
     "for every map of elements to slots, pointer and stride: the slot of element (r, c) is read from, or "
     "written to, byte p + (r·stride + c)·bits / 8 (row), p + (c·stride + r)·bits / 8 (col)",
     SOURCE,
+    lambda: (
+        Case(
+            (f"{operand.shape}/{operand.format}/{operand.role}/{operand.layout}"),
+            partial(_moved, operand),
+            method=Method.STRUCTURAL,
+        )
+        for operand in memory_operands()
+    ),
 )
-def transfer() -> Iterator[Case]:
-    """Yield every memory operand."""
-    for operand in memory_operands():
-        name = f"{operand.shape}/{operand.format}/{operand.role}/{operand.layout}"
-        yield Case(name, partial(_moved, operand), method=Method.STRUCTURAL)
 
 
 def _moved(operand: MemoryOperand) -> Property:
