@@ -48,7 +48,7 @@ def test_files_that_are_not_modules_ship() -> None:
     templates = {
         path.relative_to(REPOSITORY)
         for layer in LAYERS
-        for kind in ("*.j2", "*.txt", "*.lark")
+        for kind in ("*.j2", "*.txt", "*.tsv", "*.lark")
         for path in (REPOSITORY / layer).rglob(kind)
     }
     assert templates
