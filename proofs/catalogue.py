@@ -22,13 +22,17 @@ _remembered: dict[tuple[str, ...], tuple[Theorem, ...]] = {}
 """What stands for the theorems of all families, by these; see `remember`."""
 
 
+SUBJECTS = (*NAMES, "engine")
+"""What theorems are about: the instruction sets, and the verifier itself."""
+
+
 @cache
 def families() -> dict[str, tuple[str, ...]]:
     """Return the modules that have the theorems of a family, by the prefix of the theorems' ids."""
     return {
-        f"{isa}/{family}/": tuple(f"{__package__}.{isa}.{module}" for module in modules)
-        for isa in NAMES
-        for family, modules in import_module(f".{isa}", __package__).FAMILIES.items()
+        f"{subject}/{family}/": tuple(f"{__package__}.{subject}.{module}" for module in modules)
+        for subject in SUBJECTS
+        for family, modules in import_module(f".{subject}", __package__).FAMILIES.items()
     }
 
 

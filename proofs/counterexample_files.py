@@ -11,7 +11,15 @@ from ..spec.json_text import read_json
 from ..spec.text_files import read_text
 from .catalogue import obligations
 from .entailment import Entailment
-from .obligation import Certificate, Deduction, Obligation, Property, RealProperty, RingProperty
+from .obligation import (
+    Certificate,
+    Deduction,
+    Obligation,
+    Property,
+    RealProperty,
+    RefutableProperty,
+    RingProperty,
+)
 from .replay import SCHEMA, Counterexample, Difference, counterexample, difference_on, read_inputs
 from .verdict import Verdict
 
@@ -102,6 +110,11 @@ def _execute(obligation: Obligation, document: dict[str, Any], where: str) -> Co
             inputs = document.get("inputs") or {}
             numbers = read_numbers(inputs, goal, where)
             return Counterexample(obligation.id, inputs, difference_at(goal, numbers, obligation.equality))
+        case RefutableProperty():
+            from .real_claims import counterexample_of
+
+            found = counterexample_of(obligation, goal)
+            return found or Counterexample(obligation.id, {}, None)
         case RealProperty():
             raise InputError(
                 f"{obligation.id} is about real numbers, which no file of encodings holds", where

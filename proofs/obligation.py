@@ -238,6 +238,23 @@ class RealProperty:
 
 
 @dataclass(frozen=True)
+class RefutableProperty(RealProperty):
+    """A claim about terms of a solver that values refute, which are evaluated without one.
+
+    Attributes
+    ----------
+    refuting : callable
+        Returns the first of some values, by variable, at which the claim is false, and its two sides there;
+        None if it is false at none of them.
+    sorts : mapping of str to str
+        What its variables are, by name.
+    """
+
+    refuting: Callable[[], tuple[Mapping[str, str], tuple[str, str]] | None]
+    sorts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Certificate:
     """A claim over a finite domain that numpy checks completely.
 

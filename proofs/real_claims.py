@@ -6,22 +6,46 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..smt.solvers import Answer, Query
-from .obligation import EmptyClaimError, Obligation, RealProperty, Status
+from .methods import COUNTEREXAMPLE
+from .obligation import EmptyClaimError, Obligation, RealProperty, RefutableProperty, Status
+from .replay import Counterexample, Difference
 from .verdict import Verdict
 
 
 def decide_over_reals(
     obligation: Obligation, prop: RealProperty, solve: Callable[[Query], Answer]
 ) -> Verdict:
-    """Decide whether a claim follows from what is known; if not, that is unknown, not refuted."""
+    """Decide whether a claim follows from what is known; if not, that is unknown, unless values refute it."""
+    if obligation.expect is Status.REFUTED and (found := refutation(obligation, prop)) is not None:
+        return found
     label, answer = last_answer(prop, solve)
     if answer.status == "unsat":
         return Verdict(obligation.id, Status.PROVED, answer.solver, cached=answer.cached, method=answer.names)
+    if (found := refutation(obligation, prop)) is not None:
+        return found
     if answer.status == "sat":  # no solver is named, since none would answer otherwise
         return Verdict(
             obligation.id, Status.UNKNOWN, "", message=f"{label}: it does not follow from what is known"
         )
     return Verdict(obligation.id, Status.UNKNOWN, answer.solver, message=f"{label}: {answer.message}")
+
+
+def refutation(obligation: Obligation, prop: RealProperty) -> Verdict | None:
+    """Return the verdict that values refute a claim; None where none of those that are tried do."""
+    found = counterexample_of(obligation, prop)
+    if found is None:
+        return None
+    return Verdict(obligation.id, Status.REFUTED, "python", counterexample=found, method=COUNTEREXAMPLE)
+
+
+def counterexample_of(obligation: Obligation, prop: RealProperty) -> Counterexample | None:
+    """Return values at which a claim is false, if it has such."""
+    found = prop.refuting() if isinstance(prop, RefutableProperty) else None
+    if found is None or not isinstance(prop, RefutableProperty):
+        return None
+    values, (left, right) = found
+    at = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return Counterexample(obligation.id, {}, Difference(at, (), left, right))
 
 
 def last_answer(prop: RealProperty, solve: Callable[[Query], Answer]) -> tuple[str, Answer]:

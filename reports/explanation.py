@@ -18,6 +18,7 @@ from ..proofs.obligation import (
     IntegerProperty,
     Obligation,
     RealProperty,
+    RefutableProperty,
     Status,
     Theorem,
     theorem_of,
@@ -202,6 +203,9 @@ def _variables(obligation: Obligation) -> Iterator[str]:
             return
         yield f"{goal.points} points, enumerated; for the solver:"
         goal = goal.witness
+    if isinstance(goal, RefutableProperty):
+        yield from (f"{name}: {sort}" for name, sort in goal.sorts.items())
+        return
     if isinstance(goal, RealProperty):
         yield "any real numbers and exponents, of which what the statement says is true"
         return

@@ -1,0 +1,6 @@
+"""Theorems about the verifier: the equations that it rewrites with, and the tables of its domains."""
+
+FAMILIES = {
+    "rules": ("rules",),
+}
+"""The modules that have the theorems ``engine/FAMILY/…``, in the order they are reported."""
