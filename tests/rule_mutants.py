@@ -11,6 +11,7 @@ from mmaproof.refinement.rules.expression import names
 from mmaproof.refinement.rules.rule import Rule
 
 _FUNCTIONS = {"max": "min", "min": "max", "ex2": "lg2", "sqrt": "rsqrt"}
+_ORDERED = ("where", "concatenated")
 _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitXor, ast.LShift: ast.RShift,
 }  # fmt: skip
@@ -48,7 +49,7 @@ def _change(node: ast.AST) -> bool:
         case ast.Call(func=ast.Name(name), args=arguments):
             if name in _FUNCTIONS:
                 node.func = ast.Name(_FUNCTIONS[name])
-            elif len(arguments) > 1:
+            elif name in _ORDERED:
                 arguments[-2:] = arguments[:-3:-1]
             else:
                 return False

@@ -144,9 +144,17 @@ class RuleTerms:
             word = self._input(bits(width))
             parts = [word] if not low else [store.constants([below], low), word]
             missing = w - low - width
-            return bit_slices.concatenate(
-                store, [*parts, *([store.constants([0], missing)] if missing else [])]
-            )
+            parts += [store.constants([0], missing)] if missing else []
+            return bit_slices.concatenate(store, parts)
+
+        def magnitude(x: Ids) -> Any:
+            return f["max"](x, f["negated"](x))
+
+        def product() -> Any:
+            return f["*"](*(bit_slices.sign_extend(store, self._input(S8), 64) for _ in "xy"))
+
+        def computed(fmt: Any) -> Ids:
+            return self._apply(operations.fused(fmt, ((fmt, fmt),)), *(self._input(fmt) for _ in "xy"))
 
         nonnegative: tuple[Callable[[], Any], ...] = (
             lambda: f["ex2"](real()), lambda: f["sqrt"](real()),
@@ -362,9 +370,7 @@ class RuleTerms:
 
             return of
 
-        def converted(
-            result: FloatFormat, source: FloatFormat, rounding: Rounding = Rounding.NEAREST_EVEN
-        ) -> Any:
+        def converted(result: FloatFormat, source: FloatFormat, rounding: Rounding = nearest) -> Any:
             return self._applied(operations.fused(result, (), (source,), rounding))
 
         infinity = 0 if fmt.infinity is None else fmt.infinity

@@ -1,6 +1,6 @@
 """Rules over words, integers and floats as Z3 terms.
 
-A sum of a word and a literal is of the word's width; ``signed`` and ``unsigned`` read a word as an integer, of
+A sum of a word and a literal is of the word's width; ``signed`` and ``unsigned`` read a word as an integer of
 so many bits that no sum or product in a rule overflows.
 """
 

@@ -21,7 +21,8 @@ ORDER = (
     ),
     Rule(
         "integers/lower-limit-of-unsigned", Theory.INTEGERS, "max(x, 0)", "x",
-        "normal_forms.forms:NormalForms._is_not_negative", guard="x >= 0", fails={"x": "-1"}, sorts={"x": "u24"},
+        "normal_forms.forms:NormalForms._is_not_negative", guard="x >= 0", fails={"x": "-1"},
+        sorts={"x": "u24"},
     ),
     Rule(
         "integers/upper-limit-of-format", Theory.INTEGERS, "min(x, limit)", "x", _EXTREMA + "_is_within",
