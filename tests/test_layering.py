@@ -17,6 +17,8 @@ SOLVERS = {"z3", "sympy", "bitwuzla", "cvc5", "pysat"}
 TERMINAL = {"rich", "typer", "click"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "base", "core", "tools", "stuff"}
 MODULES = modules()
+RULES = "mmaproof.refinement.rules"
+"""Rows of data of the verifier, each a theorem: the only modules beside it that theorems may read."""
 
 
 def test_imports_go_down() -> None:
@@ -28,8 +30,27 @@ def test_imports_go_down() -> None:
         and (target := found.target.split(".")[1]) in RANKS
         and target != module.layer
         and RANKS[target] >= RANKS[module.layer]
+        and not (module.layer == "proofs" and found.target.startswith(RULES))
     ]
     assert upward == []
+
+
+def test_rules_are_data_that_import_nothing_but_each_other() -> None:
+    """Theorems read them, so they know nothing of the verifier; only the theorems about it read them."""
+    rules = [module for module in MODULES if module.name.startswith(RULES)]
+    wrong = [
+        f"{module.path}:{found.line}: {found.target}"
+        for module in rules
+        for found in module.imports()
+        if found.target.startswith("mmaproof.") and not found.target.startswith(RULES)
+    ]
+    readers = {
+        module.path.parent
+        for module in MODULES
+        if module.layer == "proofs" and any(found.target.startswith(RULES) for found in module.imports())
+    }
+    assert rules and wrong == []
+    assert readers == {Path("proofs/engine")}
 
 
 @pytest.mark.parametrize("layer", [layer for layer in LAYERS if layer != "refinement"])

@@ -2,5 +2,6 @@
 
 FAMILIES = {
     "rules": ("rules",),
+    "domains": ("float_classes", "function_signs", "relations"),
 }
 """The modules that have the theorems ``engine/FAMILY/…``, in the order they are reported."""

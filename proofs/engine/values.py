@@ -304,3 +304,17 @@ def _shown(value: Any) -> str:
     if isinstance(value, arb):
         return value.str(12, radius=False) if value.is_finite() else "no number"
     return str(int(value))
+
+
+def surely_false(condition: str, value: str) -> tuple[Mapping[str, str], tuple[str, str]] | None:
+    """Return a value of x if a condition of real numbers is surely false there, and what is false."""
+    before, ctx.prec = ctx.prec, _PRECISION
+    try:
+        variables = {"x": _ball(value)} | _parameters(Theory.REAL)
+        if evaluate(condition, _REALS, variables):
+            return None
+        return {"x": value}, (condition, "false")
+    except UndecidedError:
+        return None
+    finally:
+        ctx.prec = before

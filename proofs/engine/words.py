@@ -70,23 +70,18 @@ def words(width: int) -> Mapping[str, Callable[..., Any]]:
     }  # fmt: skip
 
 
-_TF32_ZEROS = 13
-"""Bits of an f32 that tf32 does not have."""
-
 F16, BF16, F32, E5M2 = (z3.FPSort(e, s) for e, s in ((5, 11), (8, 8), (8, 24), (5, 3)))
 FORMATS = MappingProxyType({"f16": F16, "bf16": BF16, "f32": F32, "e5m2": E5M2})
 """Sorts of floats by name."""
+
+_TF32 = z3.FPSort(8, 11)
+"""In 19 bits: those of an f32 without the 13 lowest."""
 
 _NEAREST, _TOWARD_ZERO = z3.RNE(), z3.RTZ()
 
 
 def _to(x: Any, sort: Any, rounding: Any = _NEAREST) -> Any:
     return z3.fpFPToFP(rounding, x, sort)
-
-
-def _cut(x: Any) -> Any:
-    """Return what a conversion to tf32 toward zero makes of an f32, as an f32."""
-    return _to(_to(x, z3.FPSort(8, 11), _TOWARD_ZERO), F32)
 
 
 def floats(sort: Any) -> Mapping[str, Callable[..., Any]]:
@@ -110,8 +105,8 @@ def floats(sort: Any) -> Mapping[str, Callable[..., Any]]:
         "sign_flipped": of_bits(lambda word: word ^ top),
         "as_bf16": lambda x: z3.fpBVToFP(z3.Extract(31, 16, z3.fpToIEEEBV(x)), BF16),
         "toward_zero_bf16": lambda x: _to(x, BF16, _TOWARD_ZERO),
-        "as_tf32": lambda x: z3.fpBVToFP(z3.fpToIEEEBV(x) & (0xFFFFFFFF << _TF32_ZEROS & 0xFFFFFFFF), F32),
-        "toward_zero_tf32": _cut,
+        "as_tf32": lambda x: z3.fpBVToFP(z3.Extract(31, 13, z3.fpToIEEEBV(x)), _TF32),
+        "toward_zero_tf32": lambda x: _to(x, _TF32, _TOWARD_ZERO),
         "as_f32": lambda x: z3.fpBVToFP(z3.Concat(z3.fpToIEEEBV(x), z3.BitVecVal(0, 16)), F32),
         "widened": lambda x: _to(x, F32),
         "narrowed": lambda x: _to(x, sort),

@@ -22,6 +22,7 @@ import numpy as np
 from ...spec.errors import UnsupportedError
 from ...spec.float_encoding import decode, default_nan
 from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ..rules import float_class_tables as tables
 from ..terms import operations
 from ..terms.evaluation import evaluate, integers
 from ..terms.store import Operation
@@ -46,18 +47,23 @@ FALSE, TRUE, LOST_BIT = 1, 2, 4
 
 UNKNOWN_BIT = FALSE | TRUE
 
-_SIGNS = {NEGATIVE_INFINITY: -1, NEGATIVE: -1, ZERO: 0, POSITIVE: 1, POSITIVE_INFINITY: 1}
 _BY_SIGN = {-1: NEGATIVE, 0: ZERO, 1: POSITIVE}
 _INFINITY_BY_SIGN = {-1: NEGATIVE_INFINITY, 1: POSITIVE_INFINITY}
 
 _DOMAINS = {"lg2": POSITIVE, "log": POSITIVE, "sqrt": POSITIVE, "rsqrt": POSITIVE}
 """Functions of positive numbers only: of a number of either sign, that it is positive is a hypothesis."""
 
+_NAMED = dict(zip(tables.CLASSES, CLASSES, strict=False))
+
+
+def _named(names: Iterable[str]) -> int:
+    return reduce(or_, (_NAMED[each] for each in names))
+
+
 _OF_NUMBERS = {
-    "ex2": (POSITIVE, POSITIVE), "exp": (POSITIVE, POSITIVE), "sigmoid": (POSITIVE, POSITIVE),
-    "tanh": (NEGATIVE, POSITIVE), "erf": (NEGATIVE, POSITIVE), "rcp": (NEGATIVE, POSITIVE),
-    "lg2": (NAN, NUMBER), "log": (NAN, NUMBER), "sqrt": (NAN, POSITIVE), "rsqrt": (NAN, POSITIVE),
-}  # fmt: skip
+    name: (_named(below.split("|")), _named(above.split("|")))
+    for name, (below, above) in tables.FUNCTION_SIGNS.items()
+}
 """What functions make of negative and of positive numbers; others make a number of either sign."""
 
 
@@ -217,34 +223,16 @@ def _pairwise(of_pair: Callable[[int, int], int], one: int, other: int) -> int:
     return _union(of_pair(left, right) for left in members(one) for right in members(other))
 
 
-def _sum(one: int, other: int) -> int:
-    if NAN in (one, other) or (one | other) == INFINITE:
-        return NAN
-    if LOST in (one, other):
-        return LOST
-    if (one | other) & INFINITE:
-        return one & INFINITE or other
-    return (one | other) & ~ZERO or ZERO
+def _looked_up(table: tables.Table) -> Callable[[int, int], int]:
+    """Return the rule that a table is; what is `LOST` stays so, unless the other is a NaN."""
+    sets = {(_NAMED[one], _NAMED[other]): _named(found) for (one, other), found in table.items()}
+
+    def of_pair(one: int, other: int) -> int:
+        if LOST in (one, other):
+            return NAN if NAN in (one, other) else LOST
+        return sets[one, other]
+
+    return of_pair
 
 
-def _product(one: int, other: int) -> int:
-    if NAN in (one, other):
-        return NAN
-    if LOST in (one, other):
-        return LOST
-    sign = _SIGNS[one] * _SIGNS[other]
-    if (one | other) & INFINITE:
-        return _INFINITY_BY_SIGN.get(sign, NAN)
-    return _BY_SIGN[sign]
-
-
-def _quotient(one: int, other: int) -> int:
-    if NAN in (one, other) or (one & INFINITE and other & INFINITE) or one == other == ZERO:
-        return NAN
-    if LOST in (one, other):
-        return LOST
-    if other == ZERO:
-        return INFINITE
-    if other & INFINITE:
-        return ZERO
-    return _product(one, other)
+_sum, _product, _quotient = map(_looked_up, (tables.SUMS, tables.PRODUCTS, tables.QUOTIENTS))

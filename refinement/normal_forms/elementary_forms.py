@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 from ...spec.errors import UnsupportedError
 from ...spec.formats import F64, FloatFormat, Format
 from ..analysis.literal_constants import LN_OF_2, LOG2_OF_E, is_log2_of_e
+from ..rules.elementary import EVEN, ODD
+from ..rules.expression import called
 from ..terms import operations
 from ..terms.store import NORMAL_FORM, Operation
 from .reading_words import Piece, Pieces
@@ -41,7 +43,9 @@ POLES = ("lg2", "rcp", "rsqrt")
 HYPERBOLIC = "tanh"
 """A function that is one of powers of two, where it is written so."""
 
-SYMMETRIES: Mapping[str, int] = MappingProxyType({"tanh": -1, "erf": -1, "sin": -1, "cos": 1})
+SYMMETRIES: Mapping[str, int] = MappingProxyType(
+    {name: sign for rules, sign in ((ODD, -1), (EVEN, 1)) for rule in rules for name in called(rule.left)}
+)
 """What odd and even functions are multiplied with where their arguments are negated."""
 
 _OF_PRODUCTS = ("lg2", "rcp", "sqrt", "rsqrt")

@@ -47,6 +47,7 @@ INSTANCES: Mapping[str, Axiom] = MappingProxyType(
         "sum": Axiom("ex2(x + y) == ex2(x) * ex2(y)", ("x", "y")),
         "integer": Axiom("ex2(1) == 2 and ex2(0) == 1", ()),
         "same": Axiom("x != y or ex2(x) == ex2(y)", ("x", "y")),
+        "increasing": Axiom("x >= y or ex2(x) < ex2(y)", ("x", "y")),
         "logarithm": Axiom("ex2(y) != x or lg2(x) == y", ("x", "y")),
     }
 )

@@ -7,12 +7,14 @@ accumulation is `dot`. Everything else is opaque to the comparison of polynomial
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
+from ..rules.relations import EXTREMES, OPPOSITE_EXTREMES, OPPOSITES, OUTCOMES, SIGNS
 from .store import Operation, bits
+
+__all__ = ["EXTREMES", "OPPOSITE_EXTREMES", "OUTCOMES", "SIGNS"]
 
 
 class Sum(NamedTuple):
@@ -129,7 +131,7 @@ def compare_as(fmt: Format, sign: str, *, holds: bool = True) -> Operation:
     As IEEE 754 has it, of comparisons with a NaN ``!=`` holds alone, and what does not hold has an opposite
     that does.
     """
-    relation = SIGNS[sign] if holds else _OPPOSITES[SIGNS[sign]]
+    relation = SIGNS[sign] if holds else OPPOSITES[SIGNS[sign]]
     unordered = isinstance(fmt, FloatFormat) and (sign == "!=") == holds
     return compare(fmt, f"{relation}u" if unordered else relation)
 
@@ -144,43 +146,8 @@ def extremum(fmt: Format, which: str, *, nan: bool = False, flush: bool = False)
     return Operation(EXTREMUM, fmt, (fmt, fmt), (which, nan, flush))
 
 
-SIGNS = MappingProxyType({"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"})
-"""The relations that signs stand for, of numbers."""
-
-_OPPOSITES = MappingProxyType(
-    dict(zip(("lt", "le", "eq", "ge", "gt", "ne"), ("ge", "gt", "ne", "lt", "le", "eq"), strict=True))
-)
-"""What holds of two numbers where a relation does not."""
-
-EXTREMES = MappingProxyType(
-    {
-        relation: which
-        for relations, which in ((("gt", "ge", "hi", "hs"), "max"), (("lt", "le", "lo", "ls"), "min"))
-        for relation in relations
-    }
-)
-"""Which of two numbers is chosen by the comparison of the first with the second, if it holds."""
-
-OUTCOMES = MappingProxyType(
-    {
-        "lt": (True, False, False),
-        "le": (True, True, False),
-        "gt": (False, False, True),
-        "ge": (False, True, True),
-        "eq": (False, True, False),
-        "ne": (True, False, True),
-        "lo": (True, False, False),
-        "ls": (True, True, False),
-        "hi": (False, False, True),
-        "hs": (False, True, True),
-    }
-)
-"""Whether a comparison holds where the difference of the two numbers is negative, 0, positive."""
-
 UNSIGNED_RELATIONS = ("lo", "ls", "hi", "hs")
 """Names of comparisons that are of unsigned integers only."""
-
-OPPOSITE_EXTREMES = MappingProxyType({"max": "min", "min": "max"})
 
 
 def function(name: str, result: Format, *operands: Format) -> Operation:
