@@ -35,7 +35,8 @@ MEANINGS = {
     INDUCTION: "base and step are obligations, proved, and checked to be instances of the formula",
     DEDUCTION: "a solver or rewriting showed that it follows from instances of what proved obligations claim",
     ARGUMENT: "follows from obligations that are proved, by an argument in words, which nothing checks",
-    COUNTEREXAMPLE: "numpy evaluated the claim on given or sampled inputs, where it is false",
+    COUNTEREXAMPLE: "numpy, or arithmetic on balls and integers, evaluated the claim on given or sampled "
+    "inputs, where it is false",
 }
 """What each method that is no solver does, in one line."""
 

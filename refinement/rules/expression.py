@@ -41,12 +41,10 @@ def evaluate(text: str, functions: Functions, variables: Mapping[str, Any]) -> A
 
 def names(text: str) -> tuple[str, ...]:
     """Return the variables of an expression, in the order in which they first occur."""
-    found: dict[str, None] = {}
-    called = {id(node.func) for node in ast.walk(_parsed(text)) if isinstance(node, ast.Call)}
-    for node in ast.walk(_parsed(text)):
-        if isinstance(node, ast.Name) and id(node) not in called:
-            found[node.id] = None
-    return tuple(found)
+    functions = {id(node.func) for node in ast.walk(_parsed(text)) if isinstance(node, ast.Call)}
+    named = [node for node in ast.walk(_parsed(text)) if isinstance(node, ast.Name)]
+    named.sort(key=lambda node: node.col_offset)
+    return tuple(dict.fromkeys(node.id for node in named if id(node) not in functions))
 
 
 def called(text: str) -> frozenset[str]:
