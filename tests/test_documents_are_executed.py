@@ -2,11 +2,13 @@
 
 A block is commands after ``$ `` and what they print; ``…`` stands for lines left out, or for the rest of its
 line. The blocks of a document are one session of a shell, which begins in an empty directory, of an example
-in a copy of its own. Times, and how much came from the cache, are not compared.
+in a copy of its own. Times, and how much came from the cache, are not compared. The blocks of Python that have
+a prompt are one session of Python per document, which begins in the repository.
 """
 
 from __future__ import annotations
 
+import doctest
 import os
 import re
 import shutil
@@ -27,6 +29,11 @@ DOCUMENTS = [
         *sorted(EXAMPLES.rglob("*.md")),
     )
     if "```console\n" in path.read_text(encoding="utf-8")
+]
+PYTHON_DOCUMENTS = [
+    path
+    for path in sorted((REPOSITORY / "docs").glob("*.md"))
+    if "```python\n>>> " in path.read_text(encoding="utf-8")
 ]
 INSTALLS = ("pip install", "apt-get install")
 """What a block of installation has: such blocks are for a machine that has nothing yet."""
@@ -116,6 +123,27 @@ def test_documents_show_what_is_printed(document: Path, tmp_path: Path) -> None:
         if not agrees(each.shown, output)
     ]
     assert not different, "\n".join(different)
+
+
+def session(text: str, name: str) -> doctest.DocTest:
+    """Return the Python session of a document: its blocks that begin with a prompt."""
+    blocks = re.findall(r"^```python\n(>>> .*?)^```", text, re.MULTILINE | re.DOTALL)
+    return doctest.DocTestParser().get_doctest("\n".join(blocks), {}, name, None, 0)
+
+
+@pytest.mark.parametrize("document", PYTHON_DOCUMENTS, ids=lambda path: path.name)
+def test_sessions_of_python_show_what_is_printed(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    said: list[str] = []
+    examples = session(document.read_text(encoding="utf-8"), document.name)
+    ran = doctest.DocTestRunner(verbose=False).run(examples, out=said.append)
+    assert ran.attempted and not ran.failed, "".join(said)
+
+
+def test_another_result_of_python_would_be_noticed() -> None:
+    said: list[str] = []
+    examples = session("```python\n>>> 1 + 1\n3\n```\n", "a page")
+    assert doctest.DocTestRunner(verbose=False).run(examples, out=said.append).failed == 1
 
 
 def test_another_output_would_be_noticed() -> None:
