@@ -25,6 +25,7 @@ from tools.mutation.score_table import mutation_table
 
 REPOSITORY = Path(__file__).parent.parent
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+MODULE_DOCUMENTS = [*DOCUMENTS, REPOSITORY / "CONTRIBUTING.md"]
 
 
 def test_theorem_list_is_generated_from_the_catalogue() -> None:
@@ -100,6 +101,34 @@ def test_links_and_named_files_exist(document: Path) -> None:
     named = re.findall(rf"`((?:{folders})/[\w/.-]+)`", text)
     rules = {rule.id for rule in GATE_RULES}
     assert [name for name in named if name not in rules and not (REPOSITORY / name).exists()] == []
+
+
+def unknown_modules(text: str) -> list[str]:
+    """Return the modules that a document names in backticks, as `folder/module.py`, which do not exist.
+
+    Folders are those of the repository, or of a layer; a name without a folder may be of any.
+    """
+    roots = [REPOSITORY, *(REPOSITORY / layer for layer in LAYERS)]
+    named = dict.fromkeys(re.findall(r"`((?:[\w-]+/)*\w+\.py)`", text))
+    return [
+        name
+        for name in named
+        if not any((root / name).exists() for root in roots)
+        and ("/" in name or not any(next((REPOSITORY / top).rglob(name), None) for top in FOLDERS))
+    ]
+
+
+FOLDERS = (*LAYERS, "tests", "tools", "benchmarks", "examples")
+
+
+@pytest.mark.parametrize("document", MODULE_DOCUMENTS, ids=lambda path: path.name)
+def test_named_modules_exist(document: Path) -> None:
+    assert unknown_modules(document.read_text(encoding="utf-8")) == []
+
+
+def test_a_module_that_is_not_there_would_be_noticed() -> None:
+    text = "`ptx/if_conversion.py`, `ptx/run/if_conversion.py`, `no_such_module.py`, `spec/layout.py`"
+    assert unknown_modules(text) == ["ptx/if_conversion.py", "no_such_module.py"]
 
 
 @pytest.mark.parametrize("outcome", Fate)
