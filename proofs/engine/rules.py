@@ -43,8 +43,9 @@ _SOURCES: Mapping[Source, str] = {
 
 def statement_of(rule: Rule) -> str:
     """Return a rule as one line of mathematics."""
-    condition = f" where {rule.condition}" if rule.condition else ""
-    return f"{rule.left.strip()} = {rule.right}{condition}"
+    guard = f" where {rule.guard}" if rule.guard else ""
+    supposed = f", supposed that {rule.supposed}" if rule.supposed else ""
+    return f"{rule.left} = {rule.right}{guard}{supposed}"
 
 
 def variables_of(rule: Rule) -> tuple[str, ...]:

@@ -63,8 +63,7 @@ class Rule:
     place : str
         The function that rewrites with it: ``module:qualified name``, below `refinement`.
     guard : str
-        What the engine checks before it rewrites; without it the rule is false, or the engine checks too
-        much.
+        What the engine checks before it rewrites; without it the rule is false.
     supposed : str
         What the engine supposes of all data without checking: that what divides is not 0, what has a
         logarithm is positive, what is compared is no NaN.
