@@ -2,8 +2,8 @@
 
 A block is commands after ``$ `` and what they print; ``…`` stands for lines left out, or for the rest of its
 line. The blocks of a document are one session of a shell, which begins in an empty directory, of an example
-in a copy of its own. Times, and how much came from the cache, are not compared. Blocks of Python with a prompt
-are one session of Python for each document, which begins in the repository.
+in a copy of its own. Times, and how much came from the cache, are not compared. Blocks of Python with a
+prompt are one session of Python for each document, which begins in the repository.
 """
 
 from __future__ import annotations
