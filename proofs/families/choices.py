@@ -8,7 +8,7 @@ from typing import Any
 from ...spec.instruction_set import instruction_set
 from ..comparison import compared
 from ..obligation import Certificate, Theorem
-from ..refusals import refusal_is
+from ..refusals import REFUSED, refusal_is
 from ..stated import choices as stated
 from ..table_theorem import answered, table_theorem
 
@@ -66,7 +66,7 @@ def _arguments(isa: str, named: Named) -> Certificate:
     return answered(expected, lambda *arguments: _chosen(arguments, named, list(points)))
 
 
-@refusal_is("refused")
+@refusal_is(REFUSED)
 def _chosen(arguments: tuple[str, ...], named: Named, points: list[str]) -> object:
     found = named(list(arguments))
     return {point: getattr(found, point.replace("-", "_")) for point in points}

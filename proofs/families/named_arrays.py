@@ -26,11 +26,8 @@ from ...spec.operand_arrays import (
 )
 from ..comparison import compared
 from ..obligation import Certificate, Theorem
-from ..refusals import refusal_is
+from ..refusals import REFUSED, refusal_is
 from ..table_theorem import table_theorem
-
-REFUSED = "refused"
-"""What becomes of arrays that don't fit."""
 
 
 def named_arrays(isa: str) -> Theorem:

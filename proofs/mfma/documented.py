@@ -19,7 +19,7 @@ from ...spec.mfma.targets import TARGETS, Target, target_named
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Certificate
-from ..refusals import refusal_is, refused
+from ..refusals import REFUSED, refusal_is, refused
 from ..table_theorem import Table, answered, table_theorem
 from ..text_tables import table
 from .stated import instructions as stated
@@ -101,7 +101,7 @@ _STRICTER = {"broadcast"}
 """Rules that llvm-mc does not check (contradiction lenient-assembler)."""
 
 
-@refusal_is("refused")
+@refusal_is(REFUSED)
 def _word(text: str) -> object:
     target = target_named("gfx942")
     written = parse(text)

@@ -23,7 +23,7 @@ from ...spec.power.targets import TARGETS
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Certificate
-from ..refusals import refusal_is
+from ..refusals import REFUSED, refusal_is
 from ..table_theorem import Table, table_theorem
 from .stated import built_ins
 from .stated import instructions as stated
@@ -193,7 +193,7 @@ def _built_ins() -> Certificate:
         masks = [int(each[1:]) for each in operands if each.startswith("u")]
         expected[name] = "taken", ("refused",) * len(masks), "refused", "refused" if masks else "none"
 
-    @refusal_is("refused")
+    @refusal_is(REFUSED)
     def called(name: str, vectors: Sequence[int], masks: Sequence[int]) -> object:
         acc, *factors = (np.zeros((count, 16) if count > 1 else 16, dtype=np.uint8) for count in vectors)
         made = Builtins(NumpyAlgebra(), Endian.LITTLE).rank_k_update(name, acc, *factors, *masks)

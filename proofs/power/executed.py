@@ -18,7 +18,7 @@ from ...spec.power.rank_k_update import Live, saturation
 from ...spec.rounding import Rounding
 from ..comparison import compared
 from ..obligation import Certificate
-from ..refusals import refusal_is, refused
+from ..refusals import REFUSED, refusal_is, refused
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED
 
@@ -188,7 +188,7 @@ def _roundings() -> Certificate:
     }
     expected |= {"4": "refused", "up": "refused"}
 
-    @refusal_is("refused")
+    @refusal_is(REFUSED)
     def code(name: str) -> object:
         return int(rounding_named(name).value)
 

@@ -24,7 +24,7 @@ from ...spec.power.registers import ByteImage
 from ...spec.power.state import State, step, with_groups
 from ..comparison import compared
 from ..obligation import Certificate
-from ..refusals import refusal_is, refused
+from ..refusals import REFUSED, refusal_is, refused
 from ..stated import choices
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED
@@ -112,7 +112,7 @@ def _masks() -> Certificate:
             ]
         expected[name, given[:-1]] = "refused"
 
-    @refusal_is("refused")
+    @refusal_is(REFUSED)
     def live(name: str, masks: tuple[int, ...] | None) -> object:
         return [list(map(bool, each)) for each in live_products(NumpyAlgebra(), UPDATES[name], masks)]
 

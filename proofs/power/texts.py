@@ -13,7 +13,7 @@ from ...spec.power.priming import check_program
 from ...spec.power.targets import TARGETS
 from ..comparison import compared
 from ..obligation import Certificate
-from ..refusals import refusal_is, refused
+from ..refusals import REFUSED, refusal_is, refused
 from ..table_theorem import Table, answered, table_theorem
 from ..text_tables import table as rows_of
 from .documented import STATED
@@ -142,7 +142,7 @@ programs = table_theorem(
 def _programs(target: str) -> Certificate:
     listed = {row["program"]: row[target] for row in rows_of(STATED, "programs")}
 
-    @refusal_is("refused")
+    @refusal_is(REFUSED)
     def broken(text: str) -> object:
         found = check_program([parse(line) for line in text.split(";")], TARGETS[target])
         return ", ".join(f"{misuse.position} {misuse.violation.rule.id}" for misuse in found)

@@ -16,7 +16,7 @@ from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.shared_memory import ldmatrix
 from ..comparison import compared, whole_numbers
 from ..obligation import Certificate
-from ..refusals import refusal_is
+from ..refusals import REFUSED, refusal_is
 from ..table_theorem import answered, table_theorem
 from .stated import executions, moves
 
@@ -286,7 +286,7 @@ def _stores() -> Certificate:
     return compared(expected, specified)
 
 
-@refusal_is("refused")
+@refusal_is(REFUSED)
 def _refused(text: str, arrays: Mapping[str, Array]) -> object:
     _executed(text, arrays)
     return "taken"
