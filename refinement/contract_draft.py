@@ -1,4 +1,4 @@
-"""A contract to complete: what a kernel's code tells, as TOML, and `fill in` where it tells nothing."""
+"""A draft contract in TOML from a kernel's code, with `fill in` for whatever code can't tell."""
 
 from __future__ import annotations
 

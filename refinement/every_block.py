@@ -1,4 +1,4 @@
-"""Kernels for every number of the sizes by which their grids grow, one block standing for all."""
+"""Kernels for all sizes by which their grids grow: one block stands for all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels at every set of a contract's sizes: at those listed, and at all numbers of a domain."""
+"""Kernels at every set of a contract's sizes: those listed, and all numbers of a domain."""
 
 from __future__ import annotations
 

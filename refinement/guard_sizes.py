@@ -1,4 +1,4 @@
-"""Sizes at which guards go the other way that went one way only at all sizes that were looked at.
+"""Sizes that exercise the other branch of guards that took one branch at all sizes that were run.
 
 A few sizes are tried, each beside those that were looked at in one size alone, with the first and the last
 block of the grid; and where one of them shows it, the smaller ones from the least on, if those are few. What

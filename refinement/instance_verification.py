@@ -1,4 +1,4 @@
-"""A kernel verified at one set of a contract's sizes, in every case of scalars that it tells apart."""
+"""A kernel verified at one set of sizes, in every case of scalars that it distinguishes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counterexamples that were saved, run again."""
+"""Replay of saved counterexamples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of sizes that are verified by other processes, such as the workers of a cluster.
+"""Sets of sizes verified by other processes, such as the workers of a cluster.
 
 A kernel that was read, and its contract at the sizes, are sent as they are: workers need no files.
 """

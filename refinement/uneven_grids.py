@@ -1,4 +1,4 @@
-"""Sizes of a domain at which a grid has other numbers of blocks than its extents at the sizes listed suggest.
+"""Sizes at which a grid has other extents than those at the listed sizes suggest.
 
 A grid that has one block for each tile grows evenly: the extent is a size by the tile, rounded up, and of two
 sizes a product. Where it stops to do so a kernel is verified one by one: it may leave out tiles, or have more

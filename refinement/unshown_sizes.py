@@ -1,4 +1,4 @@
-"""The first numbers of a domain behind those that are shown: a kernel that fails there is refuted."""
+"""The first sizes beyond those that are proved: a kernel that fails there is refuted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a kernel compute what its contract says? For all data, at every set of the contract's sizes."""
+"""The entry point: verifies a kernel against a contract, for all data, at every set of sizes."""
 
 from __future__ import annotations
 

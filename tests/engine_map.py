@@ -34,6 +34,18 @@ def rows(page: Path = PAGE) -> dict[str, frozenset[str]]:
     return {each["place"]: frozenset(re.findall(r"`([\w.]+)`", each["imports"])) for each in found}
 
 
+def descriptions(page: Path = PAGE) -> dict[str, str]:
+    """Return what the map says that each row is for."""
+    return {each["place"]: each["what"] for each in _ROW.finditer(page.read_text(encoding="utf-8"))}
+
+
+def source(row: str) -> Path:
+    """Return the file whose docstring describes a row: a module, or the `__init__` of a folder."""
+    path = REPOSITORY / "refinement" / row.replace(".", "/")
+    module = path.with_suffix(".py")
+    return module if module.exists() else path / "__init__.py"
+
+
 def edges(graph: Graph) -> dict[str, set[str]]:
     """Return the rows that modules of each row import of."""
     own = {name for name in graph if name.startswith(PACKAGE + ".") and _is_code(name)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from engine_map import PACKAGE, edges, rows
+from engine_map import PACKAGE, descriptions, edges, rows, source
 from source_modules import MODULE_FILES
 
 from tools.measure import Graph, components, import_graph
@@ -46,6 +46,15 @@ def test_rows_import_only_of_rows_above_them() -> None:
     for name, imports in rows().items():
         assert imports <= seen, name
         seen.add(name)
+
+
+def test_rows_say_what_their_docstrings_say() -> None:
+    """The last column is the first line of the folder's, or the module's, docstring."""
+    said = {
+        name: (ast.get_docstring(ast.parse(source(name).read_text(encoding="utf-8"))) or "")
+        for name in rows()
+    }
+    assert descriptions() == {name: text.partition("\n")[0].removesuffix(".") for name, text in said.items()}
 
 
 def test_the_machine_knows_no_equality_prover() -> None:

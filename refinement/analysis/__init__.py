@@ -1,1 +1,1 @@
-"""What is known of terms: intervals, float classes, definedness, origins, roundings."""
+"""Facts about terms: intervals, float classes, definedness, origins, roundings."""

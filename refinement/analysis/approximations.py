@@ -1,4 +1,4 @@
-"""How far the functions that hardware approximates can be from the exact ones, as documented.
+"""Documented error bounds of the functions that hardware approximates.
 
 Source: PTX ISA 9.1 sections 9.7.3.8 (div), 9.7.3.13 (rcp), 9.7.3.15 to 9.7.3.22 (sqrt, rsqrt, sin, cos, lg2,
 ex2, tanh), 9.7.4.9 and 9.7.4.10 (tanh and ex2 of half precision). Nothing is documented of ``rcp`` and

@@ -1,4 +1,4 @@
-"""Which bits of terms depend on leaves of which nothing is known: definedness, bit by bit.
+"""Definedness, bit by bit: which bits of terms depend on undefined leaves.
 
 An undefined bit flows: through what moves bits it stays one bit, a sum carries it upwards, a mask of zeros
 ends it, and a float computed from it is undefined as a whole. Where it ends up is for others to judge.

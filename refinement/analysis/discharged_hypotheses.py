@@ -1,4 +1,4 @@
-"""Hypotheses that follow from the ends of inputs: that those are finite, that no divisor is 0."""
+"""Hypotheses discharged by bounds of inputs: that these are finite, that no divisor is 0."""
 
 from __future__ import annotations
 

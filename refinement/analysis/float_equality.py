@@ -1,4 +1,4 @@
-"""Where floats are equal as they are computed just where they are equal over the real numbers.
+"""Float equality: where ``==`` of floats agrees with ``==`` of the real numbers they stand for.
 
 A rounding turns ``x < y`` only where the two are next to each other; ``x == y`` it turns for nearly all
 that are equal. So an equality is one of real numbers only if neither side is rounded, or if one is 0 and the

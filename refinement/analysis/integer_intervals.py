@@ -1,4 +1,4 @@
-"""Ranges of integer terms."""
+"""Integer intervals: bounds of integer terms for all data."""
 
 from __future__ import annotations
 

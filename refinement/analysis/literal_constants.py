@@ -1,4 +1,4 @@
-"""Literals that stand for irrational numbers, log2(e) and ln(2), times a power of two, or for fractions.
+"""Literals for log2(e), ln(2), their multiples by powers of two, and fractions.
 
 By the irrational ones ``exp`` is written with powers of two, and ``log`` with logarithms to base two, in
 kernels and in contracts. Their product is 1, which is not so of the numbers that they are rounded to. A mean

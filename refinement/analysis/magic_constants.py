@@ -1,4 +1,4 @@
-"""Sums that are rounded to whole numbers, or nearly so, by a great constant that is taken away again.
+"""Magic-constant rounding: ``(x + 1.5*2^23) - 1.5*2^23``.
 
 ``(x + 12582912) - 12582912`` is x rounded to an integer, whatever it is over the reals. As conversions to
 integers do, such a sum stands for itself where its constant is taken away, in products, powers and bits;

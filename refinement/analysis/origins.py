@@ -1,4 +1,4 @@
-"""What terms depend on: scalars, elements of arrays, what is undefined."""
+"""Origins: the scalars, array elements and undefined terms that a term depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which roundings may overflow, or make 0 of all numbers, by the ranges that are known."""
+"""Roundings that may overflow, or flush all numbers to 0, by known intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversions to floating-point formats that are more than a rounding, and those that change nothing.
+"""Quantising conversions, as distinct from those that only round or change nothing.
 
 Over the reals a rounding is the identity, up to the bound of its error. A conversion to a narrow format
 has no such bound that says anything: it quantises; and one that clamps is another function altogether.

@@ -1,4 +1,4 @@
-"""Ranges of floating-point terms, as far as the inputs' formats and the integers among them give one.
+"""Intervals of floating-point terms, from the formats of inputs and the integers among them.
 
 Of inputs of 16 bits and more, and of scale factors, nothing is known: that no rounding of them overflows
 is a hypothesis. Narrow formats, integers and constants are bounded, and what is made of them may be.

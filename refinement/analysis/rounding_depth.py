@@ -1,4 +1,4 @@
-"""How often a floating-point term has been rounded since the inputs, and how coarsely."""
+"""Rounding depth: the greatest number of roundings from inputs to a term, by format."""
 
 from __future__ import annotations
 

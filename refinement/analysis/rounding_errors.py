@@ -1,4 +1,4 @@
-"""Errors of single roundings and products of numbers that are inexact themselves."""
+"""Error propagation through one rounding, and through products of inexact numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of an operation matters over the reals, and what its results are as functions of polynomials."""
+"""Uninterpreted signatures: what identifies an operation over the reals."""
 
 from __future__ import annotations
 

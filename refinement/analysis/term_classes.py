@@ -1,4 +1,4 @@
-"""Float classes of the terms of a store, whatever the data: sets of what `float_classes` says of operations.
+"""Float classes of all terms of a store, for all data: sets of `float_classes`.
 
 A set is an upper bound of what a term *may* be, supposed that data are numbers. What alone is left it *must*
 be: an infinity of a known sign, or no finite number. Then it is no polynomial: A·∞ - A·∞ is not 0. What

@@ -1,4 +1,4 @@
-"""The numbers that terms are on given inputs: exact words, and real numbers as balls of certified radius.
+"""Terms evaluated on given inputs: exact words, and real numbers as balls of certified radius.
 
 Real numbers are balls of Arb (python-flint): whatever is computed of them lies inside. Sums and products of
 small dyadic numbers have radius 0; functions, quotients and literals that no format has get a radius.

@@ -1,4 +1,4 @@
-"""Both sides of an equality evaluated again: whatever shows equality, this may object.
+"""The checker: evaluates both sides of an equality again, and can only object.
 
 All pairs of terms are evaluated at a random point of a finite field (`residues`). Pairs that this does not
 show to be equal are taken in classes of one shape; of each class some are evaluated on exact numbers

@@ -1,4 +1,4 @@
-"""What the checker takes operations for, over the reals: which of them only round, and what literals mean.
+"""The meaning of operations over the reals, for the checker: which only round, values of literals.
 
 Trusted for what the verdict supposes: where it calls equal what is so but for roundings, these are they.
 """

@@ -1,4 +1,4 @@
-"""Numbers at a point: words, and real numbers as balls of Arb (python-flint), between the two encodings.
+"""Values of the checker: words, and real numbers as balls of Arb (python-flint), with conversions.
 
 Trusted for radii: too small a ball objects to what is right, too great a one to nothing.
 """

@@ -1,4 +1,4 @@
-"""Where terms are evaluated: inputs drawn from their formats, and next to numbers that terms compare with.
+"""Evaluation points of the checker: drawn from formats, and next to constants of comparisons.
 
 Trusted for nothing but that the points are many: whatever is drawn, equal terms are equal there.
 """

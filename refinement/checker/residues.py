@@ -1,4 +1,4 @@
-"""Ring part: all outputs at once, at one random point, modulo the prime 2^61 - 1 (Schwartz and Zippel).
+"""Polynomial identity testing of all outputs at one random point modulo the prime 2^61 - 1.
 
 A float is a residue: sums, products, negations, quotients and conversions that only round are those of the
 field; a constant is its exact rational number. An integer is a word: sums and products are modulo 2^64.

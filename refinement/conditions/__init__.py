@@ -1,1 +1,1 @@
-"""Conditions: decision diagrams, conditions on scalars, and what they choose."""
+"""Conditions: decision diagrams, conditions on scalars, and selects by them."""

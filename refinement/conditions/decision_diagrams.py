@@ -1,4 +1,4 @@
-"""Ordered decision diagrams: functions of conditions with small integers for values, hash-consed.
+"""Reduced ordered decision diagrams with small integers at the leaves, hash-consed.
 
 A diagram is a number. Those below `TERMINALS` are values; another is a condition and the diagrams of what is
 so where it fails and where it holds. Equal functions are the same number.

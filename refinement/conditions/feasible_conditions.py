@@ -1,4 +1,4 @@
-"""Whether a condition on data holds for some data: found by trying, so that a no says nothing."""
+"""Whether a condition on data is satisfiable, by trying inputs: only a yes is certain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that some bits of the data choose, as ``x > 0 ? p : q``: what they are for each way of a bit."""
+"""If-then-else constants: numbers selected by bits of the data, as ``x > 0 ? p : q``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of scalars that may be anything, where a kernel goes different ways by what they are.
+"""Case splits on free scalars that a kernel branches on.
 
 A condition splits a case in two, which together are all of it. Where it holds (or fails) for a few numbers
 only, these take the scalar's place one by one: with ``beta == 0`` both zeros do; a NaN is among the others.

@@ -1,4 +1,4 @@
-"""Conditions on scalars: which one a run depends on, where it holds, and for which numbers alone.
+"""Conditions on scalars: which one decides a run, where it holds, and its isolated solutions.
 
 A condition is a term of one bit in a store of its own, so that it outlives the run in which it was met.
 """

@@ -1,4 +1,4 @@
-"""How far a contract lets a kernel's results be from the real numbers of its formulas."""
+"""Accuracy clauses: how far results may be from the real values of the formulas."""
 
 from __future__ import annotations
 

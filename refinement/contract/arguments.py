@@ -1,4 +1,4 @@
-"""What a kernel is given at one set of sizes: scalars, arrays, addresses in arrays."""
+"""A kernel's arguments at one set of sizes: scalars, arrays, addresses in arrays."""
 
 from __future__ import annotations
 

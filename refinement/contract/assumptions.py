@@ -1,4 +1,4 @@
-"""What a verdict takes from the contract without showing it: how arrays lie in memory."""
+"""Assumptions of a verdict that come from the contract: how arrays lie in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contracts: what a kernel is launched with, and what it is to compute (`docs/contracts.md`)."""
+"""Contracts: launch, parameters and expected results of a kernel (`docs/contracts.md`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names for bytes of an array, also for those that belong to no element: where its strides lead to them."""
+"""Names of bytes of an array, including those that belong to no element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which bytes an array lies in: its address span may be far larger than the memory that it takes."""
+"""The bytes that an array occupies, which may be far fewer than its address span."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be said of a formula before any size is known: its names, and which parts are what."""
+"""Checks of formulas that need no sizes: names, and the kinds of subexpressions."""
 
 from __future__ import annotations
 

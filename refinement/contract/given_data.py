@@ -1,4 +1,4 @@
-"""Contracts with given numbers, of which it is enough that they hold for all numbers.
+"""Contracts on constant arrays, generalised to contracts on all values of these arrays.
 
 Operations on given numbers are computed at once, and what was rounded is forgotten. So a difference that
 is no more than rounding looks like a wrong result. Such a contract is right where one is that lets them be

@@ -1,4 +1,4 @@
-"""What a contract says of a kernel's parameters, at any sizes (`docs/contracts.md`)."""
+"""Parameters of a contract, for any sizes (`docs/contracts.md`)."""
 
 from __future__ import annotations
 

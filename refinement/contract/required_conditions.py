@@ -1,4 +1,4 @@
-"""Conditions of ``[requires]``: how they are read, and as formulas whose outputs are truths.
+"""Conditions of ``[requires]``: read, and as formulas with boolean outputs.
 
 A condition with free indices is the formula of an array of 1 where it holds, 0 where not: what checks and
 evaluates formulas checks and evaluates conditions.

@@ -1,4 +1,4 @@
-"""Sizes that may be any number of a domain: how contracts state them, and the sizes that stand in for all."""
+"""Size domains: how contracts state them, and the sizes that represent them."""
 
 from __future__ import annotations
 

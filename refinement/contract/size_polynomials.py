@@ -1,4 +1,4 @@
-"""Expressions in sizes that may be any number of a domain, as polynomials of them."""
+"""Expressions in sizes as polynomials over size domains."""
 
 from __future__ import annotations
 

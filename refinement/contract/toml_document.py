@@ -1,4 +1,4 @@
-"""TOML files whose every value knows its line, and whose every key must be known."""
+"""TOML documents in which every value knows its line and every key has to be known."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Affine arithmetic over pieces of an argument: enclosures of what terms of one number can be."""
+"""Enclosures of terms of one variable: affine arithmetic over pieces of its range."""

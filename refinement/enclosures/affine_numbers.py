@@ -1,4 +1,4 @@
-"""Affine arithmetic: numbers as sums of noise symbols between -1 and 1, which remember what they share.
+"""Affine arithmetic: numbers as sums of noise symbols in [-1, 1], which keep correlations.
 
 A number of a batch is ``middle + Σ parts[s]·ε_s ± off``, and lies between `low` and `high`. Symbol 0 is where
 the argument is in its piece, and symbol -1 the square of that, so that a curve is a parabola; each rounding

@@ -1,4 +1,4 @@
-"""Exact products, sums and extrema of enclosed numbers of f32, before they are rounded."""
+"""Exact products, sums and extrema of enclosed f32 numbers, before rounding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Enclosures of f32 numbers and 32-bit words for pieces of an argument: affine forms with signs and NaNs.
+"""Enclosures of f32 numbers and 32-bit words on pieces: affine forms with signs and NaNs.
 
 Bits and numbers are read as each other. Within one binade that is a line, so that affine forms survive it;
 elsewhere only the range does.

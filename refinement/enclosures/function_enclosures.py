@@ -1,4 +1,4 @@
-"""Elementary functions of affine forms: the parabola in the middle, and what a curve differs from it at most.
+"""Elementary functions of affine forms: a parabola at the centre, and a bound of the remainder.
 
 Sources of the errors of what hardware approximates: `approximations`.
 """

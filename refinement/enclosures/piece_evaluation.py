@@ -1,4 +1,4 @@
-"""Terms that depend on one word alone, for all words of pieces at once: what they can be, never less.
+"""Terms of one word evaluated on whole pieces of its range at once, by enclosures.
 
 Every operation encloses all its results, each rounding included; an operation that is not known here raises
 `UnsupportedError`. Functions that hardware approximates are as far off as is documented.

@@ -1,4 +1,4 @@
-"""Enclosed words of 32 bits as integers: their sums, products, fields, bits and comparisons."""
+"""Integer arithmetic on enclosed 32-bit words: sums, products, bit fields, comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signs of numbers that are computed from data, as decision diagrams over comparisons with 0.
+"""Signs of numbers computed from data, as decision diagrams over comparisons with 0.
 
 The sign of a product is that of its factors, so that both sides of an equality ask the same comparisons. They
 tell which infinity an infinity times data is.

@@ -1,4 +1,4 @@
-"""Whether two arrays of terms are equal: as bits, else over the ring or the reals."""
+"""Equality of two arrays of terms: as bits, else over the ring or the reals."""
 
 from __future__ import annotations
 

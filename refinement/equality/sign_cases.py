@@ -1,4 +1,4 @@
-"""Terms that are equal whatever the sign of a number that they choose by, one sign at a time.
+"""Case splits on signs: equality of terms that select by the sign of a number.
 
 ``x > 0 ? x : exp(x) - 1`` and ``max(x, 0) + exp(min(x, 0)) - 1`` are the same where x is positive, and where
 it is negative. Under a sign every choice by it is made, and what is left is compared. Where the number is 0,

@@ -1,4 +1,4 @@
-"""Which terms depend on what may be NaN or infinite: constants, choices of them, and zeros that divide."""
+"""Sources of NaN and infinity: constants, selects of them, and divisors that are 0."""
 
 from __future__ import annotations
 

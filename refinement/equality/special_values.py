@@ -1,4 +1,4 @@
-"""Terms that are NaN or infinite by constants and selects, although their real normal forms are equal.
+"""NaN and infinite results of terms whose real normal forms are equal.
 
 ``where(M, S, -∞)`` minus itself is NaN where ``M`` is false; so is the first tile of an online softmax if all
 of it is masked, and the 0 / 0 of an empty split. Each term has a decision diagram over conditions and signs

@@ -1,4 +1,4 @@
-"""Bits of floats that are read as floats: the conversion toward zero, magnitudes and negations.
+"""Bit operations on floats that are float operations: truncation, absolute value, negation.
 
 The high 16 bits of an f32 are a bf16, and an f32 whose 13 lowest bits are 0 is a tf32: the formats share the
 sign and the exponent, so dropping low bits of the fraction is the conversion toward zero, for zeros,

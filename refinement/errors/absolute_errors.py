@@ -1,4 +1,4 @@
-"""Bounds of rounding errors for all data: how far floating-point terms may be from their exact values.
+"""Bounds of rounding errors for all data: |computed - exact| ≤ (e^g - 1)·M.
 
 Of a term there are a *magnitude* M, itself a term made of absolute values of inputs, and a *growth* g, a
 number: for all data |exact| ≤ M and |computed - exact| ≤ (e^g - 1)·M, where no rounding over- or underflows.

@@ -1,4 +1,4 @@
-"""What is known of the errors of many terms at once, and how it adds up and multiplies."""
+"""Error parts of many terms at once, with their sums and products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Absolute values of exact terms, as terms: of a product the product of those of its factors."""
+"""Absolute values of exact terms, as terms: |x·y| = |x|·|y|."""
 
 from __future__ import annotations
 

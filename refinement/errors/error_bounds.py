@@ -1,4 +1,4 @@
-"""How far terms are from their exact values on given inputs, whatever the hardware leaves open.
+"""Bounds of rounding errors on given inputs, for every behaviour that hardware leaves open.
 
 The exact value of a term is what it would be if nothing that rounds a floating-point number did. A sum of
 products is off by what its arguments are, plus its own rounding; that is nothing where all that is added

@@ -1,4 +1,4 @@
-"""What is known of terms on given inputs while errors are bounded: values, errors, sizes, formats.
+"""The table of `error_bounds`: values, errors, magnitudes and formats of terms on given inputs.
 
 Rules read their arguments here; see `error_rules` and `error_bounds`.
 """

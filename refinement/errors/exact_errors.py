@@ -1,4 +1,4 @@
-"""Errors of terms on numbers, exactly: what a formula is as a rational number, and what a kernel must give.
+"""Exact errors on given inputs: the rational value of a formula, and the result of a kernel.
 
 Both are known only where nothing is left open: sums, products, extrema and conversions to formats of 16
 bits and more, without overflow and underflow; of a matrix unit, only sums that are exact in any order.

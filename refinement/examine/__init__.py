@@ -1,1 +1,1 @@
-"""A run examined: outputs compared, trials on numbers, counterexamples, diagnosis."""
+"""Examination of a run: outputs compared, trials on numbers, counterexamples, diagnosis."""

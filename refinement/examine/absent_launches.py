@@ -1,4 +1,4 @@
-"""Who should have written elements that nobody writes, of one launch or of several."""
+"""Blames unwritten output elements on a thread, a block or a launch."""
 
 from __future__ import annotations
 

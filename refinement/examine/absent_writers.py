@@ -1,4 +1,4 @@
-"""Who should have written elements that nobody writes, by the pattern of those that are written.
+"""Blames unwritten output elements on the thread or block that the pattern of writes predicts.
 
 Blocks are tiled over an output: along each axis a block's coordinates go up by one step every so many
 elements. Within a tile the warp is what it is in other tiles, an affine function over F2 of the bits of the

@@ -1,4 +1,4 @@
-"""Whether a bound that is proved of a kernel's errors is within what its contract allows, for all data."""
+"""Whether a proved error bound is within the contract's accuracy clause, for all data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Python function of numpy arrays as a contract's formula: a test's reference, run on symbols.
+"""Reference functions in numpy as formulas of contracts: executed on symbols.
 
 ``reference = "reference.py:gemm"`` names code; it is executed when the contract is verified.
 """

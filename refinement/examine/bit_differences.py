@@ -1,4 +1,4 @@
-"""Inputs on which a kernel's bits are not those that a contract demands, though the real numbers are.
+"""Inputs that show different bits where a contract demands bits and only real values are equal.
 
 Only numbers count whose bits are certain on both sides: each operation rounds as the specification says, and
 nothing is left open, as the order in which a matrix unit adds up is.

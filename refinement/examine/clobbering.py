@@ -1,4 +1,4 @@
-"""Memory that a contract does not let the kernel write: gaps between elements, and elements not covered."""
+"""Writes to memory that the contract protects: gaps between elements, and elements not covered."""
 
 from __future__ import annotations
 

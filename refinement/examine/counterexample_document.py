@@ -1,4 +1,4 @@
-"""The JSON document of a kernel's counterexample."""
+"""The JSON document of a counterexample of a kernel."""
 
 from __future__ import annotations
 

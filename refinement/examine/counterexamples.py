@@ -1,4 +1,4 @@
-"""Inputs on which a kernel is wrong: found by evaluation, confirmed by running the kernel on them."""
+"""Counterexamples: inputs found by evaluation of terms, confirmed by running the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings about hypotheses that are a kernel's own: undecided, or refuted where no inputs meet one."""
+"""Findings about a kernel's own hypotheses: undecided, or refuted where no input meets one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages about hypotheses that are a kernel's own, with the condition that ``[requires]`` can have."""
+"""Messages about a kernel's own hypotheses, with the ``[requires]`` condition that would do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hypotheses about detours of a kernel: numbers that the formula takes and the kernel does not.
+"""Detours: intermediate values of a kernel that overflow or are NaN where the formula is fine.
 
 A kernel that computes ``sqrt(x)^2`` for ``x`` is right over the reals where x is not negative, which nothing
 in the formula says; ``1e30 * x * 1e-30`` is where nothing overflows that the formula does not have. Such a

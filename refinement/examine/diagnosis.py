@@ -1,4 +1,4 @@
-"""What is wrong with a value, in the contract's own names: products missing, extra or swapped."""
+"""Diagnosis of wrong values in the contract's names: missing, extra and swapped products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs that hold what others of them are to hold: which ones, and by what rule."""
+"""Displaced outputs: elements that hold the values of other elements, and by which rule."""
 
 from __future__ import annotations
 

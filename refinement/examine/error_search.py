@@ -1,4 +1,4 @@
-"""Inputs on which a kernel's error is above what its contract allows, exactly and for certain."""
+"""Search for inputs on which the exact error is certainly above the accuracy clause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs at the ends of their formats, on which sums of integers and of narrow numbers are greatest."""
+"""Inputs at the ends of their formats, where sums of integers and narrow floats are largest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which line of a kernel is at fault for a wrong product: who combined its factors, or who fetched them.
+"""Fault localisation of a wrong product: the line that multiplied, or that loaded the operand.
 
 A product that should not be there is followed down the kernel's terms to the operation that multiplies
 its factors. If that operation elsewhere multiplies the very factor that is wanted here, its operands are

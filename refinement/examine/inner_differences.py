@@ -1,4 +1,4 @@
-"""Where two values of one function differ: in one of its arguments, or in an argument of that, and so on."""
+"""The innermost argument in which two applications of one function differ."""
 
 from __future__ import annotations
 

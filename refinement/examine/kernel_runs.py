@@ -1,4 +1,4 @@
-"""A kernel run on numbers, beside what its outputs are to be: the two sides of a counterexample."""
+"""Runs of a kernel on numbers next to expected outputs: both sides of a counterexample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs at the constants that numbers are compared with, and beside them: where branches turn."""
+"""Inputs at and next to the constants of comparisons, where branches change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel does to memory, of a contract that says nothing of values: every access, for all data.
+"""Memory safety for contracts without values: every access, for all data.
 
 What each access does wrong (bounds, alignment, initialisation, races, divergence) the run itself reports;
 here is what only shows when it has ended: memory that was to stay as it was, results that nobody computed.

@@ -1,4 +1,4 @@
-"""Right values at wrong places: which stores put them there, what they race with, what stays unwritten.
+"""Right values at wrong places: the stores at fault, their races, and elements left unwritten.
 
 Of two stores to one element in no order the one that is at fault is that whose value is not the element's.
 A value that another element is to hold shows a wrong place, if it went astray there: the other element lacks

@@ -1,4 +1,4 @@
-"""The outputs of a run compared with the contract: what is right, what is wrong and why, what is open."""
+"""Outputs of a run compared with the contract: right, wrong with a cause, or open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs on which hypotheses of a verdict are tried: ordinary numbers, zeros, constants, all scales.
+"""Inputs that probe the hypotheses of a verdict: ordinary numbers, zeros, constants, all scales.
 
 Ordinary are ones, small integers and zeros of either sign, and numbers that the kernel compares or adds.
 """

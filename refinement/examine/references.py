@@ -1,4 +1,4 @@
-"""What a kernel's outputs are to be: a contract's formulas, or what another kernel computes."""
+"""Expected outputs of a kernel: a contract's formulas, or another kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs on which a kernel is NaN or infinite and its contract is not, made from the cases in which it is."""
+"""Inputs on which a kernel is NaN or infinite and its contract is not, from the special cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of the values of one small element, named by what they read its bits as: ``u4(B[32,0])``."""
+"""Names for value tables of one small element, by a format that gives the table: ``u4(B[32,0])``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def table_name(values: bytes, fmt: Format, natural: Format, element: str) -> str
     Parameters
     ----------
     values : bytes
-        At all numbers of the element, as `leaf_functions.Table` holds them.
+        At all numbers of the element, as `value_tables.Table` holds them.
     fmt : Format
         In which they are encoded.
     natural : Format

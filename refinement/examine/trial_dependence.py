@@ -1,4 +1,4 @@
-"""Whether numbers could tell: another number in place of an input must make another output.
+"""Sensitivity of trials: exchanging an input has to change an output beyond rounding.
 
 Runs on numbers that agree say little of an input that makes no difference on them: a weight times 0, a bias
 that is rounded away, an element that is never the greatest. So each input that an output depends on is

@@ -1,4 +1,4 @@
-"""Numbers on which a verified kernel is run: several sets, each of which shows other faults.
+"""Inputs of trials: several sets of numbers, each sensitive to other faults.
 
 The first is made of small numbers, whose sums are exact and compared to the bit, with all bits and edges
 along an index that is an output's too. Then come numbers on which functions are not saturated, positive ones,

@@ -1,4 +1,4 @@
-"""What a kernel's outputs are on one set of numbers, judged: which differ by more than roundings explain.
+"""Judges outputs of one trial: which differ from numpy by more than rounding explains.
 
 Every element is compared with numpy. What differs at all, or by more than the bound of the verdict where that
 is a good one, is judged by the bound of its own roundings on these very numbers.

@@ -1,4 +1,4 @@
-"""No verdict without a run: a kernel that is to be verified, run on numbers, and compared with numpy.
+"""Trials: a kernel run on numbers and compared with numpy before it is called verified.
 
 What the symbolic run says of a kernel rests on how terms are made, merged and rewritten. Here the kernel
 runs on constants instead, and the contract's formula is computed by `reference_result`, which knows

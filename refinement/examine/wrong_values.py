@@ -1,4 +1,4 @@
-"""Wrong elements of an output, told by their causes: each cause once, with the line at fault."""
+"""Wrong output elements grouped by cause, with the line at fault."""
 
 from __future__ import annotations
 

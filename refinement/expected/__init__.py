@@ -1,1 +1,1 @@
-"""What a contract expects: its formulas as terms and as numbers, and inputs that it admits."""
+"""Expected values: formulas of a contract as terms and as numbers, and admissible inputs."""

@@ -1,4 +1,4 @@
-"""numpy's functions on arrays of terms: those that move elements, and those that add up products."""
+"""Functions of numpy on arrays of terms: rearrangements, and sums of products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends of inputs from the conditions of ``[requires]``: intervals, propagated up a condition and down again.
+"""Bounds of inputs from ``[requires]``: interval propagation up and down a condition.
 
 Every step is outward, so that no input that meets the conditions is left out. What a condition says beyond
 ends of single inputs, such as ``X[i] < Y[i]``, only narrows them as far as the other side's ends do.

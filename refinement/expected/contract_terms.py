@@ -1,4 +1,4 @@
-"""What a contract expects of a kernel's outputs, as terms.
+"""Expected values of a kernel's outputs, as terms.
 
 Integers are exact: a part is computed modulo a power of two only where nothing but its value modulo the
 output (or a cast) counts. Real numbers are terms of f32, or of f64 where the formula has an f64.

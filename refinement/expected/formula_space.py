@@ -1,4 +1,4 @@
-"""The indices of a formula at one set of sizes: an axis each, so that everything broadcasts."""
+"""The index space of a formula at one set of sizes: one axis per index, so that all broadcast."""
 
 from __future__ import annotations
 

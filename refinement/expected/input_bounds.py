@@ -1,4 +1,4 @@
-"""Least and greatest values that inputs have by ``[requires]``, on the grids of their formats."""
+"""Bounds of inputs by ``[requires]``, on the grids of their formats."""
 
 from __future__ import annotations
 

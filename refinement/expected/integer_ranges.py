@@ -1,4 +1,4 @@
-"""Ranges of the integers in a formula, which decide how wide a word holds them exactly."""
+"""Intervals of the integers in a formula, which choose a word wide enough to hold them."""
 
 from __future__ import annotations
 

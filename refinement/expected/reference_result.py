@@ -1,4 +1,4 @@
-"""A contract evaluated with plain numpy on concrete inputs: the contract's side of a counterexample."""
+"""Formulas of a contract evaluated by plain numpy on concrete inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs that meet ``[requires]``: their ends, whether inputs do, and inputs made to.
+"""Admissible inputs: bounds by ``[requires]``, a test, and a repair of inputs.
 
 Whatever draws inputs, for trials, for counterexamples or for a second opinion on a verdict, has them made
 admissible here.

@@ -1,4 +1,4 @@
-"""What numpy's operators do on arrays of terms."""
+"""numpy's operators on arrays of terms."""
 
 from __future__ import annotations
 

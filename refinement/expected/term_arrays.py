@@ -1,4 +1,4 @@
-"""Arrays of terms that numpy programs compute with: a test's reference, run on symbols.
+"""Arrays of terms for numpy programs: reference functions run on symbols.
 
 Integers are exact, whatever their size; a float is a real number, rounded where ``astype`` says so. What
 such a program decides on must be known: sizes, indices, arrays of plain numbers, never data.

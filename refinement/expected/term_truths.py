@@ -1,4 +1,4 @@
-"""Comparisons of data in numpy programs, and what is chosen by them."""
+"""Comparisons of data in numpy programs, and selects by them."""
 
 from __future__ import annotations
 

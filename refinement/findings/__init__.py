@@ -1,1 +1,1 @@
-"""What can be found: findings, results, their documents. Imports nothing else of the engine."""
+"""Findings and results with their documents. Imports nothing else of the engine."""

@@ -1,4 +1,4 @@
-"""A kernel that a file has, and what there is in it."""
+"""Candidates: kernels that a file contains, with their matrix instructions."""
 
 from __future__ import annotations
 

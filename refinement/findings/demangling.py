@@ -1,4 +1,4 @@
-"""Names of C++ kernels as people write them."""
+"""Demangled names of C++ kernels."""
 
 from __future__ import annotations
 

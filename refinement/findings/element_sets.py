@@ -1,4 +1,4 @@
-"""Sets of elements in few words: ``i from 8 to 15, odd j``."""
+"""Compact descriptions of sets of elements: ``i from 8 to 15, odd j``."""
 
 from __future__ import annotations
 

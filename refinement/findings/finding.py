@@ -1,4 +1,4 @@
-"""What a verification has to say: wrong values, bad accesses, races, and what it does not model."""
+"""Findings of a verification: wrong values, bad accesses, races, and what is not modelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings of one cause as one: races that one barrier would end, and what several lines do alike."""
+"""Findings grouped by cause: races that one barrier would end, equal faults of several lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards that held for every thread, or for none, at all the sizes that were looked at.
+"""Guards that took the same branch in all threads at all sizes that were run.
 
 Such sizes do not show what the kernel does where the guard goes the other way: whether a mask is there at all
 makes no difference at them.

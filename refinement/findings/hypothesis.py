@@ -1,4 +1,4 @@
-"""Hypotheses: what an equality over the real numbers rests on without being shown."""
+"""Hypotheses: conditions, not shown, that an equality over the real numbers rests on."""
 
 from __future__ import annotations
 

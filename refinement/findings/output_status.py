@@ -1,4 +1,4 @@
-"""What is known of the elements of an output at one set of sizes."""
+"""The status of each output element at one set of sizes."""
 
 from __future__ import annotations
 

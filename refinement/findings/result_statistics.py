@@ -1,4 +1,4 @@
-"""What a verification counts and times, as its JSON document has it."""
+"""Counts and times of a verification, as its JSON document has them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The language of formulas: its grammar, its trees, and names for parts."""
+"""The formula language: grammar, trees, and definitions."""

@@ -1,4 +1,4 @@
-"""Names for parts of formulas: a formula that uses them is read as if the parts stood there."""
+"""Definitions: names for subformulas, expanded where they are used."""
 
 from __future__ import annotations
 

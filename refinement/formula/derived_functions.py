@@ -1,4 +1,4 @@
-"""Functions of formulas that are written in others, by their definitions.
+"""Functions of formulas that are defined by others.
 
 ``exp`` and ``log`` are those of base 2 with log2(e) and ln(2) as literals, as compilers write them too.
 """

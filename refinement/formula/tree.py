@@ -1,4 +1,4 @@
-"""Formulas of contracts as trees: what each element of an output is, in index notation."""
+"""Syntax trees of formulas: output elements in index notation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roundings of a kernel to a format that ends before those of its formula, behind choices and extrema too.
+"""Roundings to formats of smaller range than those of the formula, behind selects and extrema too.
 
 ``f16(max(x, 0))`` overflows where x does. The formula implies that such a rounding does not overflow where it
 rounds the same numbers to a format that is as narrow; or bounds do. What is chosen from counts on each side.

@@ -1,4 +1,4 @@
-"""Bounds of polynomials for all data, over the reals: by signs, by what extrema are of, by powers of two.
+"""Symbolic bounds of polynomials over the reals: by signs, extrema and powers of two.
 
 ``2^(x - max(x, y))`` is at most 1, for what is subtracted is at least x, whatever both are.
 """

@@ -1,4 +1,4 @@
-"""How fast terms grow: their degree in data, and how far constants scale them, by structure alone.
+"""Growth of terms by structure alone: degree in the data, and scaling by constants.
 
 What grows no faster than the formula needs no polynomial to be made of it. A degree is counted in inputs that
 go as far as f32: a product of eight of f16 is within it.

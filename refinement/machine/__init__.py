@@ -1,1 +1,1 @@
-"""What the machines of all languages share: memory, observations, launches, the front end's interface."""
+"""Parts that the machines of all languages share: memory, observations, launches, front ends."""

@@ -1,4 +1,4 @@
-"""Arrays of a contract as bytes: what memory holds before the kernel, and how elements are found there again.
+"""Arrays of a contract as byte lanes: initial contents, and elements read back after the run.
 
 Bits that belong to no element are gaps. Those of an element's own memory (`element_bits`) are zeros where
 the array is read; of all others nothing is known, so that they are data of their own: bytes named by

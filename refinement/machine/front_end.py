@@ -1,4 +1,4 @@
-"""What the verification needs of a kernel's language: a kernel that can be run on terms."""
+"""The protocol of front ends: a kernel that can be run on terms, and the outcome of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel says of its launch and does with its parameters, as far as that shows without a run."""
+"""Static outline of a kernel: its launch, and its uses of parameters."""
 
 from __future__ import annotations
 

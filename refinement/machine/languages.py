@@ -1,4 +1,4 @@
-"""The languages of which kernels can be verified."""
+"""The languages of kernels that can be verified."""
 
 from __future__ import annotations
 

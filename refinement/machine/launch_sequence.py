@@ -1,4 +1,4 @@
-"""Several launches, one after the other, as one kernel: what one leaves in memory the next one finds.
+"""Several launches in sequence as one kernel: each finds the memory that the last one left.
 
 Nothing runs at the same time as another launch, so that there are no races between them.
 """

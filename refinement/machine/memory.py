@@ -1,4 +1,4 @@
-"""Memory as byte lanes: which term each byte comes from, and where in it the byte lies.
+"""Memory as byte lanes: the term of each byte, and its lowest bit in the term.
 
 Vector accesses, packing and reinterpretation need no special case: a load joins the bytes it finds.
 """

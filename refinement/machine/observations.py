@@ -1,4 +1,4 @@
-"""What a run notices, told once for each line and kind however many threads and times it concerns."""
+"""Observations of a run, deduplicated by line and kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses as values: of where an array or a variable lies only its alignment is known.
+"""Addresses as values: only the alignment of an array or a variable is known.
 
 Machines place memory at addresses of their own. Where a kernel makes anything else of an address than an
 address in the same array, it gets a word in place of it of which only the bits below the alignment are known.

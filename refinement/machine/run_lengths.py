@@ -1,4 +1,4 @@
-"""How long a run may go on: one that seems to have no end is given up, one of a wrong kernel sooner."""
+"""Step limits of runs: a run that seems not to terminate is given up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers in which several arrays lie: put together before a kernel runs, taken apart afterwards."""
+"""Buffers that several arrays share: assembled before a run, taken apart after it."""
 
 from __future__ import annotations
 

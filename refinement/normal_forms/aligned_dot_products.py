@@ -1,4 +1,4 @@
-"""Sums of products compared factor by factor: the rows of both matrices, not each of their products.
+"""Aligned dot products: sums of products compared factor by factor, by rows and columns.
 
 In a matrix product the left factors of a sum are one of M rows, the right ones one of N columns. Two sums
 have the same products if, with the factors of one side in increasing order and those of the other in the

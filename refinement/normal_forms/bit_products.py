@@ -1,4 +1,4 @@
-"""Functions of a few single bits as sums of products of them: every one is, and in one way only.
+"""Boolean functions of a few bits as multilinear polynomials, which are unique.
 
 ``a ^ b`` is a + b - 2ab, ``a & b`` is ab: counts of bits (``popc``) are compared with sums of products so.
 """

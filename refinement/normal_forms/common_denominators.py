@@ -1,4 +1,4 @@
-"""Sums of quotients compared crosswise: multiplied with what divides, until nothing does.
+"""Sums of quotients compared by cross-multiplication.
 
 ``A / B = C / D`` where ``A·D = C·B``, if neither B nor D is 0. What divides and is the polynomial 0 is
 never multiplied with.

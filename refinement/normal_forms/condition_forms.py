@@ -1,4 +1,4 @@
-"""Normal forms of conditions, bits that choose: `x > y` and `y < x`, `a and b`, and their opposites.
+"""Normal forms of conditions: algebraic normal forms over normalised comparisons.
 
 A condition is a polynomial over the field of two elements (its algebraic normal form), in which a product of
 a bit with itself is the bit. Its variables are comparisons of a polynomial with 0, written as ``<`` or ``==``

@@ -1,4 +1,4 @@
-"""Expansions of terms that are functions of one small input element, and nothing else."""
+"""Polynomials of terms that are functions of one small input element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Powers of two that are put together from bits: an integer in the place of a float's exponent.
+"""Powers of two assembled from bits: an integer shifted into a float's exponent field.
 
 Adding a number of about 2^23 rounds a float to an integer, whose bits are then the lowest of the sum's; moved
 to the exponent's place they are a power of two. Where ranges show that only numbers of that kind arise, the

@@ -1,4 +1,4 @@
-"""Normal forms of least and greatest numbers of polynomials, whatever the order in which they are taken.
+"""Normal forms of maxima and minima of polynomials: associative, commutative, idempotent.
 
 Over the reals ``max`` and ``min`` are associative, commutative and idempotent. What all of the numbers have
 in common stands outside: ``max(x + z, y + z)`` is ``max(x, y) + z``, ``max(2 x, 2 y)`` is ``2 max(x, y)``, so

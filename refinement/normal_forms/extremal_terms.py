@@ -1,4 +1,4 @@
-"""Terms that are the greatest or the least of some numbers.
+"""Terms that are maxima or minima: ``max``, ``min``, selects by comparison, integer clamps.
 
 They are those of ``max`` and ``min``, what is chosen by a comparison of what is chosen from, and integers
 that are clamped to the limits of their format.

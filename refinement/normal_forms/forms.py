@@ -1,4 +1,4 @@
-"""Normal forms of quantities that are no sum of products: equal ones become the identical atom.
+"""Normal forms of readings that are no sum of products: equal ones are the same atom.
 
 A function of one small input element is its table of values; any other operation is applied to the
 polynomials of its arguments. Two atoms may differ and still be equal: then nothing is decided.

@@ -1,4 +1,4 @@
-"""Identities over the reals: quantising what is quantised, the maximum with -∞ or NaN."""
+"""Identities over the reals: repeated quantisation, maxima with -∞ or NaN."""
 
 from __future__ import annotations
 

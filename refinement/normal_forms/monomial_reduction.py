@@ -1,4 +1,4 @@
-"""Monomials in which functions occur several times: powers of two together, and squared roots.
+"""Reduction of monomials with repeated functions: powers of two combine, roots square away.
 
 An atom and its reciprocal are 1: what divides is not 0. ``2^x / (1 + 2^x)`` is ``1 - 1 / (1 + 2^x)``.
 """

@@ -1,4 +1,4 @@
-"""Operations of which nothing is known but that they are functions of what their arguments stand for."""
+"""Opaque operations: uninterpreted functions of the normal forms of their arguments."""
 
 from __future__ import annotations
 

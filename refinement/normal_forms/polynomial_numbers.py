@@ -1,4 +1,4 @@
-"""Numbers of polynomials: equal ones, and only they, have the same number."""
+"""Interning of polynomials: equal ones, and only they, have the same number."""
 
 from __future__ import annotations
 

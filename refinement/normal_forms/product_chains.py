@@ -1,4 +1,4 @@
-"""Sums of products compared without expanding them: accumulations, the bulk of every matrix kernel.
+"""Chains: accumulations compared as multisets of products, without expansion.
 
 A chain of accumulations is unrolled into its products, two factors each, vectors of factors wherever a
 matrix unit multiplied vectors. Two chains with the same products, in whatever order, differ by what they

@@ -1,4 +1,4 @@
-"""Terms of a store and the formats that they are read in, as words of 64 bits."""
+"""Readings packed into 64-bit words: a term and the format that it is read in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities: a term read in a format, and how it splits into a sum of products of other quantities.
+"""Readings: a term in a format, and how it splits into a sum of products of other readings.
 
 A floating-point format reads a real number, a signed or unsigned integer format an integer, and raw
 bits (`terms.bits`) an integer modulo a power of two. Rounding is the identity here, but clamping and

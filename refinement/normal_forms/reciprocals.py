@@ -1,4 +1,4 @@
-"""Exact numbers of constants, and of what they are the divisors of."""
+"""Exact values of constants, and their reciprocals, exact and rounded."""
 
 from __future__ import annotations
 

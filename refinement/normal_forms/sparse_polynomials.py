@@ -1,4 +1,4 @@
-"""Polynomials one at a time, as coefficients of monomials: the arguments of functions, which are few."""
+"""Single sparse polynomials, coefficients by monomial: for the few arguments of functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of many products as atoms, which are the same where the products are."""
+"""Sums of many products as atoms: equal atoms for equal multisets of products."""
 
 from __future__ import annotations
 

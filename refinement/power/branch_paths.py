@@ -1,4 +1,4 @@
-"""Branches on data become choices: all ways are gone, and what they leave is chosen from where they meet.
+"""If-conversion of branches on data: all paths are run, and their states merged where they meet.
 
 This is if-conversion (J. Allen, K. Kennedy, C. Porterfield, J. Warren, "Conversion of Control Dependence to
 Data Dependence", 1983), of code as it runs: a way has numbers for what loops count, so that ways with tails

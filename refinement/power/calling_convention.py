@@ -1,4 +1,4 @@
-"""How a function gets its arguments, and what it has to leave as it was: the ELFv2 calling convention.
+"""The ELFv2 calling convention: arguments, and registers that a function has to preserve.
 
 Source: Power Architecture 64-bit ELF V2 ABI, version 1.4, sections 2.2.1 to 2.2.3.
 """

@@ -1,4 +1,4 @@
-"""Which functions of a program are worth verifying: those with Matrix-Multiply Assist instructions.
+"""Candidate functions of a program: those with Matrix-Multiply Assist instructions.
 
 A stripped library has no names for most of its functions: that they begin is told by the table for unwinding
 (``.eh_frame``), by names, and by calls.

@@ -1,4 +1,4 @@
-"""Which instructions are modelled: the handlers of every module, by mnemonic."""
+"""The modelled instructions: handlers of all modules, by mnemonic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of the C library that kernels call, done by name: they copy and fill memory.
+"""Built-in models of functions of the C library that copy and fill memory.
 
 Source: ISO/IEC 9899:2018 section 7.24.
 """

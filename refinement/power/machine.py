@@ -1,4 +1,4 @@
-"""Runs a function of a Power program on one thread: control flow and addresses as numbers, data as terms."""
+"""The Power machine: one thread, with control flow and addresses concrete and data symbolic."""
 
 from __future__ import annotations
 

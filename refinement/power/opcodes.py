@@ -1,4 +1,4 @@
-"""The instructions of Power that the reader of object code knows, and of each whether it can be verified."""
+"""The instructions that the reader of object code knows, with whether each can be verified."""
 
 from __future__ import annotations
 

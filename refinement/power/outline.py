@@ -1,4 +1,4 @@
-"""What a function does with its arguments, read off its code without running it.
+"""Static outline of a function: its uses of its arguments.
 
 Along all ways through the code, a register descends from arguments: as an *address* where only sums and
 copies lie between, else as a *number*. What is said is what may be.

@@ -1,4 +1,4 @@
-"""What a kernel is called with: arrays behind pointers, numbers, and numbers that may be anything."""
+"""A kernel's arguments: arrays behind pointers, numbers, and free scalars."""
 
 from __future__ import annotations
 

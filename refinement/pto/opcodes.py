@@ -1,4 +1,4 @@
-"""The operations of PTO text, and of each whether a kernel with it can be verified.
+"""The operations of PTO text, with whether a kernel with each can be verified.
 
 Source: PTO IR manual; ptoas at a56b18c3.
 """

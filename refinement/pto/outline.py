@@ -1,4 +1,4 @@
-"""What a PTO kernel's text tells of its parameters: which views lead to which loads and stores."""
+"""Static outline of a PTO kernel: which views of its parameters are loaded and stored."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""PTX modules of third parties: what they say, and what their kernels do."""
+"""PTX modules of third parties: text and execution."""

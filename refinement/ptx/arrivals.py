@@ -1,4 +1,4 @@
-"""Runs in which everybody is the last to come, of kernels in which it matters who is; or in all orders.
+"""Kernels whose result depends on arrival order, run with every thread last, or in all orders.
 
 Of each count that tickets are taken of, the threads come in one order in the first run; in every further one
 they begin with another of them, so that each is last once. Of a lock they come in all orders: of every two

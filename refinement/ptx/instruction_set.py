@@ -1,4 +1,4 @@
-"""Which opcodes are modelled: the decoders of every module, by opcode."""
+"""The modelled opcodes: decoders of all modules, by opcode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the matrix instructions of a PTX text are legal: of a module, of functions, or of a body alone.
+"""Legality of the matrix instructions of a PTX text: a module, functions, or a bare body.
 
 Of other instructions only the opcode is looked at: PTX must have it, and the target.
 """

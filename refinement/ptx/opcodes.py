@@ -1,4 +1,4 @@
-"""The opcodes of the PTX ISA, and of each whether a kernel with it can be verified.
+"""The opcodes of the PTX ISA, with whether a kernel with each can be verified.
 
 The opcodes themselves are `mmaproof.spec.ptx.opcode_table`.
 """

@@ -1,4 +1,4 @@
-"""Words that threads write to one place at once, and that are the same number.
+"""Words that threads store to one place at once, equal as real numbers.
 
 In a reduction over the lanes of a warp every lane takes the others in an order of its own, and all store
 what they come to.

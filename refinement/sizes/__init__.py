@@ -1,1 +1,1 @@
-"""Sizes that are symbols: integers that depend on them, arrays, tail predicates, loop invariants."""
+"""Symbolic sizes: integers that depend on them, arrays, tail predicates, loop invariants."""

@@ -1,4 +1,4 @@
-"""Where the block of a grid stands that stands for all: numbers of blocks and tiles as forms in symbols.
+"""Positions of the block that stands for all: block and tile numbers as forms in symbols.
 
 A size with tiles of T makes ``count`` of them. The block that runs is at the tile ``block`` of each size,
 from 0 to ``count - 1``; which one it is, the symbols leave open. Where blocks are numbered by one number,

@@ -1,4 +1,4 @@
-"""Arrays of given values whose extents depend on symbols: which value an element is.
+"""Constant arrays with symbolic extents: the value of an element.
 
 Values are repeated to fill an array, so that an element's is decided
 by the rest of its place by their number. That rest is known where symbols add multiples of the number only.

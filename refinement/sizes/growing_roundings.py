@@ -1,4 +1,4 @@
-"""How often what a loop adds up is rounded, as a number that grows with its turns.
+"""Rounding depth of a loop-carried sum as a linear function of the iteration.
 
 A term of the sum that is held before turn u has been rounded at most ``base + u · step`` times: `base` before
 the first turn, and each turn rounds what is held, and what it adds, at most `step` times. What is stored

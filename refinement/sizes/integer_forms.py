@@ -1,4 +1,4 @@
-"""Integers that depend on symbols: polynomials modulo a power of two, with bounds in a domain.
+"""Integers as polynomials in symbols modulo a power of two, with bounds over a domain.
 
 A form is a row of coefficients, one for each monomial; the first monomial is 1. It stands for an integer
 modulo ``2**width``: sums and products of rows are right whatever the width, and whether they wrap. Whatever

@@ -1,4 +1,4 @@
-"""Terms at one turn of a loop and at a later one: what they are at every turn, as far as they tell.
+"""Invariant inference: terms of two iterations extrapolated to all iterations.
 
 What two turns have in common is guessed to hold at all: integers and the places of elements go on as they
 began, by equal steps. Nothing here is trusted. A guess that is wrong is found to be so when a turn is run

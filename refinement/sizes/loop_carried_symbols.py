@@ -1,4 +1,4 @@
-"""Which of what a loop holds, whatever it is, terms depend on."""
+"""Loop-carried symbols that a term depends on."""
 
 from __future__ import annotations
 

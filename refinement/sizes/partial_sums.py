@@ -1,4 +1,4 @@
-"""A formula's sum over an index that goes as far as a size: what part of it a loop has added up so far.
+"""Partial sums of a formula: the part that a loop has accumulated so far.
 
 A contract whose output is ``f(sum(k, …))`` with k below K says three things of a kernel that adds up a period
 of k in each turn of a loop. What it holds before the first turn is the sum over the first k. A turn adds the

@@ -1,4 +1,4 @@
-"""Words combined bit by bit of which some are integers that depend on symbols, and the others numbers.
+"""Bitwise operations between polynomials in symbols and constants.
 
 Where all coefficients of an integer, but that of 1, are multiples of ``2**s``, its low s bits are known
 whatever the symbols are: those of a row of tiles, that an offset within the tile is put into by ``or``. Bits

@@ -1,4 +1,4 @@
-"""Expressions of a contract as integers that depend on symbols."""
+"""Expressions of a contract as polynomials in symbols."""
 
 from __future__ import annotations
 

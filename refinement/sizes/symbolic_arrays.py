@@ -1,4 +1,4 @@
-"""Arrays whose extents depend on symbols: where their elements lie, and what loads from them give."""
+"""Arrays with symbolic extents: places of elements, and loads from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integers that depend on sizes that are symbols, as terms: polynomials, and what they leave open."""
+"""A term store whose integers may be polynomials in symbols, with unresolved side conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operations on integers that depend on symbols give: polynomials, or what the symbols decide."""
+"""Operations on polynomials in symbols: polynomials, or constants that bounds decide."""
 
 from __future__ import annotations
 

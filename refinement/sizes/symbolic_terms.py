@@ -1,4 +1,4 @@
-"""Terms of a kernel whose sizes are symbols: integers that depend on them are polynomials, not data.
+"""Terms of a kernel with symbolic sizes: integers that depend on them are polynomials.
 
 Whatever the symbols decide for all of their domain becomes a constant: comparisons, remainders, masks. What
 they don't decide stays a term that nothing is known of, as if it were data, so that no address and no branch

@@ -1,4 +1,4 @@
-"""Conditions on what is left of a size from a block's tile on: which of the tile's rows there are.
+"""Tail predicates: conditions on the number of rows of the last tile.
 
 In the last tile of a size the number D of its rows that there are is not known. That D is more than x is a
 bit of its own for each x, as if it were data; a kernel's masks are made of such bits. What a mask says of D

@@ -1,4 +1,4 @@
-"""Blocks by the place of their tile alone, whatever the order is in which they are numbered.
+"""Blocks by the place of their tile alone, for any numbering of blocks.
 
 A grid whose blocks are numbered in groups is gone through by several positions: whole groups and the last
 one. What a block holds once it knows its tile is the same in all of them, as a polynomial in the tile's

@@ -1,4 +1,4 @@
-"""By how much the elements that a formula takes move from tile to tile of its output.
+"""Shifts of the elements that a formula reads, from one output tile to the next.
 
 What a formula says of one tile, it says of every other one, of elements of arrays that are moved: where
 indices are used for nothing else than to find elements, and all grow evenly.

@@ -1,4 +1,4 @@
-"""Indices that kernels bring back into a size, `x % M`, where the last tile of M may have fewer rows.
+"""Indices wrapped into a size by kernels, `x % M`, where the last tile of M may be partial.
 
 Where D rows of the tile are there, `x % M` of its row i is i where D is more than i, and else another index
 of M, of which nothing else is said: a choice by the bit that says so. Sums and products of it are choices

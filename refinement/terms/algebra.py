@@ -1,4 +1,4 @@
-"""The spec's element algebra on terms: matrix instructions enter a kernel as what the spec makes of them.
+"""The specification's element algebra over terms: how matrix instructions execute symbolically.
 
 Elements are term ids. Exact integers stay products and sums of vectors until they are wrapped or
 clamped, so an integer product of matrices is one `dot` for each of its elements.

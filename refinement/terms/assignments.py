@@ -1,4 +1,4 @@
-"""Terms evaluated on concrete inputs, all of them at once: the numbers of a counterexample."""
+"""Evaluation of terms on concrete inputs, all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words as slices of terms: packing, shifting and masking move bits, so they leave no operation behind.
+"""Words as slices of terms: packing, shifting and masking leave no operation behind.
 
 Words that are extended by their sign, multiplied by a power of two, added to words whose bits are zero where
 their own are not, or of which the carries of a sum are known, are slices too; they are taken apart where bits

@@ -1,4 +1,4 @@
-"""Choices between two terms by a bit: nothing is left of those that are decided."""
+"""Selects between two terms by a bit, simplified where the bit is decided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The value of an operation on encodings, and terms whose constants are computed at once.
+"""Evaluation of operations on encodings, and constant folding.
 
 Floating-point arithmetic is the spec's own; what a matrix unit leaves open (its order of accumulation)
 is read as fused multiply-adds in increasing k, one of the results that it may give.

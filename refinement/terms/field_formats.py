@@ -1,4 +1,4 @@
-"""How the fields of a concatenation are read, where it is read as an integer."""
+"""Formats of the fields of a concatenation that is read as an integer."""
 
 from __future__ import annotations
 

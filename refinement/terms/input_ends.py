@@ -1,4 +1,4 @@
-"""What is known of the values of an input, element by element."""
+"""Known bounds of inputs, element by element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs of terms as encodings: what they stand for, small ones, random ones."""
+"""Inputs of terms as encodings: their values, small ones, random ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms that are others with inputs replaced: what holds of the one for all data holds of the other.
+"""Instances: terms equal to others up to a renaming of inputs.
 
 The outputs of a kernel are mostly the same function of different elements. Two terms are of one shape if
 they differ in nothing but which elements of which arrays they take; one is an instance of the other if

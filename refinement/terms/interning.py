@@ -1,4 +1,4 @@
-"""Hash-consing of rows of integers, a whole array of rows at a time."""
+"""Hash-consing of rows of integers, whole arrays of rows at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a matrix instruction rounds, as a choice of what its ISA leaves open says."""
+"""Roundings of a matrix instruction under a choice of what its ISA leaves open."""
 
 from __future__ import annotations
 

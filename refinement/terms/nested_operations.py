@@ -1,4 +1,4 @@
-"""How deeply terms nest operations of one name."""
+"""Nesting depth of operations of one name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations of terms, one constructor each: what a kernel's scalar code does to data.
+"""The operations of terms, one constructor each: a kernel's scalar code on data.
 
 Moving bits makes no operation (`bit_slices`). Floating-point sums and products of every kind are one
 operation, `fused`; integer sums and products modulo a power of two are one, `ring`; a matrix unit's

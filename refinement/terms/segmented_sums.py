@@ -1,4 +1,4 @@
-"""Sums of packed numbers: where every carry from one to the next is known, each is a sum of its own.
+"""SIMD within a register: sums of packed numbers, split where every carry is known.
 
 ``__vsub4`` and its like subtract the four bytes of a word at once, with bits set between them that take the
 borrows.

@@ -1,4 +1,4 @@
-"""Slices of terms, and the words that they make.
+"""Slices of terms, and the concatenations that they form.
 
 A word whose bits come from several terms is a `CONCATENATION`; its attribute lists, least significant
 first, which bits of each element it takes, and whether the element is a constant, or its bit a sign that is

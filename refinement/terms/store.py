@@ -1,4 +1,4 @@
-"""Terms: what a kernel computes from its inputs, hash-consed, whole arrays of them at a time.
+"""The term store: hash-consed expressions over inputs, whole arrays of them at a time.
 
 A term is a number; equal numbers are identical expressions. Its row in the store is an operation and
 up to three arguments, each a term, or a vector of terms, or (constants, inputs) a plain number.

@@ -1,4 +1,4 @@
-"""From the inputs up: compute something of every term that some terms depend on, in whole groups."""
+"""Bottom-up traversal: a function of every reachable term, computed in groups by operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words combined bit by bit with a truth table."""
+"""Bitwise combinations of words by a truth table."""
 
 from __future__ import annotations
 

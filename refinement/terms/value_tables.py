@@ -1,4 +1,4 @@
-"""Terms that are a function of one small input element: complete tables of their values.
+"""Value tables: terms that are functions of one small input element, tabulated.
 
 Dequantisation by bit tricks (masks, magic numbers, shifts of exponents) is a function of one element of
 at most 16 bits. All its values are computed; where they are an affine function of the element's own

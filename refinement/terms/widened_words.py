@@ -1,4 +1,4 @@
-"""Words that are a number of a narrower format with zeros behind it: the same number of a wider one.
+"""Words that hold a narrower float in their high bits, over zeros: the same number, wider.
 
 A bf16 is the upper half of an f32, so that compilers convert it by moving it there.
 """

@@ -1,1 +1,1 @@
-"""Functions of real numbers that a library writes out, recognised and proved."""
+"""Real functions that libraries expand inline, recognised and proved."""

@@ -1,4 +1,4 @@
-"""Whether terms of one number of f32 are a function of it, shown for every one of its 2^32 words.
+"""Proofs that a term of one f32 word is a given function, for all of its 2^32 values.
 
 The words are cut into pieces of one sign and binade, a piece into sixteen until affine arithmetic shows what
 is asked of it (`piece_evaluation`); pieces of a few words, zeros and infinities are computed one by one. What

@@ -1,4 +1,4 @@
-"""Functions of real numbers that a library writes out, with the bits of floats, polynomials and selections.
+"""libm idioms: real functions expanded as float bits, polynomials and selects.
 
 The part of a term above the one number that all of it depends on is shown to be a known function of that,
 but for roundings, for every number there is (`function_proofs`). A verdict that rests on this says so.

@@ -1,4 +1,4 @@
-"""The functions that device libraries write out, in double precision and as terms of what terms have."""
+"""Functions that device libraries expand, in double precision and as terms."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Programs of Power in memory: object files, assembler text, forms of instructions."""
+"""Images of Power programs: object files, assembler text, instruction forms."""

@@ -1,4 +1,4 @@
-"""Reads assembler text: what ``gcc -S`` writes, or ``objdump -d``.
+"""Reader of assembler text, from ``gcc -S`` or ``objdump -d``.
 
 Text is laid out as an object file is. Of a listing the machine code counts, not the mnemonics beside it.
 """

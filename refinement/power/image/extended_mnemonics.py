@@ -1,4 +1,4 @@
-"""Extended mnemonics: what compilers write for common uses of instructions.
+"""Extended mnemonics of common instruction forms.
 
 Source: Power ISA 3.1 Book I appendix C.
 """

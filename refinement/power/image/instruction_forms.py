@@ -1,4 +1,4 @@
-"""The forms of instructions that the reader of object code knows: decoding, encoding, text.
+"""Instruction forms of object code: decoding, encoding, text.
 
 A form is a row of a table: a mnemonic, operands in the order of the text, and the manual's diagram of its
 bits. Those of the Matrix-Multiply Assist are the specification's. A word in which a reserved bit is set is

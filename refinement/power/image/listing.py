@@ -1,4 +1,4 @@
-"""Reads listings of machine code, as ``objdump -d`` prints them, with ``-r`` also their relocations."""
+"""Reader of machine code listings by ``objdump -d``, with relocations by ``-r``."""
 
 from __future__ import annotations
 

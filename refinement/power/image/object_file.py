@@ -1,4 +1,4 @@
-"""Reads ELF files for Power: relocatable objects, executables, shared libraries.
+"""Reader of ELF files for Power: relocatable objects, executables, shared libraries.
 
 Sections of a relocatable object lie one after the other from address 0 on, those of code first, so that
 addresses are what objdump prints; the others have addresses of their own already.

@@ -1,4 +1,4 @@
-"""A program in memory: what an object file, or assembler text, becomes when it is loaded."""
+"""Loaded programs, from object files or assembler text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relocations of Power objects that are not linked, applied to their bytes.
+"""Relocation of unlinked Power objects.
 
 Source: Power Architecture 64-bit ELF V2 ABI, version 1.4, table 3.19.
 """

@@ -1,4 +1,4 @@
-"""Where the compiler says that instructions of an object file come from (DWARF's line programs)."""
+"""Source lines of instructions, from line programs of DWARF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directives of assembler text that make data, and those that say nothing of the program."""
+"""Directives of assembler text: data, and those without effect."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the instructions of Power do."""
+"""Semantics of Power instructions."""

@@ -1,4 +1,4 @@
-"""Matrix-Multiply Assist instructions, as the specification means them, and the rules of accumulators.
+"""Matrix-Multiply Assist instructions by the specification's meaning, and accumulator rules.
 
 An accumulator and its four vector-scalar registers are kept apart, unless a contract says that they are one
 storage (`mmaproof.spec.power.choices.ALIASING`). Kept apart, the rules say when which of them may be used:

@@ -1,4 +1,4 @@
-"""Accesses at addresses that bits of the data choose, as `isel` does: at each place, and a choice is left."""
+"""Accesses at addresses that data select, as by `isel`: one at each place, then a select."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comparisons, conditions, special-purpose registers and branches do.
+"""Semantics of comparisons, condition and special-purpose registers, and branches.
 
 Source: Power ISA 3.1 Book I chapters 2 and 3.
 """

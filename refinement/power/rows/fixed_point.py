@@ -1,4 +1,4 @@
-"""What the branch, condition and fixed-point instructions do.
+"""Semantics of the branch, condition and fixed-point instructions.
 
 Source: Power ISA 3.1 Book I chapters 2 and 3.
 """

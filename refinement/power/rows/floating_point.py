@@ -1,4 +1,4 @@
-"""What the scalar and vector floating-point instructions do.
+"""Semantics of the scalar and vector floating-point instructions.
 
 A scalar is doubleword 0 of a register, in double precision even where it is rounded to single. Of which NaN
 a result is nothing is said.

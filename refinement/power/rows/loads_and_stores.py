@@ -1,4 +1,4 @@
-"""What loads and stores do, on a little-endian processor.
+"""Semantics of loads and stores, little-endian.
 
 Source: Power ISA 3.1 Book I sections 3.3, 4.6, 6.7 and 7.6.
 """

@@ -1,4 +1,4 @@
-"""Vector instructions that move bytes: permutes, merges, splats, inserts, moves to and from other registers.
+"""Vector instructions that move bytes: permutes, merges, splats, inserts, register moves.
 
 Source: Power ISA 3.1 Book I sections 6.8 and 7.6.
 """

@@ -1,4 +1,4 @@
-"""Vector instructions that put elements into registers, or take them out, where a register tells.
+"""Vector instructions that insert and extract elements at a place that a register gives.
 
 Places are counted in bytes, from the left as the ISA counts, or from the right. What reaches beyond a
 register is undefined.

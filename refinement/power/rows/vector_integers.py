@@ -1,4 +1,4 @@
-"""Vector instructions that combine bits or integers.
+"""Vector logic and integer instructions.
 
 Source: Power ISA 3.1 Book I sections 6.9 to 6.13 and 7.6.
 """

@@ -1,4 +1,4 @@
-"""Vector instructions that compare, and that make, choose by or read masks: elements of ones or of zeros.
+"""Vector comparisons and selects: masks with elements of ones or zeros.
 
 A mask of a condition is kept as the choice between ones and zeros, so that what is selected by it is a choice
 of whole elements, as a compiler meant it, and not bit by bit.

@@ -1,4 +1,4 @@
-"""Vector instructions whose exact results are wider than their elements: products, clamped sums, means.
+"""Vector instructions with results wider than their elements: products, saturating sums, means.
 
 The exact result is formed in a greater width, and clamped or cut. That a sum was clamped is told in
 VSCR[SAT], which nothing here reads.

@@ -1,4 +1,4 @@
-"""The rules of accumulators: which instructions may use their registers, and what is lost when others do.
+"""Accumulator rules: which instructions may use their registers, and when contents are lost.
 
 An accumulator and its four vector-scalar registers are kept apart, unless a contract says that they are one
 storage (`mmaproof.spec.power.choices.ALIASING`). Kept apart, the rules say when which of them may be used:

@@ -1,4 +1,4 @@
-"""In which order places in code come, where a branch parts two ways: who is behind, and who waits.
+"""A weak topological order of code: which of two paths runs first, and where they meet.
 
 The code of a function is ordered weakly: loops within loops, each with the place where it is
 entered, and between them an order in which every step goes forward, but for those back to such a place

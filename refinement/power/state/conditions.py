@@ -1,4 +1,4 @@
-"""Bits of conditions combined: what two comparisons of the same numbers say together is one comparison."""
+"""Combined condition bits: two comparisons of the same numbers as one comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of two ways made one: registers and memory that a condition chooses from."""
+"""Merging of the states of two paths: registers and memory as selects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Under which data a way is gone: the outcomes of the branches on it, and what tells two ways apart."""
+"""Path conditions: outcomes of the branches on a path, and what distinguishes two paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single-precision numbers in 64-bit registers: a floating-point register holds them as doubles."""
+"""Single-precision numbers in floating-point registers, which hold them as doubles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of a Power program: arrays, the stack, data of the object file, each byte a term or unknown."""
+"""Memory of a Power program: arrays, stack, data of the object file, as terms byte by byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one way of a branch stores, kept apart from memory until the ways meet."""
+"""Stores of one path, kept apart from memory until the paths meet."""
 
 from __future__ import annotations
 

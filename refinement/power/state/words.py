@@ -1,4 +1,4 @@
-"""Words of general-purpose registers and condition bits: plain numbers where they are known, else terms."""
+"""Concolic words of general-purpose registers and condition bits: concrete if known, else terms."""
 
 from __future__ import annotations
 

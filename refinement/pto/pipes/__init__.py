@@ -1,1 +1,1 @@
-"""Pipes of a core, what orders them, and who accessed each byte last."""
+"""Pipes of a core, the order between them, and the last access to each byte."""

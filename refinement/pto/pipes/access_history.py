@@ -1,4 +1,4 @@
-"""Who accessed each byte last: whether pipes of a block, and blocks, are in order where they meet."""
+"""The last access to each byte, and races between pipes and blocks."""
 
 from __future__ import annotations
 

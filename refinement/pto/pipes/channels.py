@@ -1,4 +1,4 @@
-"""What the two cores of a block push to each other: tiles, first in, first out.
+"""Channels between the two cores of a block: tiles, first in, first out.
 
 How many tiles a channel holds, and whether it is full, is not modelled. Source: PTO IR manual (tpush, tpop).
 """

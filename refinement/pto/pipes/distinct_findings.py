@@ -1,4 +1,4 @@
-"""What is found in a run, each thing of each line once."""
+"""Findings of a run, deduplicated by line."""
 
 from __future__ import annotations
 

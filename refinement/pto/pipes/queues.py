@@ -1,4 +1,4 @@
-"""The pipes of a core: queues that run side by side, and what a kernel puts in order between them.
+"""The pipes of a core: concurrent queues, and the order that a kernel puts between them.
 
 ``set_flag`` is done when its pipe has done all before it; ``wait_flag`` holds its pipe until then, and takes
 the flag. ``pto.barrier`` of all pipes is the end of all before it. A flag is either set or not.

@@ -1,4 +1,4 @@
-"""The pipes that texts name: by their own names, and by the operations that they run.
+"""Names of pipes in texts: by pipe, and by operation.
 
 Source: PTO IR manual (set_flag, record_event, barrier); ptoas at a56b18c3.
 """

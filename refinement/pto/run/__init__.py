@@ -1,1 +1,1 @@
-"""A core that runs: its scalar unit, instructions on tiles, and pairs of cores."""
+"""A running core: its scalar unit, instructions on tiles, and pairs of cores."""

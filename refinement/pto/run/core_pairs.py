@@ -1,4 +1,4 @@
-"""Kernels of two functions, one for the core of products and one for that of vectors, and what they exchange.
+"""Kernels of two functions, for the cube and the vector core, and the tiles that they exchange.
 
 Source: PTO IR manual (aic_initialize_pipe, tpush_to_aiv, tpop_from_aic, tfree_from_aic).
 """

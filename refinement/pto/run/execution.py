@@ -1,4 +1,4 @@
-"""What all parts of a running core share: terms, arrays, on-chip buffers, pipes, and findings."""
+"""The state that all parts of a running core share: terms, arrays, buffers, pipes, findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spec's rules on instructions, applied to what their operands are when they run."""
+"""The specification's rules on instructions, applied to operands at run time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a PTO kernel on terms: block after block, each on a core of its own."""
+"""The PTO machine: runs a kernel on terms, block after block, each on its own core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements on memory that the spec keeps as text: pointers, dimensions, scalars in memory, ``memref``.
+"""Statements on memory that the spec keeps as text: pointers, extents, scalars, ``memref``.
 
 A ``memref`` of an on-chip buffer says no layout: it has that of the profile's alias. Source: PTO IR manual.
 """

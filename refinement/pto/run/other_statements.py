@@ -1,4 +1,4 @@
-"""Statements that the spec keeps as text: what core and launch are, pointers, calls, run-time extents."""
+"""Statements that the spec keeps as text: core and launch queries, pointers, calls, extents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A core: the scalar unit that walks through the text, and hands instructions on tiles to the pipes."""
+"""The scalar unit of a core: walks through the text, and issues tile instructions to pipes."""
 
 from __future__ import annotations
 

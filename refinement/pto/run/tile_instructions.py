@@ -1,4 +1,4 @@
-"""Products and moves: the spec's own meaning of them, on the terms that tiles and arrays hold.
+"""Products and moves: the specification's meaning on the terms of tiles and arrays.
 
 Which elements an instruction reads and writes comes from the spec too: it is executed on buffers that hold
 the numbers of their elements.

@@ -1,4 +1,4 @@
-"""Instructions of the vector unit, and what fills, transposes or expands tiles.
+"""Instructions of the vector unit, and those that fill, transpose or expand tiles.
 
 They compute the valid region of their destination; elements of a source outside of its valid region are
 unknown. Source: pto-isa headers and pages at 3186c381.

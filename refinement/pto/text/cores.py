@@ -1,4 +1,4 @@
-"""The two cores of a block, one for products and one for vectors: which code is for which of them.
+"""The cube core and the vector core of a block: which code is for which.
 
 Code is for a core by the kind of its function, or by its section; each core runs all the rest too.
 Source: PTO IR manual (kernel_kind, section.cube, section.vector); ptoas, PTOToEmitC.cpp, which puts the code

@@ -1,4 +1,4 @@
-"""What ends the run of a kernel before its end."""
+"""Exceptions that end the run of a kernel early."""
 
 from __future__ import annotations
 

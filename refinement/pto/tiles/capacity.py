@@ -1,4 +1,4 @@
-"""Whether tiles that have no address of their own fit a buffer at all, whoever places them."""
+"""Whether tiles without addresses fit a buffer under any placement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What vector instructions compute of elements: arithmetic, functions, conversions, on arrays of terms.
+"""Element-wise operations of vector instructions: arithmetic, functions, conversions.
 
 No document states how the vector unit rounds its functions: they are functions of unknown error.
 Source: pto-isa headers and pages at 3186c381 (TAdd, TDiv, TExp, TCvt, TRowSum).

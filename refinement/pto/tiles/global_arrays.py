@@ -1,4 +1,4 @@
-"""Arrays in global memory, as the movers reach them: bounds, contents, and who wrote each byte last."""
+"""Arrays in global memory as the movers access them: bounds, contents, last writers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of the scalar unit: ``arith`` operations, on integers that are known and on data.
+"""Scalar arithmetic: ``arith`` operations on concrete integers and on data.
 
 Integers are two's complement of their type's width, an ``index`` has 64 bits. Source: MLIR's arith dialect.
 """

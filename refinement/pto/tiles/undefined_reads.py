@@ -1,4 +1,4 @@
-"""What is read though nobody wrote it: terms of which nothing is known, and what depends on them."""
+"""Undefined reads: fresh unknowns for memory that nobody wrote, and their dependents."""
 
 from __future__ import annotations
 

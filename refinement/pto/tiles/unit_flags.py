@@ -1,4 +1,4 @@
-"""Unit flags of accumulators: what the phases of products and stores wait for, and set.
+"""Unit flags of accumulators: awaited and set by the phases of products and stores.
 
 A product of phase ``final`` sets the flag of its accumulator; a move out of it of phase ``final`` waits for
 the flag and clears it; a product of either phase waits until it is clear. A flag is clear before the kernel,

@@ -1,4 +1,4 @@
-"""What names stand for in a running kernel: numbers, data, pointers, views of global memory, tiles."""
+"""Values of names in a running kernel: numbers, data, pointers, views, tiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views of global memory that movers take: their layouts, and what of them is modelled.
+"""Layouts of views that movers take, and which of them are modelled.
 
 Source: PTO IR manual (make_tensor_view); pto-isa headers at 3186c381 (TLoad, TStore); ptoas, see
 `spec.pto.view_layouts`.

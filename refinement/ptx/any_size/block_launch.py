@@ -1,4 +1,4 @@
-"""A kernel launched with one block that stands for all, at sizes that are symbols."""
+"""Symbolic launch of one block that stands for all, at symbolic sizes."""
 
 from __future__ import annotations
 

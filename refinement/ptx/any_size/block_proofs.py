@@ -1,4 +1,4 @@
-"""A kernel for every number of the sizes by which its grid grows: one block stands for all.
+"""Proofs for all sizes by which a grid grows: one block stands for all.
 
 The meta-rule (`docs/every-size.md`): the positions of `BlockOrder` are all blocks of all grids. If the block
 at each of them stores to the elements of its tile of the output what the contract says of these, to each

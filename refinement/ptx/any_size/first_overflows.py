@@ -1,4 +1,4 @@
-"""Sizes at which an index overflows by its polynomial, where no access is seen to go wrong."""
+"""First sizes at which an index polynomial overflows though no access is seen to go wrong."""
 
 from __future__ import annotations
 

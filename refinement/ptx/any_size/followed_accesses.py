@@ -1,4 +1,4 @@
-"""Accesses of a batch at sizes that are numbers: where they lie, and the first that is outside its array."""
+"""Accesses of a batch at concrete sizes: their places, and the first out of bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what a loop holds is what was guessed, and what stands in the place of what may be anything."""
+"""Invariant check: the state after an iteration is the guess, with havoc symbols bound."""
 
 from __future__ import annotations
 

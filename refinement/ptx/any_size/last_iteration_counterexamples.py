@@ -1,4 +1,4 @@
-"""What goes wrong at one number of a size, in the last turns of a loop too long to be run from its beginning.
+"""Last-iteration counterexamples: faults in the last iterations of loops too long to run whole.
 
 What is held before a late turn is the guess of an induction at that turn, if it is what is held before the
 first, at this number, and each turn before leads from one to the next, which base and step show of this

@@ -1,4 +1,4 @@
-"""A kernel stopped at the head of a loop: what it holds there, and whether two such states go on alike."""
+"""Loop-head states: registers and memory, and whether two such states continue alike."""
 
 from __future__ import annotations
 

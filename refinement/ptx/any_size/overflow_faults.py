@@ -1,4 +1,4 @@
-"""What goes wrong at sizes at which an index overflows: run there, with arrays of which nothing is held."""
+"""Faults at sizes where an index overflows: run there, with arrays of unknown contents."""
 
 from __future__ import annotations
 

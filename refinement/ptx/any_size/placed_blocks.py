@@ -1,4 +1,4 @@
-"""Blocks that are launched at the place of their tile, whatever the order in which they are numbered.
+"""Blocks launched by the place of their tile, for any numbering of blocks.
 
 Up to its first access a kernel only computes, most of it which tile a block has. Where that is the same,
 as polynomials in the tile's place, for blocks in whole groups and in the last one, the rest is run once.

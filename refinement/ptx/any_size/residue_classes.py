@@ -1,4 +1,4 @@
-"""A kernel for every number that a size may be: a proof by induction for each class of rests, if need be."""
+"""Proofs for all numbers of a size: one induction per residue class where needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel for every number that a size may be, by induction over the turns of its main loop.
+"""Proofs for all numbers of a size, by induction over the iterations of the main loop.
 
 The meta-rule (`docs/every-size.md`): with K = Q·u + R, R in [first, first + Q),
 

@@ -1,4 +1,4 @@
-"""Proofs that kernels are right for every number of a size, and in which ways they fail."""
+"""Proofs for every number of a size, and the ways in which they fail."""
 
 from __future__ import annotations
 

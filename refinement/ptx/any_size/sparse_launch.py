@@ -1,4 +1,4 @@
-"""Blocks of a grid at sizes so large that no array can be held: which of their accesses go wrong there.
+"""Sparse launches: blocks at sizes too large to hold arrays, run for their accesses only.
 
 Sizes and blocks are numbers, so that every integer is one, and wraps as the kernel's does. Elements of
 arrays are told apart by their places, and nothing is held of those that are not met.

@@ -1,4 +1,4 @@
-"""A kernel launched with a size that depends on a symbol: its parameters and arrays, and its turns."""
+"""Symbolic launch: parameters, arrays and iterations for a size that depends on a symbol."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Idioms that are more than their instructions: locks, polls, updates by compare-and-swap."""
+"""Synchronisation idioms: locks, polls, updates by compare-and-swap."""

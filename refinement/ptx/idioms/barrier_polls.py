@@ -1,4 +1,4 @@
-"""Loops that poll barrier objects: that who asks in vain does nothing but ask again.
+"""Polls of barrier objects: a failed test only asks again.
 
 ``mbarrier.test_wait`` and ``try_wait`` say whether a phase is over, which depends on when they are asked. A
 kernel is run here as if they waited. That is what it does on hardware if whoever is told that the phase is

@@ -1,4 +1,4 @@
-"""What lies between a branch and where its ways meet: whether both may be run, and what is read behind."""
+"""Regions between a branch and its post-dominator: whether both sides may run, live registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops that update data by compare-and-swap: ``do now = atomicCAS(p, was = now, f(was)); while (…);``.
+"""CAS loops: ``do now = atomicCAS(p, was = now, f(was)); while (…);``.
 
 Such a loop reads a word, computes from it what the word becomes, and swaps that in if nobody has changed the
 word since; else it goes round with what it found. However often that is, and whatever it read first, the word

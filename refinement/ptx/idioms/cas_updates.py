@@ -1,4 +1,4 @@
-"""Updates of words by compare-and-swap, of which the order makes no difference: see `cas_loops`.
+"""CAS updates: updates of words by compare-and-swap that commute (see `cas_loops`).
 
 A thread comes to the swap once, with what the word is to become as a function of what is there: `f` of an
 unknown number, which the first guess is. The function is applied to what is there; it must be a sum with it,

@@ -1,4 +1,4 @@
-"""Loops that never end by themselves: where a turn changes nothing that decides whether another follows.
+"""Loops that do not terminate: an iteration changes nothing that the exit depends on.
 
 A weak load that polls a word is in such a loop. PTX lets a compiler read the word once, and another thread's
 store need never be seen; only a strong load (``.volatile``, ``.relaxed``, ``.acquire``) waits for it. A loop

@@ -1,4 +1,4 @@
-"""Loops in which threads wait until a word in global memory is what they wait for: semaphores, locks, turns.
+"""Spin loops on a word in global memory: semaphores, locks, turns.
 
 What such a loop reads decides when the loop ends, and nothing else: however often it ran, and whatever it
 read before, what follows is the same. That is shown here of a kernel's text; `semaphores` says what it means.

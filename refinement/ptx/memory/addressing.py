@@ -1,4 +1,4 @@
-"""Where an access goes: its state space, its address, the bytes there; bounds and alignment.
+"""Effective addresses: state space, bytes, bounds and alignment of an access.
 
 Source: PTX ISA 9.1 sections 5.1 (state spaces) and 6.4 (addresses).
 """

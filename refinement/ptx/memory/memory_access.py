@@ -1,4 +1,4 @@
-"""Reads and writes of memory: what bytes hold, those that nobody wrote, races."""
+"""Reads and writes of memory: contents, undefined bytes, races."""
 
 from __future__ import annotations
 

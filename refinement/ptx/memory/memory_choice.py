@@ -1,4 +1,4 @@
-"""Memory that holds what a condition chooses: of what two ways, run from one state, leave in it."""
+"""Memory merged from two branches by a condition."""
 
 from __future__ import annotations
 

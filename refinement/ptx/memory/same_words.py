@@ -1,4 +1,4 @@
-"""Words that threads write to one place at once: whether they are different ones for some data."""
+"""Words that threads store to one place at once, and whether they may differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loads and shuffles whose place depends on one small element of the data: choices among all it may be.
+"""Table look-ups: loads and shuffles indexed by one small data element, as selects.
 
 Such are the look-ups of small formats in a table (NF4, codebooks), in memory or held by lanes. Every place
 that some value of the element leads to is loaded, and must be one that may be.

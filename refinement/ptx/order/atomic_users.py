@@ -1,4 +1,4 @@
-"""Who changed a place by atomics, all of them: threads of several blocks that somebody may know to be done.
+"""All threads that updated a place by atomics, of several blocks.
 
 Who comes last of all learns that of everybody, see `tickets`; for others it is enough that there are several.
 """

@@ -1,4 +1,4 @@
-"""What threads had behind them at their fences of one scope, and may release.
+"""Clocks of threads at their fences of one scope, which they may release.
 
 Behind a fence of its own a thread releases all that it knows to be over (PTX ISA 9.1 section 8.8, release
 patterns). Where others ran the fence and a barrier lies between, only the order of sequentially consistent

@@ -1,4 +1,4 @@
-"""What barriers and fences put in order: what each warp, and each thread, knows to be over.
+"""Happens-before by barriers and fences: the clock of each warp and each thread.
 
 Every warp counts intervals: between one barrier that it takes part in and the next. An access is in order
 before another warp's if barriers since have told that warp of its interval, and before those of other

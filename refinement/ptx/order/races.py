@@ -1,4 +1,4 @@
-"""Accesses to one place that nothing puts in order.
+"""Data races: conflicting accesses that no happens-before edge orders.
 
 Two accesses of different threads that are not in order (see `ordering`), at least one of which changes what
 is there, are a race.

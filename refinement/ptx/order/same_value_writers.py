@@ -1,4 +1,4 @@
-"""Writers of a place besides its last one, which nothing puts in order before that.
+"""Same-value writers: unordered writers of a place besides the last one.
 
 Threads that write one value to a place in no order do no harm as such. Whoever changes the place afterwards
 must be in order after all of them, though, not only after the last one that ran here: any of them may write

@@ -1,4 +1,4 @@
-"""What somebody knows to be over: which intervals of which warps, by block, and how barriers pass it on."""
+"""Vector clocks: the intervals of each warp, by block, that are known to be over."""
 
 from __future__ import annotations
 

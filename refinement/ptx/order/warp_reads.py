@@ -1,4 +1,4 @@
-"""When each warp of a block read each place of its shared memory last.
+"""The last read of each place of shared memory by each warp of a block.
 
 Where warps come together only in part, at barrier objects, one moment for all who read a place tells too
 little: whoever overwrites it must be in order behind each of them.

@@ -1,1 +1,1 @@
-"""What a kernel's text tells without running it: its launch, its parameters, its loops."""
+"""Static outline of a kernel's text: its launch, its parameters, its loops."""

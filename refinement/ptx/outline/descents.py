@@ -1,4 +1,4 @@
-"""From which parameters of a kernel its registers descend, read off its instructions without running it.
+"""Def-use chains from parameters to registers, found without running the kernel.
 
 A register descends from parameters: as an *address* where only sums and differences lie between (so a
 pointer comes to a load), as a *factor* or *term* of an index otherwise. What is loaded by an address

@@ -1,4 +1,4 @@
-"""How registers are interpreted where some instruction does, read off a kernel without running it."""
+"""Element types of registers, inferred from the instructions that interpret them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registers by which a loop decides whether another turn follows, and those that only count."""
+"""Registers that decide loop exits, and pure loop counters."""
 
 from __future__ import annotations
 

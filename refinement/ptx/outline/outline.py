@@ -1,4 +1,4 @@
-"""What a kernel says of its launch and does with its parameters, read off it without running it."""
+"""Static outline of a PTX kernel: its launch, and its uses of parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which fields of its structures a kernel loads, read off its instructions without running it."""
+"""Fields of structure parameters that a kernel loads, found without running it."""
 
 from __future__ import annotations
 

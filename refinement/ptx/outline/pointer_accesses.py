@@ -1,4 +1,4 @@
-"""Accesses of a kernel to memory that pointers lead to, and which of its parameters are pointers."""
+"""Accesses through pointers, and which parameters are pointers."""
 
 from __future__ import annotations
 

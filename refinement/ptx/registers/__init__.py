@@ -1,1 +1,1 @@
-"""Threads, what their registers hold, and operations on that."""
+"""Threads, the contents of their registers, and operations on these."""

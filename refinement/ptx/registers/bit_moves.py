@@ -1,4 +1,4 @@
-"""Results whose bits are bits of the operands: where each comes from is a list of pieces.
+"""Bit moves: results as lists of pieces of the operands.
 
 One list serves numbers and terms alike. It may depend on operands that are known, such as the amount of
 a shift; then threads in which these are equal share a list.

@@ -1,4 +1,4 @@
-"""What a number that must be known depends on instead: the kernel's data, or a register never written."""
+"""Dependence of values that have to be concrete: on data, or on registers never written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The threads of a batch of blocks, side by side: who they are, which of them run, what they hold."""
+"""The threads of a batch of blocks, side by side: numbering, activity, registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on what registers hold, numbers and terms alike."""
+"""Operations on concolic values, concrete numbers and terms alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a register holds in every thread: a number where it is known, else a term.
+"""Concolic values of a register in all threads: concrete where known, else terms.
 
 Addresses, indices and predicates are known; they are computed with plain numpy. Only what comes from the
 kernel's data is a term.

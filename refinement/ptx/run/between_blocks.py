@@ -1,4 +1,4 @@
-"""What goes between the blocks of a run: words that they wait for, tickets that they take, and when."""
+"""State that blocks of a run share: semaphores, tickets, and their order."""
 
 from __future__ import annotations
 

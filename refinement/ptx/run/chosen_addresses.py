@@ -1,4 +1,4 @@
-"""Addresses that bits of the data choose: compilers make one load of ``x > 0 ? a[i] : b[i]``."""
+"""Addresses selected by bits of the data, as in one load of ``x > 0 ? a[i] : b[i]``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What guards were in the threads that came to them, and which of them depend on sizes."""
+"""Outcomes of guards by thread, and which guards depend on sizes."""
 
 from __future__ import annotations
 

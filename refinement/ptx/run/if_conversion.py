@@ -1,4 +1,4 @@
-"""Branches on data become choices: both ways are run, and what they leave is chosen from.
+"""If-conversion of branches on data: both sides are run, and their states selected between.
 
 A thread whose way depends on data runs both, up to where they meet: the registers that are read there, and
 the bytes of memory that either way writes, are then choices by the branch's condition. This is if-conversion,

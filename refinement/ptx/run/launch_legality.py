@@ -1,4 +1,4 @@
-"""Whether a launch is one that the hardware can do."""
+"""Whether hardware can perform a launch."""
 
 from __future__ import annotations
 

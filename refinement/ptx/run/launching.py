@@ -1,4 +1,4 @@
-"""What a kernel is launched with: its arguments, and whether it can be launched so."""
+"""Launches: arguments of a kernel, and whether it can be launched with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a kernel: all threads of some blocks at a time, with data as terms and control flow as numbers."""
+"""The PTX machine: all threads of some blocks at a time, data symbolic, control flow concrete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loops of a kernel: where they begin, and which comparisons decide whether they go on."""
+"""The loops of a kernel: their heads, and the comparisons that decide their exits."""
 
 from __future__ import annotations
 

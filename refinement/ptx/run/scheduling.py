@@ -1,4 +1,4 @@
-"""Strands: threads that run the same instruction, how they part and come together, and wait for barriers.
+"""Divergent groups of threads: divergence, reconvergence, waiting at barriers.
 
 Source: PTX ISA 9.1 sections 9.7.13.1 to 9.7.13.3 (bar, barrier).
 """

@@ -1,4 +1,4 @@
-"""Instructions that make something else of an address than an address in the same array or variable.
+"""Addresses used as numbers: instructions that leave the array or variable of an address.
 
 What they read in place of it is a word of which only the alignment is known (`Places.words`). The address
 itself stays a number where that is no matter: sums and differences with what is no address, differences and

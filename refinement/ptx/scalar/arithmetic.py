@@ -1,4 +1,4 @@
-"""Opcodes that have integer and floating-point forms: the first type tells which is meant."""
+"""Opcodes with integer and floating-point forms, told apart by the first type."""
 
 from __future__ import annotations
 

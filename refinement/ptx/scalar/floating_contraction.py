@@ -1,4 +1,4 @@
-"""Products and sums of floats that the assembler may fuse, so that their roundings are not certain.
+"""Products and sums of floats that the assembler may contract to fma.
 
 Source: PTX ISA, floating-point add, sub and mul: without a rounding modifier they round to nearest, but a
 product and a sum may become one fused multiply-add.

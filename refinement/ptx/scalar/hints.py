@@ -1,4 +1,4 @@
-"""Instructions that change no value that a kernel may rely on: hints to caches, fences, waits, marks.
+"""Instructions that change no value a kernel may rely on: cache hints, fences, sleeps, markers.
 
 A fence orders nothing that a race would not be reported for without it, but for threads that wait for other
 blocks, see `semaphores`. What ``createpolicy`` gives only

@@ -1,4 +1,4 @@
-"""Comparisons and choices.
+"""Comparisons and selects.
 
 Source: PTX ISA 9.1 sections 9.7.6 and 9.7.7.
 """

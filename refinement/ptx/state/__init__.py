@@ -1,1 +1,1 @@
-"""The state of a run: state spaces, what was stored and by whom, words by which threads wait."""
+"""The state of a run: state spaces, stores and their writers, words that threads wait for."""

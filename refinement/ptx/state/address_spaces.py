@@ -1,4 +1,4 @@
-"""State spaces: where a kernel's buffers and variables lie, and what their bytes hold.
+"""State spaces: addresses of buffers and variables, and contents of their bytes.
 
 Addresses are made up, so that what PTX promises of them, and no more, is so: a buffer is aligned as the
 contract says and not better, and between variables there is room, so that running over the end of one is

@@ -1,4 +1,4 @@
-"""The state of a batch of blocks while it runs: registers, memory, and how operands are read and written."""
+"""The state of a batch of blocks during a run: registers, memory, operand access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How instructions are decoded: modifiers are taken one by one, and one that nobody takes is refused."""
+"""Decoding of instructions: modifiers are consumed one by one, and unknown ones refused."""
 
 from __future__ import annotations
 

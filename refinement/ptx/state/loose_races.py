@@ -1,4 +1,4 @@
-"""Races, and those among them that leave some value: they count where something depends on it."""
+"""Deferred races: those that leave one of the stored values count only where it is used."""
 
 from __future__ import annotations
 

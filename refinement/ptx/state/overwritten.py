@@ -1,4 +1,4 @@
-"""Stores whose place others took that nothing orders after them: what they stored, and who did."""
+"""Overwritten stores that nothing orders before the overwriting one: values and writers."""
 
 from __future__ import annotations
 

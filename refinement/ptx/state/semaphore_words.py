@@ -1,4 +1,4 @@
-"""Words by which threads wait for each other: the values that they had, and who reads them."""
+"""Semaphore words: their histories of values, and their readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words in global memory by which threads of several blocks wait for each other: the turns of serial split-K.
+"""Semaphores: words in global memory by which blocks wait for each other, as in serial split-K.
 
 Blocks run in one order here, and in any order on hardware; this shows that the order makes no difference.
 A thread that waits is given every value that the word has had, one after the other, from the first that it

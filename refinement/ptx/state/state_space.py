@@ -1,4 +1,4 @@
-"""One state space: regions at addresses, and the bytes of each thread's instance of them."""
+"""One state space: regions at addresses, with bytes per instance."""
 
 from __future__ import annotations
 

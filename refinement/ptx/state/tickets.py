@@ -1,4 +1,4 @@
-"""Tickets: what an atomic count returns, of which a kernel only asks whether it is the last.
+"""Tickets: results of an atomic count that a kernel uses only to ask who is last.
 
 Which thread gets which number is up to the order in which they come, so that a number itself is no value that
 anything may rest on. A ticket is an undefined term; a predicate that depends on nothing else is decided, by

@@ -1,4 +1,4 @@
-"""Stores noted with what they overwrite, so that they can be taken back, and made anew under a condition."""
+"""An undo log: stores with the bytes that they overwrite, to revert and redo under a condition."""
 
 from __future__ import annotations
 

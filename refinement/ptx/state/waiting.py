@@ -1,4 +1,4 @@
-"""The loops of a kernel in which threads wait for a word; see `waiting_loops`, which finds them."""
+"""The waiting loops of a kernel, as `waiting_loops` finds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``cp.async``: copies to shared memory that a thread knows to be done only when it has waited for them.
+"""``cp.async``: copies to shared memory, complete for a thread once it has waited for them.
 
 What is copied is put in place at once; until the wait, whoever looks at it, or writes there, races. Other
 threads may look after a barrier that follows the wait. Source: PTX ISA 9.1 section 9.7.9.25.

@@ -1,4 +1,4 @@
-"""``atom`` and ``red``: what threads do to memory one after the other, in an order that nobody knows.
+"""``atom`` and ``red``: atomic updates by threads in an unknown order.
 
 Modelled is what leaves the same in every order: sums, extrema, bits, counts (``inc``, ``dec`` with one
 limit), and the exchange for one value, each alone at its place, or in order after all others. A float's sum

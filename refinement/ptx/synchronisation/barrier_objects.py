@@ -1,4 +1,4 @@
-"""Barrier objects in shared memory: who has arrived at which phase, and what a phase that is over tells.
+"""Barrier objects in shared memory: arrivals, phases, and the order that a phase implies.
 
 A block's threads run in one order here, and in any order on hardware; this shows that the order makes no
 difference to who meets whom, or says where it may. Every arrival counts for the phase that it counts for

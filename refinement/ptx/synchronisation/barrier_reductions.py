@@ -1,4 +1,4 @@
-"""``bar.red``: a barrier at which the threads of a block combine a predicate, as ``__syncthreads_and`` does.
+"""``bar.red``: block barriers that reduce a predicate, as ``__syncthreads_and`` does.
 
 Source: PTX ISA 9.1 section 9.7.13.1.
 """

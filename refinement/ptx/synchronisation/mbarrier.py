@@ -1,4 +1,4 @@
-"""``mbarrier``: barrier objects in shared memory, at which threads arrive, and for whose phases they wait.
+"""``mbarrier``: arrivals at and waits for phases of barrier objects in shared memory.
 
 Source: PTX ISA 9.1 section 9.7.13.15. Transactions (``.expect_tx``, ``expect_tx``, ``complete_tx``) count
 bytes of bulk copies, which are of sm_90 and are not modelled.

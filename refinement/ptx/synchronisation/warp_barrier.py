@@ -1,4 +1,4 @@
-"""``bar.warp.sync``: the threads of a warp wait for each other, and see what the others did."""
+"""``bar.warp.sync``: a barrier of the threads of a warp, which also orders their accesses."""
 
 from __future__ import annotations
 

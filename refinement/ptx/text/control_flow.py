@@ -1,4 +1,4 @@
-"""Basic blocks of a function, and where threads that diverge come together again.
+"""Control flow graph of a function: basic blocks and reconvergence points.
 
 A warp that a branch splits is whole again at the branch's immediate post-dominator: the first block that
 every way from it to the end passes through.

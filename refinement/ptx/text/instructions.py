@@ -1,4 +1,4 @@
-"""The text of an instruction to an `InstructionStatement`.
+"""Parser of instructions, from text to `InstructionStatement`.
 
 A program of thousands of instructions has some hundred shapes: the same punctuation around other names and
 numbers. The grammar reads each shape once; after that only names are looked up.

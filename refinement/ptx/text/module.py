@@ -1,4 +1,4 @@
-"""A PTX module as it was read: names resolved, scopes flattened, nothing interpreted.
+"""A parsed PTX module: names resolved, scopes flattened, nothing interpreted.
 
 ``str`` of each gives PTX that reads back as the same.
 """

@@ -1,4 +1,4 @@
-"""Operands that whole programs have besides those of matrix instructions (`mmaproof.spec.ptx.operands`).
+"""Operands other than those of matrix instructions (`mmaproof.spec.ptx.operands`).
 
 ``str`` of each spells it as PTX does.
 """

@@ -1,4 +1,4 @@
-"""Text of a PTX module to a `Module`."""
+"""Parser of PTX modules, from text to `Module`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a name means where it stands: PTX blocks may declare a register, variable or label anew.
+"""Scopes: PTX blocks may redeclare a register, variable or label.
 
 A function's body is flattened, so a name that an inner block declares again gets another one, ``name$1``.
 

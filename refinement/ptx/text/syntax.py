@@ -1,4 +1,4 @@
-"""The grammar, and what a reader is told of a text that doesn't follow it."""
+"""The grammar, and messages for texts that do not follow it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state spaces that variables lie in, and instructions that name another for a variable's address.
+"""State spaces of variables, and instructions that name another one.
 
 Source: PTX ISA 9.1 sections 5.1 and 6.4; ptxas refuses a mismatch.
 """

@@ -1,4 +1,4 @@
-"""Which variables a kernel uses, and how much memory they take."""
+"""The variables that a kernel uses, and their memory."""
 
 from __future__ import annotations
 

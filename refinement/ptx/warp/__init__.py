@@ -1,1 +1,1 @@
-"""Instructions of a whole warp: exchanges and matrix instructions."""
+"""Warp-level instructions: exchanges and matrix instructions."""

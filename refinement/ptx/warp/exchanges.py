@@ -1,4 +1,4 @@
-"""Instructions in which the threads of a warp exchange what they hold: shuffles, votes, reductions.
+"""Exchanges between the threads of a warp: shuffles, votes, reductions.
 
 Source: PTX ISA 9.1 sections 9.7.9.6 (shfl) and 9.7.13.9 to 9.7.13.14 (vote, match, activemask, redux).
 """

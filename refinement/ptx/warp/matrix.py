@@ -1,4 +1,4 @@
-"""Matrix instructions: the spec's own meaning of them, on the terms that a warp's registers hold."""
+"""Matrix instructions: the specification's meaning on the terms in a warp's registers."""
 
 from __future__ import annotations
 

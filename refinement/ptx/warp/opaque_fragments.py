@@ -1,4 +1,4 @@
-"""Fragments of ``wmma``: matrices in registers of which nobody is told which thread holds which element.
+"""Opaque fragments of ``wmma``: register matrices whose layout PTX leaves open.
 
 An element that is in a register is wrapped in a token, which says of what kind the fragment is, from which
 instruction it came, and which place it has in the warp's registers. What treats all places alike (scaling,
