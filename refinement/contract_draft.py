@@ -50,7 +50,7 @@ _NOT_A_LETTER = re.compile(r"\W+", re.ASCII)
 
 @dataclass(frozen=True)
 class TritonMetadata:
-    """What Triton's cache says of a kernel, in the JSON file beside the PTX.
+    """Metadata of a kernel in Triton's cache, from the JSON file beside the PTX.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ class BlockProver(Protocol):
 
 @dataclass
 class BlocksShown:
-    """What is shown for every number of the sizes by which a grid grows.
+    """The sizes for which a kernel is proved, of those by which its grid grows.
 
     Attributes
     ----------

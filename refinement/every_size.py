@@ -59,7 +59,7 @@ class SizeProof(Protocol):
 
 @dataclass
 class Scope:
-    """How far what was found holds, for sizes that may be any number of a domain.
+    """The scope of a verdict over size domains.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ Told = Callable[[str, int, int], None]
 
 
 class ScalarDependenceError(UnsupportedError):
-    """A run depends on a condition on scalars that may be anything.
+    """A run depends on a condition on free scalars.
 
     Parameters
     ----------

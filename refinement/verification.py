@@ -48,7 +48,7 @@ _STEPS, _TIMES = 800, 1
 
 @dataclass(frozen=True)
 class Verification:
-    """A result, and what its reports show.
+    """A result, with what reports need of it.
 
     Attributes
     ----------

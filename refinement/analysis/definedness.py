@@ -27,7 +27,7 @@ _WIDEST = 64
 
 
 class Definedness:
-    """Which bits of terms depend on some leaves.
+    """Definedness of the terms of a store, bit by bit, with respect to given leaves.
 
     Parameters
     ----------

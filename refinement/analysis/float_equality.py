@@ -35,7 +35,7 @@ _ROOT, _RECIPROCALS = "sqrt", ("rcp", "rsqrt")
 
 
 class ComputedEquality:
-    """Tells which equalities of floats are those of real numbers.
+    """Decides which equalities of floats agree with equality of the real numbers.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def _within(intervals: Intervals, fmt: Format) -> NDArray[np.bool_]:
 
 
 class Magnitudes:
-    """Ranges of the integer terms of a store, computed when asked for."""
+    """Intervals of the integer terms of a store, computed on demand."""
 
     def __init__(self, store: TermStore) -> None:
         self.store = store

@@ -39,7 +39,7 @@ _NOTED: WeakKeyDictionary[TermStore, _Noted] = WeakKeyDictionary()
 
 
 class CoarseSums:
-    """Finds sums that are rounded coarsely, and takes them for numbers of their own.
+    """Finds magic-constant roundings, and makes each an atom.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from ..terms.traversal import fill, operands
 
 
 class Origin(IntFlag):
-    """What terms depend on."""
+    """The inputs and undefined terms that a term depends on."""
 
     SCALAR = 1
     ARRAY = 2
@@ -26,7 +26,7 @@ _UNKNOWN = 0xFF
 
 
 class Origins:
-    """What the terms of a store depend on, each looked at once.
+    """Origins of the terms of a store, memoised.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ _UNKNOWN = -2
 
 @dataclass(frozen=True)
 class Overflow:
-    """Roundings of some terms that are not shown never to overflow.
+    """Roundings of some terms that are not shown free of overflow.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Overflow:
 
 
 class Overflows:
-    """Finds the roundings of a store's terms that may overflow.
+    """Finds the roundings in a store that may overflow.
 
     Attributes
     ----------

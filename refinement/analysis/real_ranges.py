@@ -31,7 +31,7 @@ _UNIT = ("tanh", "erf", "sin", "cos")
 
 
 class RealRanges:
-    """Ranges of the floating-point terms of a store, roundings included, computed when asked for.
+    """Intervals of the floating-point terms of a store, roundings included, computed on demand.
 
     Attributes
     ----------

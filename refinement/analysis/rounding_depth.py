@@ -33,7 +33,7 @@ _UNKNOWN = -1
 
 @dataclass(frozen=True)
 class Roundings:
-    """What rounding a term has undergone.
+    """The roundings on the way to a term, counted by format.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Roundings:
 
 
 class ChosenRoundings(NamedTuple):
-    """Roundings by a choice.
+    """Roundings under a choice of what an ISA leaves open.
 
     Attributes
     ----------
@@ -340,7 +340,7 @@ _DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 class Path(NamedTuple):
-    """A product of arguments in the result of an operation, and how often the operation rounds it."""
+    """A product of arguments in the result of an operation, and the number of roundings on its way."""
 
     arguments: tuple[int, ...]
     roundings: tuple[Counted, ...] = ()

@@ -53,7 +53,7 @@ _DOTS = (operations.DOT, operations.SCALED_DOT)
 
 
 class TermClasses:
-    """The classes that terms of a store may have.
+    """Sets of float classes of the terms of a store.
 
     Parameters
     ----------

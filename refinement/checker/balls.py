@@ -43,7 +43,7 @@ Draw = Callable[[Operation, int, int], int]
 
 
 class Plan:
-    """Terms that are to be evaluated at several points, each after its arguments.
+    """An evaluation order of terms for several points, arguments first.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ MOST_AIMED, MOVED = 8_000, 3
 
 
 class ObjectionError(DefectError):
-    """Terms that are said to be equal are not, on numbers.
+    """An equality that the checker refutes on numbers.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class _AloneError(ObjectionError):
 
 @dataclass(frozen=True)
 class Taken:
-    """What the equality of terms takes for granted.
+    """Suppositions of the engine that the checker makes, too.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ _NOTHING = Taken()
 
 @dataclass
 class Checked:
-    """What was evaluated again.
+    """Counts of pairs that the checker evaluated.
 
     Attributes
     ----------

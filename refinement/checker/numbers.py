@@ -20,7 +20,7 @@ from .meaning import is_exact
 
 
 class Lost(Exception):  # noqa: N818 - no error: a value that is not known at this point
-    """A term has no value that is known; the text says why."""
+    """A term without a known value, and the reason."""
 
 
 Name = tuple[str, Format, int]
@@ -32,7 +32,7 @@ class Literal(int):
 
 
 class Real(NamedTuple):
-    """A number that was computed in a floating-point format, its rounding dropped."""
+    """A real number computed in a floating-point format, its rounding dropped."""
 
     number: Any
     format: Any

@@ -34,7 +34,7 @@ _SIGNIFICANT = 4
 
 
 class Point:
-    """Numbers for inputs, drawn as they are asked for.
+    """Random values of inputs, drawn on demand.
 
     Parameters
     ----------

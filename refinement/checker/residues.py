@@ -94,7 +94,7 @@ def scattered(*columns: Residues | int) -> Residues:
 
 
 class ResidueEvaluation:
-    """The values of terms at one random point.
+    """Values of terms at one random point of the finite field.
 
     Parameters
     ----------

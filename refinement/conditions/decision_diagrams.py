@@ -24,7 +24,7 @@ Node = tuple[int, int, int]
 
 
 class Diagrams:
-    """Makes diagrams; conditions are numbered in the order in which they are asked for first."""
+    """A manager of decision diagrams; conditions are ordered by first use."""
 
     def __init__(self) -> None:
         self._nodes: list[Node] = []

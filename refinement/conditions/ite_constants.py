@@ -18,7 +18,7 @@ MOST = 3
 
 
 class Parted(NamedTuple):
-    """Those of some terms that bits choose, as choices by one of these bits.
+    """Terms that bits select, as selects by one of these bits.
 
     Attributes
     ----------

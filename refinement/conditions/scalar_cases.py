@@ -31,7 +31,7 @@ _COMBINATIONS = 4096
 
 @dataclass(frozen=True)
 class Case:
-    """What is supposed of scalars.
+    """A case of scalars: the conditions that hold in it.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ _OPPOSITES = MappingProxyType({"=": "≠", "≠": "="})
 
 @dataclass(frozen=True)
 class Condition:
-    """A bit that scalars alone decide.
+    """A condition that depends on scalars alone.
 
     Attributes
     ----------

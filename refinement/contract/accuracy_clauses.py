@@ -20,7 +20,7 @@ _LARGEST_POWER = 1024
 
 @dataclass(frozen=True)
 class ErrorFormula:
-    """A greatest error: ``factor`` times a sum of products of absolute values.
+    """An error limit: ``factor`` times a sum of products of absolute values.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class ErrorFormula:
 
 @dataclass(frozen=True)
 class AccuracyClause:
-    """How far results may be off.
+    """The allowed errors of results.
 
     Attributes
     ----------

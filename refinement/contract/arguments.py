@@ -157,7 +157,7 @@ class Array:
 
 @dataclass(frozen=True)
 class SharedBuffer:
-    """Memory in which several arrays lie, at one set of sizes.
+    """A buffer that holds several arrays, at one set of sizes.
 
     Attributes
     ----------

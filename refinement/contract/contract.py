@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Accumulate(StrEnum):
-    """How floating-point sums are added up."""
+    """The order in which floating-point sums are accumulated."""
 
     UNSPECIFIED = "unspecified"
     SEQUENTIAL = "sequential"
@@ -150,7 +150,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class LaunchExtents:
-    """With what a kernel is launched.
+    """Grid, block and cluster extents of a launch.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class LaunchStep:
 
 @dataclass(frozen=True)
 class FormerKernel:
-    """The kernel that another one is compared with.
+    """The reference kernel of a comparison of two kernels.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ class FormerKernel:
 
 @dataclass(frozen=True)
 class Contract:
-    """What a kernel is launched with, and what it is to compute.
+    """The launch, the parameters and the expected results of a kernel.
 
     Attributes
     ----------

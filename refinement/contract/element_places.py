@@ -11,7 +11,7 @@ _MATRIX = ("row", "column")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a byte lies, in the array's own terms.
+    """A byte's place, in terms of the array's elements.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ FAR = 4096
 
 @dataclass(frozen=True)
 class Footprint:
-    """Runs of bytes, each with elements that have no wide gap between them.
+    """Runs of bytes; elements within a run have no wide gap between them.
 
     The bytes of all runs, one after the other, are the array's lanes.
 

@@ -34,7 +34,7 @@ ON_BITS = ("<<", ">>", "//", "%", "&")
 
 
 class Kinds:
-    """Which parts of formulas are indices, integers and real numbers.
+    """The subexpressions of formulas that are indices, integers and real numbers.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ class ArrayParameter:
 
 @dataclass(frozen=True)
 class BufferParameter:
-    """Memory in which several arrays lie.
+    """A buffer that holds several arrays.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class Structure:
 
 @dataclass(frozen=True)
 class Parameters:
-    """All that a contract says of what kernels get.
+    """All parameters of a contract.
 
     Attributes
     ----------

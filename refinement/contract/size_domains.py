@@ -43,7 +43,7 @@ class LaunchSizeError(UnsupportedError):
 
 @dataclass(frozen=True)
 class SizeDomain:
-    """The numbers that a size may be: multiples of a step between two bounds.
+    """A size domain: multiples of a step between two bounds.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class SizeDomain:
 
 @dataclass(frozen=True)
 class ResidueClass:
-    """The numbers of a domain that leave one rest.
+    """The numbers of a domain with one remainder.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ def sweep(domains: Sequence[SizeDomain], in_grid: Sequence[str]) -> list[dict[st
 
 @dataclass(frozen=True)
 class QuantifiedSizes:
-    """Sizes of a contract that may be any number of a domain, and those that follow from others.
+    """The quantified sizes of a contract, and those derived from others.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ from ..terms.store import is_raw
 
 
 class DataSigns:
-    """Makes the diagrams of signs.
+    """Makes decision diagrams of the signs of terms.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Comparison:
-    """How terms (n,) compare with what is expected.
+    """The result of comparing terms (n,) with expected ones.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ A comparison is positive where it holds, else negative.
 
 
 class SignCases:
-    """Compares terms under suppositions.
+    """Compares terms under assumed signs.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ Read = tuple[int, Format]
 
 
 class Unlike(NamedTuple):
-    """How terms (n,) differ in what is NaN or infinite.
+    """Differences of terms (n,) in their NaN and infinite cases.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Unlike(NamedTuple):
 
 
 class SpecialValues:
-    """Tells where terms may and must be NaN or infinite.
+    """Decides where terms may and must be NaN or infinite.
 
     Parameters
     ----------

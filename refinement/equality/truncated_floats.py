@@ -41,7 +41,7 @@ _DEEPEST = 4
 
 
 class TruncatedFloats:
-    """Writes conversions toward zero for the high bits of floats, where they are read as floats.
+    """Replaces bit truncation of floats by conversions toward zero.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ _MANY = 1 << 22
 
 
 class AbsoluteErrors:
-    """Bounds of the errors of terms.
+    """Error bounds of terms for all data: pairs (M, g).
 
     Parameters
     ----------

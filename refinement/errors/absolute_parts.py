@@ -25,7 +25,7 @@ ZERO_UNIT, NO_UNIT = 1 << 12, -(1 << 20)
 
 @dataclass
 class Part:
-    """What is known of terms (n,).
+    """Error bounds of terms (n,).
 
     Attributes
     ----------

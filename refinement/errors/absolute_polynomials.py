@@ -25,7 +25,7 @@ _OPAQUE = ("reading", "fields")
 
 
 class AbsolutePolynomials:
-    """Makes terms, of f64, of the absolute values of terms that nothing has rounded.
+    """Makes f64 terms of the absolute values of exact terms.
 
     Equal exact terms have equal absolute values, as far as their normal forms tell.
 

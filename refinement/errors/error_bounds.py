@@ -36,7 +36,7 @@ _UNKNOWN = -1.0
 
 
 class ErrorBounds(ErrorTable):
-    """Values and errors of terms on inputs.
+    """Values and error bounds of terms on given inputs.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from ..terms.store import TermStore
 
 
 class ErrorTable:
-    """Values of terms on inputs, and the errors that are known of them; `error_bounds` fills it.
+    """Values and error bounds of terms on given inputs; `error_bounds` fills it.
 
     Parameters
     ----------

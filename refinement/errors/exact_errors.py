@@ -34,18 +34,18 @@ _OF_INTEGERS = frozenset((operations.RING, operations.NEGATE, operations.EXTREMU
 
 
 class OpenValueError(Exception):
-    """A term of which it is not certain what it is on inputs, or that breaks a hypothesis on them."""
+    """A term without a certain value on given inputs, or one that violates a hypothesis there."""
 
 
 class Exact(NamedTuple):
-    """A number, and the sum of the magnitudes of what is added up in it."""
+    """A rational number, and the sum of the absolute values of its summands."""
 
     value: Fraction
     size: Fraction
 
 
 class ExactValues:
-    """Terms on inputs, over the rational numbers.
+    """Terms evaluated on inputs over the rational numbers.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ SHOWN_TEXT = 120
 
 @dataclass(frozen=True)
 class Limit:
-    """What a contract allows: a number, and terms that it is a multiple of.
+    """A limit of errors: a number times terms.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What was found of the errors of an output.
+    """The errors of an output, compared with the clause.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Accuracy:
 
 
 class AccuracyCheck:
-    """Compares bounds of errors with those of a contract.
+    """Compares error bounds with the accuracy clause.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ from ..terms.store import TermStore
 
 @dataclass(frozen=True)
 class ArrayProgram:
-    """A function of arrays.
+    """A reference function of arrays.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def read_program(text: str, where: str, folder: Path) -> ArrayProgram:
 
 
 class ArrayReference:
-    """What a numpy program computes; see `references.Reference`."""
+    """Expected outputs by a numpy program; see `references.Reference`."""
 
     def __init__(self, instance: Instance, store: TermStore, program: ArrayProgram) -> None:
         self._instance, self._store, self._program = instance, store, program

@@ -38,7 +38,7 @@ _ROUNDED = {"ptx": ("div", "rcp", "sqrt"), "power": ("div", "rcp", "sqrt")}
 
 
 class Apart(NamedTuple):
-    """An element whose bits differ, and the inputs on which they do."""
+    """An element whose bits differ, with the inputs that show it."""
 
     element: int
     difference: Difference

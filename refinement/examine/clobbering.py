@@ -38,7 +38,7 @@ _LOOKED_AT = 64
 
 @dataclass(frozen=True)
 class Change:
-    """Bits of some bytes that were to be as before, and are not the terms that they were.
+    """Bits of protected bytes that a kernel changed.
 
     Attributes
     ----------

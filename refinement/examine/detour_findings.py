@@ -29,7 +29,7 @@ _PATTERNS = 256
 
 
 class DetourFindings:
-    """Finds where a kernel rests on a hypothesis that what it is compared with does not make.
+    """Finds hypotheses of a kernel that its reference does not need.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _ZERO, _NEGATIVE, _NOT_POSITIVE = "!= 0", ">= 0", "> 0"
 
 
 class Explanation(NamedTuple):
-    """What a kernel takes for granted, in which line, and a condition that says so; empty where none does."""
+    """A kernel's own hypothesis: its line, and the condition that states it, if any."""
 
     hypothesis: str
     line: int

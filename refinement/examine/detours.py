@@ -63,7 +63,7 @@ _CANCELS = 2.0**10
 
 
 class Detour(NamedTuple):
-    """Inputs that the formula takes and the kernel does not.
+    """Inputs that the formula admits and the kernel mishandles.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Detour(NamedTuple):
 
 
 class Detours:
-    """Looks for inputs that a formula takes and a kernel does not.
+    """Searches for inputs that a formula admits and a kernel mishandles.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ _NUMBERS = 6
 
 @dataclass(frozen=True)
 class Monomial:
-    """A product in which a kernel and its contract differ.
+    """A product whose coefficients in kernel and contract differ.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Monomial:
 
 
 class Namer:
-    """Spells quantities as a contract does.
+    """Spells readings in the contract's names.
 
     Parameters
     ----------

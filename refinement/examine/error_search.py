@@ -34,7 +34,7 @@ _STEPS = 1 << 18
 
 
 class Excess(NamedTuple):
-    """An error that is above a limit, on some inputs."""
+    """An error above a limit, with its inputs."""
 
     error: Fraction
     allowed: Fraction
@@ -42,14 +42,14 @@ class Excess(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What shows that a kernel is less accurate than is allowed."""
+    """A proof that a kernel is less accurate than allowed."""
 
     excess: Excess
     counterexample: KernelCounterexample
 
 
 class ErrorSearch:
-    """Looks for inputs on which an element's error is above a limit.
+    """Searches for inputs on which the error of an element exceeds a limit.
 
     Parameters
     ----------

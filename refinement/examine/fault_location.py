@@ -62,7 +62,7 @@ class Fetches:
 
 @dataclass(frozen=True)
 class Fault:
-    """A product that is made of what it should not be.
+    """A product with a wrong factor.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ _DEPTH = 4
 
 @dataclass(frozen=True)
 class InnerDifference:
-    """What differs.
+    """The innermost difference of two values.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class InnerDifference:
 
 
 class InnerDifferences:
-    """Goes from values that differ to their arguments that do.
+    """Descends from values that differ to the arguments that differ.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ _SAMPLES = (64, 4096)
 
 @dataclass
 class Examination:
-    """What was found at one set of sizes.
+    """All results of a kernel at one set of sizes.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ from .kernel_runs import outputs_on
 
 
 class Reference(Protocol):
-    """What the outputs of a kernel are to be at one set of sizes, as terms and as numbers.
+    """Expected outputs of a kernel at one set of sizes, as terms and as numbers.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Reference(Protocol):
 
 
 class FormulaReference:
-    """What the formulas of a contract say; see `Reference`."""
+    """Expected outputs by the formulas of a contract; see `Reference`."""
 
     def __init__(self, instance: Instance, store: TermStore) -> None:
         self._instance, self._store = instance, store
@@ -127,7 +127,7 @@ def reference_of(instance: Instance, store: TermStore) -> Reference:
 
 
 class KernelReference:
-    """What another kernel computes; see `Reference`.
+    """Expected outputs by another kernel; see `Reference`.
 
     Parameters
     ----------

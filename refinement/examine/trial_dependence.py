@@ -31,7 +31,7 @@ _MOVED = 4
 
 
 class Dependences:
-    """Which inputs outputs depend on, and of which of these numbers have shown it.
+    """Inputs that outputs depend on, and those whose influence trials have shown.
 
     Parameters
     ----------

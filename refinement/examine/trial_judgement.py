@@ -44,7 +44,7 @@ _LEAST, _MOST = 2.0**-18, 2.0**-5
 
 
 class Compared(NamedTuple):
-    """An output that was found right.
+    """An output that was found equal to the expected one.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Compared(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """A kernel that is to be verified, at one set of sizes.
+    """The claim that a trial tests: a kernel's outputs at one set of sizes.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Claim:
 
 
 class Judgement:
-    """Judges outputs on one set of inputs.
+    """Compares outputs with numpy on one set of inputs.
 
     Parameters
     ----------

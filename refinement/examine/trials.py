@@ -49,7 +49,7 @@ _SETS = 4, 7
 
 @dataclass(frozen=True)
 class Trials:
-    """Runs on numbers that agreed with the contract.
+    """Counts of trials that agreed with the contract.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Trials:
 
 
 class DisagreementError(DefectError):
-    """A kernel that is verified, but wrong on numbers.
+    """A verified kernel that fails a trial: a defect of mmaproof.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class _Cause(NamedTuple):
 
 
 class WrongValues:
-    """Explains elements that are not shown to be right.
+    """Diagnoses elements that are not shown to be right.
 
     Parameters
     ----------

@@ -236,7 +236,7 @@ _FUNCTIONS: Mapping[Callable[..., Any], Callable[..., Any]] = MappingProxyType(
 
 
 class Functions:
-    """numpy's functions on arrays of terms; see `NumpyFunctions`."""
+    """Functions of numpy on arrays of terms; see `NumpyFunctions`."""
 
     def ufunc(
         self, ufunc: np.ufunc, method: str, arrays: Sequence[TermArray], options: Mapping[str, Any]

@@ -36,7 +36,7 @@ ROUNDS = 3
 
 
 class Interval(NamedTuple):
-    """Least and greatest values over a formula's space."""
+    """Bounds over a formula's index space."""
 
     low: Reals
     high: Reals

@@ -34,7 +34,7 @@ Axes = Mapping[int, int]
 
 @dataclass(frozen=True)
 class Scope:
-    """Where in a formula something is evaluated.
+    """An evaluation scope within a formula: its indices.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ _EXACT = 2.0**53
 
 @dataclass
 class InputBounds:
-    """Ends of the inputs of a contract, by name."""
+    """Bounds of the inputs of a contract, by name."""
 
     ends: dict[str, Ends] = field(default_factory=dict)
 

@@ -43,7 +43,7 @@ _SMALL = np.array([0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5, -0.5])
 
 
 class UnmetError(UnsupportedError):
-    """No inputs are found that meet ``[requires]``."""
+    """No inputs that meet ``[requires]`` were found."""
 
     def __init__(self) -> None:
         super().__init__("no inputs are found that meet [requires]")

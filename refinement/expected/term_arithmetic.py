@@ -21,7 +21,7 @@ from .formula_space import Axes
 
 
 class Value(NamedTuple):
-    """Terms over an index space, with an axis for each index, and how they are read."""
+    """Terms over an index space, one axis per index, with the format in which they are read."""
 
     terms: Ids
     format: Format

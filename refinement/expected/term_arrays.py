@@ -23,11 +23,11 @@ from .term_arithmetic import TermArithmetic, Value
 
 
 class NotModelledError(MmaproofError):
-    """Something that a numpy program does, and arrays of terms do not."""
+    """An operation of a numpy program that arrays of terms lack."""
 
 
 class NumpyFunctions(Protocol):
-    """What numpy's functions are on arrays of terms; see `array_functions`."""
+    """The protocol of numpy's functions on arrays of terms; see `array_functions`."""
 
     def ufunc(
         self, ufunc: np.ufunc, method: str, arrays: Sequence[TermArray], options: Mapping[str, Any]
@@ -42,7 +42,7 @@ class NumpyFunctions(Protocol):
 
 @dataclass(frozen=True)
 class TermSpace:
-    """Where the terms of a program are made.
+    """The store, and settings, in which a program makes terms.
 
     Attributes
     ----------

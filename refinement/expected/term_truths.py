@@ -23,7 +23,7 @@ _BIT = operations.unsigned(1)
 
 
 class TermTruths(TermArray):
-    """An array of truths about data.
+    """An array of booleans that depend on data.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from ...spec.formats import Format
 
 @dataclass(frozen=True)
 class Source:
-    """Where a formula or an expression was written.
+    """The source text and place of a formula or expression.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Element(Node):
 
 @dataclass(frozen=True)
 class Negative(Node):
-    """Minus something."""
+    """Negation."""
 
     operand: Node
 
@@ -116,7 +116,7 @@ class Binary(Node):
 
 @dataclass(frozen=True)
 class Inverse(Node):
-    """Not a truth."""
+    """Logical not."""
 
     operand: Node
 

@@ -41,7 +41,7 @@ _ROUNDS = (operations.FUSED, operations.CONVERT, operations.DOT)
 
 
 class NarrowConversions:
-    """Finds roundings to narrow formats that the formula does not make.
+    """Finds roundings to narrower formats than those of the formula.
 
     Parameters
     ----------

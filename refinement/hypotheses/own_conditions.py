@@ -80,7 +80,7 @@ class OwnCondition(NamedTuple):
 
 
 class OwnConditions:
-    """Finds conditions that a kernel makes and its formula does not.
+    """Finds conditions of a kernel that its formula does not imply.
 
     Parameters
     ----------

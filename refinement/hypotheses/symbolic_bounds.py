@@ -32,7 +32,7 @@ _IRRATIONAL = ((LOG2_OF_E,), (LN_OF_2,))
 
 
 class SymbolicBounds:
-    """Bounds polynomials.
+    """Computes symbolic bounds of polynomials.
 
     Parameters
     ----------

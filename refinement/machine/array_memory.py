@@ -34,7 +34,7 @@ Masks = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class ArrayMemory:
-    """The memory of an array at one set of sizes.
+    """The layout of an array in memory at one set of sizes.
 
     Attributes
     ----------

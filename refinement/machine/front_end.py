@@ -28,7 +28,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class FinalArray:
-    """What an array holds when the kernel has ended.
+    """The contents of an array after the kernel.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ LAUNCHED = 1 << 40
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a kernel did at one set of sizes.
+    """The final state of a run at one set of sizes.
 
     Attributes
     ----------

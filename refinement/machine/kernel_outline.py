@@ -98,7 +98,7 @@ class ParameterUse:
 
 @dataclass(frozen=True)
 class KernelOutline:
-    """A kernel.
+    """The static outline of a kernel.
 
     Attributes
     ----------

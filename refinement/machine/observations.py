@@ -27,7 +27,7 @@ class _Held(NamedTuple):
 
 
 class Observations:
-    """Findings of a run.
+    """Findings of a run, deduplicated.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class Observations:
 
 
 class Loads:
-    """Which lines loaded which elements of the kernel's inputs, from memory and from shared memory."""
+    """Elements of inputs that each line loaded, from memory and from shared memory."""
 
     _MANY = 1 << 20
     _SPACES = ("global", "shared")

@@ -24,7 +24,7 @@ Owners = NDArray[np.intp]
 
 
 class Place(NamedTuple):
-    """Memory whose address is not known.
+    """Memory at an unknown address.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 class Places:
-    """The memory that addresses may lead to.
+    """All memory that addresses may point to.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from ..terms.store import TermStore
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may take.
+    """Step limits of a run.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Limits:
 
 
 class RunLength:
-    """Watches the length of a run.
+    """Counts steps against the limits of a run.
 
     Parameters
     ----------

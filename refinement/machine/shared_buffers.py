@@ -19,7 +19,7 @@ from .memory import ByteLanes, Naming, Offsets
 
 @dataclass(frozen=True)
 class Joined:
-    """What a buffer holds before a kernel.
+    """The initial contents of a shared buffer.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ _MOST_ORDERS = 16
 
 
 class FactoredProducts:
-    """Numbers of sums of products that are equal only for the same products.
+    """Numbers sums of products: equal numbers only for equal multisets of products.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ _CASES = np.arange(1 << _MOST)
 
 
 class BitProducts:
-    """Expands functions of single bits.
+    """Expands boolean functions into multilinear polynomials.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ MOST_PRODUCTS = 1 << 17
 
 
 class CommonDenominators:
-    """Tells which polynomials with quotients are 0.
+    """Decides which polynomials with quotients are 0.
 
     Parameters
     ----------

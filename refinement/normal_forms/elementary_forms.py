@@ -89,7 +89,7 @@ def is_elementary(operation: Operation, fmt: Format, *, hyperbolic: bool) -> boo
 
 
 class OutweighedMaskError(UnsupportedError):
-    """Masks can't be taken for infinite ones.
+    """A finite mask that may not stand for an infinite one.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ NONE = -1
 
 
 class ExponentBits:
-    """Finds the powers of two that are floats by their bits.
+    """Finds floats whose bits are assembled as powers of two.
 
     Parameters
     ----------

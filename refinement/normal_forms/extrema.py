@@ -38,7 +38,7 @@ _LABELS: Mapping[str, Operation] = MappingProxyType(
 
 
 class Extremum(NamedTuple):
-    """The greatest or the least of some numbers.
+    """The maximum or minimum of some numbers.
 
     Attributes
     ----------

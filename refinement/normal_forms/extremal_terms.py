@@ -30,7 +30,7 @@ from .sum_atoms import Groups
 
 
 class ExtremalTerms:
-    """Expands extrema of polynomials.
+    """Expands maxima and minima into polynomials.
 
     Parameters
     ----------

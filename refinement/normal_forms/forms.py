@@ -68,7 +68,7 @@ _MANY_EXTREMA = 4
 
 
 class NormalForms:
-    """Polynomials of terms, whatever operations they contain.
+    """Normal forms of terms with any operations.
 
     Parameters
     ----------

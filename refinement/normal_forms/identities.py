@@ -22,7 +22,7 @@ from .readings import Quantifier
 
 
 class IdleOperations:
-    """Terms that are equal to one of their arguments, or to 0.
+    """Finds terms that equal one of their arguments, or 0.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ FIRST_ATOM = 1 << 30
 
 
 class OpaqueForms:
-    """Writes operations as such of the polynomials of their arguments.
+    """Applies operations, uninterpreted, to the normal forms of their arguments.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ _WHOLE, _LISTED = 0, 1
 
 
 class PolynomialNumbers:
-    """Numbers polynomials, a whole array of them at a time."""
+    """Interns polynomials, a whole array of them at a time."""
 
     def __init__(self) -> None:
         self._coefficients: dict[Any, int] = {}

@@ -46,7 +46,7 @@ class _RecurrenceError(Exception):
 
 
 class ExpansionError(UnsupportedError):
-    """A sum of so many products that it is not multiplied out."""
+    """A sum with too many products to expand."""
 
     def __init__(self) -> None:
         super().__init__(f"multiplied out, a sum has so many products that they take over {MOST_CELLS} words")
@@ -58,7 +58,7 @@ class _NestedExpansionError(ExpansionError):
 
 @dataclass(frozen=True)
 class Rows:
-    """Products, each of an owner's polynomial.
+    """Monomials of many polynomials, partly expanded.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ def _of_objects(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
 
 
 class Expander:
-    """Expands quantities of a store into polynomials of quantities that don't split.
+    """Expands readings into polynomials of atoms.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def _multiplied(rows: Rows, piece: Piece) -> Rows:
 
 @dataclass(frozen=True)
 class Polynomials:
-    """Polynomials in their one normal form.
+    """Polynomials in canonical form.
 
     Attributes
     ----------

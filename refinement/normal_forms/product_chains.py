@@ -36,7 +36,7 @@ _AT_A_TIME = 1 << 20
 
 @dataclass(frozen=True)
 class Chain:
-    """Sums of products, those of one structure.
+    """Sums of products that have one structure.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ def numbered(quantities: Quantities) -> tuple[Quantities, NDArray[np.int64]]:
 
 
 class Piece(NamedTuple):
-    """A product in the expansion of quantities (n,).
+    """A product in the expansion of readings (n,).
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ Pieces = list[Piece]
 
 
 class Accumulated(NamedTuple):
-    """Sums of products of vectors, and what they are added to.
+    """Dot products of vectors, and their accumulators.
 
     Attributes
     ----------

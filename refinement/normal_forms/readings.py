@@ -54,7 +54,7 @@ NORMAL = (NORMAL_FORM, UNDEFINED)
 
 
 class Quantifier:
-    """Reads terms of a store as quantities.
+    """Makes and splits the readings of a store's terms.
 
     Parameters
     ----------

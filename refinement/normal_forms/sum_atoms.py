@@ -29,7 +29,7 @@ _MANY = 8
 
 
 class Expanded(Enum):
-    """Which sums are expanded, however many products they have."""
+    """Sums that are expanded whatever their number of products."""
 
     NONE = "none"
     OF_FUNCTIONS = "those with functions in them"
@@ -37,7 +37,7 @@ class Expanded(Enum):
 
 
 class SumAtoms:
-    """Expands sums, or makes atoms of them.
+    """Expands sums, or makes them atoms.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ MOST_WAYS = 64
 
 
 class Parting(NamedTuple):
-    """A branch on data.
+    """A divergence: a branch on data.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class _Way:
 
 
 class Stepping(Protocol):
-    """What goes all ways of a branch asks of the machine that it steps."""
+    """The protocol of a machine that if-conversion steps."""
 
     store: TermStore
     words: WordArithmetic
@@ -108,7 +108,7 @@ class Stepping(Protocol):
 
 
 class BranchWays:
-    """Goes all ways of branches on data.
+    """If-converts branches on data.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ _SAVED_FIELDS = range(2, 5)
 
 @dataclass(frozen=True)
 class Argument:
-    """What a function is passed.
+    """An argument of a function.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ def _extended(machine: Machine, argument: Argument) -> Word:
 
 @dataclass(frozen=True)
 class Saved:
-    """What registers of the caller held before a function was called.
+    """Registers of the caller before the call.
 
     Attributes
     ----------

@@ -64,7 +64,7 @@ class Position:
 
 @dataclass(frozen=True)
 class BlockPosition:
-    """The block that stands for some of a grid.
+    """The position of a block that stands for some of a grid.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class BlockPosition:
 
 @dataclass(frozen=True)
 class BlockOrder:
-    """How the blocks of a grid are numbered: sizes by axis, or two sizes by one number.
+    """The numbering of the blocks of a grid: sizes by axis, or two sizes by one number.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ MOST_PERIOD = 32
 
 @dataclass(frozen=True)
 class GivenElements:
-    """The values of an array.
+    """The constant values of an array.
 
     Attributes
     ----------

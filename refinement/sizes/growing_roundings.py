@@ -31,7 +31,7 @@ Grown = tuple[tuple[Counted, ...], tuple[Counted, ...]]
 
 @dataclass(frozen=True)
 class GrowingRoundings:
-    """The roundings of every output element, for every number of a size from some on.
+    """Rounding depths of all output elements, for every number of a size from some on.
 
     Attributes
     ----------

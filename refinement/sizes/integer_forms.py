@@ -32,7 +32,7 @@ _DOUBT = 2.0**-6
 
 @dataclass(frozen=True)
 class Group:
-    """Symbols that bound each other.
+    """Symbols whose bounds depend on each other.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Group:
 
 
 class Symbols:
-    """What integers may depend on: a domain that is the product of one polytope for each group.
+    """The symbols of a proof: a domain that is the product of one polytope per group.
 
     A monomial has at most one symbol of each group, so that the extremes of a polynomial are at products of
     corners.

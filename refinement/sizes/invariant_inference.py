@@ -25,7 +25,7 @@ NONE = np.int32(-1)
 
 
 class TurnTerms:
-    """Makes terms of any turn of those of two, and of other turns from them.
+    """Extrapolates terms of two iterations to any iteration.
 
     Parameters
     ----------

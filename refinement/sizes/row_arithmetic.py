@@ -11,7 +11,7 @@ from .integer_forms import Rows, Symbols, divided
 
 
 class RowArithmetic:
-    """Evaluates expressions in names that stand for integers in symbols.
+    """Evaluates expressions over polynomials in symbols.
 
     Parameters
     ----------

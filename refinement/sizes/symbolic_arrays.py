@@ -22,7 +22,7 @@ BYTE = 8
 
 @dataclass(frozen=True)
 class SymbolicArray:
-    """An array whose extents are polynomials.
+    """An array with polynomial extents.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class SymbolicArray:
 
 
 class OutsideError(UnsupportedError):
-    """An access that may lie outside its array.
+    """An access that may be out of bounds.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def parts_of_elements(
 
 
 class WrittenElements:
-    """What is stored to an array whose extents depend on symbols, byte by byte, and who does.
+    """Stores to an array with symbolic extents, byte by byte, with their writers.
 
     Nothing says in which order threads store and load: all of the bytes that one stores, and that it may
     have loaded before, are to be its own.
@@ -258,7 +258,7 @@ class WrittenElements:
 
 
 class SymbolicMemory:
-    """Arrays whose extents depend on symbols, at their addresses.
+    """Arrays with symbolic extents, by address.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ Placed = Callable[[NDArray[np.int64]], Ids]
 
 
 class Doubt(NamedTuple):
-    """What symbols do not decide.
+    """An unresolved side condition: one that symbols do not decide.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def deciding(doubts: Sequence[Doubt]) -> Doubt | None:
 
 
 class SymbolicIntegers(TermStore):
-    """Terms, of which some are polynomials of symbols.
+    """A term store in which integers may be polynomials in symbols.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ _DISTRIBUTED = frozenset(
 
 
 class SymbolicTerms(SymbolicIntegers):
-    """Terms, of which some are polynomials of symbols."""
+    """A term store in which integers may be polynomials in symbols, with operations on them."""
 
     def apply(self, operation: Operation, *arguments: Any) -> Ids:
         """Return the terms of an operation; of integers in symbols, polynomials or what they decide."""

@@ -25,7 +25,7 @@ Bounds = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left of a size from the block's tile on, which the tile may have fewer rows than.
+    """The remainder of a size from the block's tile on, which may be less than a tile.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ def compared(store: TermStore, form: Rows, size: str, differences: Rows, relatio
 
 
 class RestConditions:
-    """What conditions say of what is left of sizes.
+    """Tail predicates: bounds of remainders that conditions imply.
 
     Parameters
     ----------

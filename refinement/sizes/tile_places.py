@@ -20,7 +20,7 @@ from .integer_forms import Rows, Symbols
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a tile, and the blocks that stand for all that have it.
+    """The place of a tile, and the blocks at it.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ def _place(position: Position, most_blocks: int) -> Position:
 
 
 class Translation:
-    """Polynomials in the symbols of a block as ones in those of its tile's place.
+    """Substitution of a block's symbols by those of its tile's place.
 
     Parameters
     ----------

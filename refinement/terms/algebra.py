@@ -26,7 +26,7 @@ from .truth_tables import A, B, Table
 
 @dataclass(frozen=True)
 class Conditions:
-    """Truth values that depend on data: terms of one bit."""
+    """Booleans that depend on data: terms of one bit."""
 
     store: TermStore
     terms: Ids
@@ -91,7 +91,7 @@ class ExactInteger:
 
 
 class TermAlgebra:
-    """Terms as elements; see `Algebra`. What kernels don't need of it is refused.
+    """The element algebra of terms; see `Algebra`. Operations that kernels don't need are refused.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ def fillings(store: TermStore) -> tuple[int, ...]:
 
 
 class Assignment:
-    """Values of inputs, and with them of every term.
+    """Values of inputs, and of all terms under them.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ Reals = NDArray[np.float64]
 
 
 class Ends(NamedTuple):
-    """Least and greatest value (elements,) of an input; what has ends is no NaN.
+    """Least and greatest value (elements,) of an input; bounded inputs are no NaN.
 
     Integers beyond 2**53 have the next number of f64 that is further out.
     """

@@ -31,7 +31,7 @@ Counted = tuple[FloatFormat | RoundingStep, int]
 
 
 class MatrixRounding(Protocol):
-    """The roundings of matrix instructions, by some reading of what their ISA leaves open."""
+    """The roundings of matrix instructions, by one reading of what their ISA leaves open."""
 
     def of(self, operation: Operation) -> tuple[tuple[Counted, ...], tuple[Counted, ...]] | None:
         """Return the roundings that products, and the addend, of an operation undergo.

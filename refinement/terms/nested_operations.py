@@ -15,7 +15,7 @@ _UNKNOWN = -1
 
 
 class NestedOperations:
-    """Counts the operations of one name on the ways from terms to their inputs.
+    """Counts the nesting of operations of one name from terms to inputs.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def is_raw(fmt: Format) -> bool:
 
 @dataclass(frozen=True)
 class Operation:
-    """What a term computes from its arguments.
+    """The function symbol of a term.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ Admitted = Callable[[Mapping[tuple[str, Format, int], int]], Mapping[tuple[str, 
 
 
 class TermStore:
-    """Every term of a verification.
+    """The terms of one verification, hash-consed.
 
     Attributes
     ----------

@@ -58,7 +58,7 @@ class Table(NamedTuple):
 
 
 class LeafFunctions:
-    """What terms of a store depend on, and the tables of those that depend on one element."""
+    """Leaves that terms depend on, and value tables of terms with one leaf."""
 
     def __init__(self, store: TermStore) -> None:
         self.store = store

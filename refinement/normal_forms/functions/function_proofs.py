@@ -44,7 +44,7 @@ _SIGN, _INFINITY, _BINADE = 1 << 31, 0x7F800000, 1 << 23
 
 
 class Proof(NamedTuple):
-    """That terms are a function.
+    """A proof that terms are a given function.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Proof(NamedTuple):
 
 
 class Domain(NamedTuple):
-    """Between which numbers an argument is, and whether it may be a NaN."""
+    """The interval of an argument, and whether it may be NaN."""
 
     least: float
     greatest: float

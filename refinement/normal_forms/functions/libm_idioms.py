@@ -56,7 +56,7 @@ _NONE = -1
 
 
 class Written(NamedTuple):
-    """A function that is written out.
+    """A recognised expansion of a function.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ _KNOWN: WeakKeyDictionary[TermStore, dict[tuple[Any, ...], Written | None]] = We
 
 
 class SoftwareFunctions:
-    """Recognises functions that are written out.
+    """Recognises inline expansions of library functions.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ _PLAIN = 2.0**-22
 
 
 class Arithmetic:
-    """Makes terms of numbers in one format.
+    """Builds terms of numbers in one format.
 
     Parameters
     ----------

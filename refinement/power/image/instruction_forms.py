@@ -114,7 +114,7 @@ _DIAGRAMS: Mapping[str, str] = MappingProxyType(
 
 
 class Operand(NamedTuple):
-    """What stands in the text for some fields.
+    """The operand in the text that some fields encode.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Form:
-    """A kind of instruction.
+    """An instruction form.
 
     Attributes
     ----------
@@ -281,7 +281,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Instruction:
-    """An instruction that was decoded.
+    """A decoded instruction.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ MOST_ADDRESS = (1 << 31) - 8
 
 @dataclass(frozen=True)
 class Symbol:
-    """A name of an address.
+    """A named address.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Section:
-    """Bytes of a program.
+    """A section of a program.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Image:
-    """A program.
+    """A loaded program.
 
     Attributes
     ----------

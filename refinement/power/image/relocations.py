@@ -21,7 +21,7 @@ GOT_RELOCATIONS = frozenset({133, 134, 135})
 
 @dataclass(frozen=True)
 class Relocation:
-    """What is to be put where.
+    """A relocation: a place, and the value to store there.
 
     Attributes
     ----------

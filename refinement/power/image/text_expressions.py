@@ -14,7 +14,7 @@ Symbols = Callable[[str], int]
 
 
 class ExpressionError(ValueError):
-    """Text that is no expression."""
+    """Text that does not parse as an expression."""
 
 
 def evaluate(text: str, symbols: Symbols) -> int:

@@ -35,7 +35,7 @@ _BYTES = ACCUMULATOR_ROWS * REGISTER_BYTES
 
 
 class Reporting(Protocol):
-    """What the rules of accumulators ask of the machine."""
+    """The protocol by which accumulator rules report to the machine."""
 
     @property
     def registers(self) -> Registers:

@@ -19,7 +19,7 @@ _LONGEST = 8
 
 
 class Merging:
-    """Merges by one condition.
+    """Merges two states by one condition.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class _Step(NamedTuple):
 
 
 class Paths:
-    """The paths behind a branch.
+    """The paths from one branch.
 
     Parameters
     ----------

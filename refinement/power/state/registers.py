@@ -38,7 +38,7 @@ _VOLATILE_FIELDS = (0, 1, 5, 6, 7)
 
 
 class Registers:
-    """All registers; what nobody has written is undefined.
+    """All registers; those that nobody has written are undefined.
 
     Parameters
     ----------

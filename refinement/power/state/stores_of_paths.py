@@ -17,7 +17,7 @@ def _nowhere() -> Offsets:
 
 @dataclass(frozen=True)
 class Stores:
-    """What bytes of memory hold.
+    """Bytes that one path has stored.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Stores:
 
 
 class StoreLog:
-    """Memory whose stores can be taken back.
+    """Memory with stores that can be undone.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ MASK = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What is not known: a term.
+    """A symbolic value: a term.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ Word = int | Data
 
 
 class UnknownNumberError(UnsupportedError):
-    """An address, a branch or a shift that should be a known number is a term.
+    """An address, a branch or a shift is symbolic where it has to be concrete.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def known(what: str, word: Word) -> int:
 
 
 class WordArithmetic:
-    """What instructions do to words.
+    """Arithmetic of instructions on concolic words.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ _SEVERAL = -2
 
 
 class Pipe(StrEnum):
-    """What runs instructions, each in order of its own."""
+    """A pipe: it executes its instructions in order."""
 
     MTE2 = "MTE2"
     MTE1 = "MTE1"
@@ -35,7 +35,7 @@ PIPES = tuple(Pipe)
 
 @dataclass(frozen=True)
 class Stamp:
-    """When an operation ran, as far as the kernel's synchronisation says.
+    """The time of an operation, in the partial order of the kernel's synchronisation.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from ...terms.interning import Ids
 
 
 class Pushed(NamedTuple):
-    """The valid region of a tile.
+    """A tile in a channel: its valid region.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ SHOWN = 64
 
 
 class Findings:
-    """What is found, each thing of each line once.
+    """Findings, deduplicated by line.
 
     Parameters
     ----------

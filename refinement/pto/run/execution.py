@@ -44,7 +44,7 @@ Combined = Callable[[Ids, Ids], Ids]
 
 @dataclass
 class Counts:
-    """What was run."""
+    """Counts of executed operations."""
 
     instructions: int = 0
     products: int = 0
@@ -53,7 +53,7 @@ class Counts:
 
 
 class Execution:
-    """One core at work, and what it shares with the others.
+    """A running core, and the state that it shares with others.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ from .execution import Execution
 
 @dataclass(frozen=True)
 class Operands:
-    """What an instruction's operands are.
+    """The operands of an instruction at run time.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Operands:
 
 @dataclass
 class Judge:
-    """Applies rules, each to the same operands once.
+    """Applies rules, memoised by operands.
 
     Attributes
     ----------

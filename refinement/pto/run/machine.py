@@ -37,7 +37,7 @@ Arguments = Callable[[int], Sequence[Value]]
 
 @dataclass(frozen=True)
 class Done:
-    """What a kernel did; see `mmaproof.refinement.machine.front_end.Outcome`."""
+    """The outcome of a kernel; see `mmaproof.refinement.machine.front_end.Outcome`."""
 
     arrays: Mapping[str, FinalArray]
     findings: tuple[KernelFinding, ...]

@@ -56,7 +56,7 @@ _COUNT = re.compile(r"(%[^:]+):(\d+)")
 
 
 class Names(ChainMap[str, Value]):
-    """What names stand for where a statement is, outer regions behind inner ones.
+    """Bindings of names at a statement, inner regions first.
 
     Raises
     ------
@@ -75,7 +75,7 @@ RunOther = Callable[["ScalarUnit", Other, Names], None]
 
 @dataclass(frozen=True)
 class Launch:
-    """What a block knows of its launch.
+    """Launch parameters that a block can query.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ _IGNORED = frozenset({"candidates", "operandSegmentSizes", "layout"})
 
 
 class VectorInstruction:
-    """One instruction, its operands found.
+    """An instruction with resolved operands.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ from ...findings.finding import Kind
 
 
 class EndedError(Exception):
-    """A run that can't go on.
+    """A run that cannot continue.
 
     Parameters
     ----------

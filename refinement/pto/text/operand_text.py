@@ -15,7 +15,7 @@ _PAIRS = {"(": ")", "{": "}", "[": "]", "<": ">"}
 
 @dataclass(frozen=True)
 class OperandText:
-    """What stands behind the name of an operation.
+    """The operand text of an operation.
 
     Attributes
     ----------

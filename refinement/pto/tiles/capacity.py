@@ -12,7 +12,7 @@ from .tile_buffers import TileBuffer
 
 @dataclass(frozen=True)
 class Overflow:
-    """Tiles that are in use at one time, and do not fit.
+    """Simultaneously live tiles that do not fit a buffer.
 
     Attributes
     ----------

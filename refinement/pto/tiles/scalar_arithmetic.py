@@ -66,7 +66,7 @@ def wrapped(value: int, bits: int) -> int:
 
 
 class ScalarArithmetic:
-    """Computes numbers.
+    """Arithmetic of the scalar unit.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ Named = Callable[[int], str]
 
 
 class UndefinedReads:
-    """Terms that stand for what nobody wrote.
+    """Undefined terms for memory that nobody wrote.
 
     A mover may well move such elements, and a product multiply them: it is wrong only where an output
     depends on one.

@@ -18,7 +18,7 @@ _DIMENSIONS = 5
 
 
 class Data(NamedTuple):
-    """A number that nobody knows before the kernel runs.
+    """A symbolic number.
 
     Attributes
     ----------

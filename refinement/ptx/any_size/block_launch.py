@@ -48,7 +48,7 @@ NO_SIZE = ResidueClass(SizeDomain("no size", "1", 1, 1, 1), 1, 0)
 
 
 class BlockLaunch(SymbolicLaunch):
-    """A launch of the block of a grid that stands for all of them, or for some.
+    """A symbolic launch of the block that stands for all blocks of a grid, or for some.
 
     Of the sizes by which the grid grows, the instance that stands in for all has one tile.
 

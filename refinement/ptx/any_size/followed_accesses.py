@@ -47,7 +47,7 @@ class Visit:
 
 @dataclass
 class Followed:
-    """What a batch accessed.
+    """All accesses of a batch.
 
     Attributes
     ----------

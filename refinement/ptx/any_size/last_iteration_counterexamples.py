@@ -34,7 +34,7 @@ _MOST_CANDIDATES = 8
 
 @dataclass(frozen=True)
 class Induced:
-    """What an induction over the turns of a main loop shows, for all numbers of a class up to one.
+    """The claim of an induction over a main loop, for the numbers of a class up to one.
 
     Attributes
     ----------

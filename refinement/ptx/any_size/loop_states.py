@@ -46,7 +46,7 @@ class LoopHeadError(Exception):
 
 
 class AccessError(Exception):
-    """A batch that was to stop there has come to an instruction that does more than compute."""
+    """A batch that was to stop before its first access has reached one."""
 
 
 class _Decisions(IfConversion):
@@ -66,7 +66,7 @@ class _Decisions(IfConversion):
 
 
 class LoopBatch(Batch):
-    """A batch that stops whenever it comes back to the head of some loops.
+    """A batch that stops at loop heads.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class LoopBatch(Batch):
 
 @dataclass(frozen=True)
 class Cells:
-    """What registers and memory hold.
+    """Contents of registers and memory.
 
     Attributes
     ----------

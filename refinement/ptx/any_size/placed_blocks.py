@@ -31,7 +31,7 @@ _OF_NUMBERS = ("%ctaid", "%nctaid")
 
 
 class OrderError(Exception):
-    """What blocks hold at their first access is not told by the place of their tile."""
+    """The state of blocks at their first access is not a function of their tile's place."""
 
 
 class PlacedLaunch(BlockLaunch):

@@ -72,7 +72,7 @@ _ATTEMPTS = 10
 
 
 class Induction:
-    """An attempt: turns of the kernel's loop taken together, from some turn on."""
+    """An attempt at induction: iterations taken together, from some iteration on."""
 
     def __init__(
         self,

@@ -34,7 +34,7 @@ STATEMENTS: Mapping[str, str] = MappingProxyType(
 
 @dataclass
 class Obligation:
-    """A part of a proof.
+    """An obligation of a proof.
 
     Attributes
     ----------
@@ -116,19 +116,19 @@ class LimitError(UnsupportedError):
 
 
 class EarlyError(UnsupportedError):
-    """A proof that fails for the first numbers."""
+    """A proof that fails for the first numbers of a size."""
 
 
 class NextCandidateError(UnsupportedError):
-    """Another number of turns may do."""
+    """A failed attempt; another number of iterations may succeed."""
 
 
 class UndecidedError(UnsupportedError):
-    """What happens may depend on rests of the size."""
+    """A condition that may depend on the residue class of the size."""
 
 
 class Timed:
-    """Notes what an obligation took.
+    """Records the time of an obligation.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ _Value = object
 
 @dataclass(frozen=True)
 class Poll:
-    """A question to a barrier.
+    """A poll of a barrier.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ _FOUND = "what the swap found"
 
 @dataclass(frozen=True)
 class SwapLoop:
-    """A loop that updates a word by compare-and-swap.
+    """A CAS loop on a word.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ class _Turn(NamedTuple):
 
 
 class EndlessLoops:
-    """Looks at loops that have run for long.
+    """Examines loops that have run for long.
 
     Parameters
     ----------

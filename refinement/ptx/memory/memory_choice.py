@@ -28,7 +28,7 @@ class _Held(NamedTuple):
 
 
 class Left:
-    """What the stores of a log left in memory; they are taken back.
+    """The final contents of the stores in a log, which are then undone.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def load_of_any_size(
 
 
 class Places(NamedTuple):
-    """Addresses in arrays of any size, of which some are one of two.
+    """Addresses in arrays with symbolic extents; some are one of two.
 
     Attributes
     ----------

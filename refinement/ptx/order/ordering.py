@@ -25,7 +25,7 @@ NOBODY = -1
 
 
 class Ordering:
-    """The order of a batch's accesses.
+    """The happens-before order of a batch's accesses.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from .warp_reads import WarpReads
 
 @dataclass(frozen=True)
 class Conflicts:
-    """Accesses that are not in order with earlier ones.
+    """Accesses that race with earlier ones.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ _MIXED = 0xFF
 
 
 class AccessHistory:
-    """Who read and wrote each granule of memory last.
+    """The last readers and writers of each granule of memory.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ class AccessHistory:
 
 
 class StoreHistory(AccessHistory):
-    """Who wrote each granule of memory last, and nothing that tells races: for kernels known to have none."""
+    """The last writer of each granule of memory, without race detection: for kernels known to have none."""
 
     def read(
         self,

@@ -40,7 +40,7 @@ NOTHING: Knowledge = MappingProxyType({})
 
 
 class Released(NamedTuple):
-    """What somebody releases, by how certain it is that it reaches who acquires it.
+    """A released clock, by how certain it is to reach an acquire.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ NO_RELEASE = Released()
 
 
 class Happened(NamedTuple):
-    """What somebody who arrives at a barrier object has behind them.
+    """The clock of an arrival at a barrier object.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Happened(NamedTuple):
 
 
 class Told:
-    """What threads of a batch were told; a barrier tells all of their warps."""
+    """Clocks that threads of a batch have acquired; a barrier updates all of their warps."""
 
     def __init__(self) -> None:
         self._of_warps: dict[int, Knowledge] = {}

@@ -42,7 +42,7 @@ Sums = frozenset[frozenset[str]]
 
 @dataclass(frozen=True)
 class Descent:
-    """From which parameters a register descends, and how.
+    """A def-use chain from parameters to a register.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ POINTER = 8
 
 @dataclass(frozen=True)
 class Field:
-    """What a load takes from a structure.
+    """A field of a structure, as a load reads it.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ from .values import KNOWN, Value
 
 
 class DataDependenceError(UnsupportedError):
-    """An address, branch, selector or shift that should be a known number is a term.
+    """An address, branch, selector or shift is symbolic where it has to be concrete.
 
     Parameters
     ----------

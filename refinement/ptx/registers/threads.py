@@ -20,7 +20,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Launch:
-    """How many threads run a kernel.
+    """The number of threads of a launch.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ _BARRIERS = 16
 
 
 class Batch:
-    """A batch of blocks that runs.
+    """A running batch of blocks.
 
     Parameters
     ----------

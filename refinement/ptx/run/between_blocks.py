@@ -20,7 +20,7 @@ from .program import Program
 
 
 class BetweenBlocks:
-    """What the blocks of a run have to do with each other.
+    """State that the blocks of a run share.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ def mask_of(instruction: InstructionStatement) -> Operand | None:
 
 
 class Guards:
-    """Keeps what guards were in a run."""
+    """Records the outcomes of guards in a run."""
 
     def __init__(self) -> None:
         self._ways: dict[tuple[int, str], tuple[InstructionStatement, bool, bool]] = {}

@@ -51,7 +51,7 @@ _NOBODY: Indices = np.empty(0, dtype=np.intp)
 
 
 class Decision(NamedTuple):
-    """What a guard decides of some threads.
+    """The outcome of a guard in some threads.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Decision(NamedTuple):
 
 
 class IfConversion:
-    """Runs both ways of branches on data.
+    """Runs both sides of branches on data.
 
     Parameters
     ----------

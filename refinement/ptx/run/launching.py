@@ -24,7 +24,7 @@ POINTER_BYTES = ADDRESS_BYTES
 
 @dataclass(frozen=True)
 class Number:
-    """An argument that is a known number.
+    """A concrete argument.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Scalar:
-    """An argument that is data.
+    """A symbolic argument.
 
     Attributes
     ----------

@@ -48,7 +48,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Contents:
-    """What a buffer holds when the kernel has ended.
+    """The final contents of a buffer.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Contents:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a run took.
+    """Counts and times of a run.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Run:
-    """What a kernel did.
+    """The result of a run.
 
     Attributes
     ----------

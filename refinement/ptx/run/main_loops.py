@@ -14,7 +14,7 @@ _TRUTHS = frozenset({"setp", "and", "or", "xor", "not", "selp", "mov", "cvt"})
 
 @dataclass(frozen=True)
 class Loop:
-    """Instructions that begin again.
+    """A loop: its head and its instructions.
 
     Attributes
     ----------

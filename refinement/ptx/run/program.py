@@ -31,7 +31,7 @@ from ..warp import matrix
 
 
 class Sort(Enum):
-    """What an instruction does to the flow of control."""
+    """The effect of an instruction on control flow."""
 
     PLAIN = auto()
     BRANCH = auto()
@@ -57,7 +57,7 @@ _AVAILABILITY = frozenset({"target-version", "target", "ptx-version", "cta-versi
 
 @dataclass(frozen=True)
 class Decoded:
-    """An instruction ready to run.
+    """A decoded instruction.
 
     Attributes
     ----------

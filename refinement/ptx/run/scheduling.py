@@ -17,7 +17,7 @@ from ..registers.threads import WARP, Indices, Threads
 
 @dataclass
 class Join:
-    """Where threads that parted come together.
+    """A reconvergence point of diverged threads.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Join:
 
 @dataclass
 class Strand:
-    """Threads that run together.
+    """A divergent group: threads that execute together.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Strand:
 
 @dataclass
 class Waiting:
-    """A strand before a barrier.
+    """A divergent group that waits at a barrier.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Waiting:
 
 
 class Scheduler:
-    """The strands of a batch.
+    """The divergent groups of a batch.
 
     Parameters
     ----------

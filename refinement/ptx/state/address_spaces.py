@@ -51,7 +51,7 @@ _FIRST = 0x1A5 * _STRIDE
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory that a kernel gets a pointer to.
+    """A buffer that a kernel has a pointer to.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Buffer:
 
 
 class Memory:
-    """A kernel's memory: what all blocks share, and for each batch its own.
+    """A kernel's memory: the part shared by all blocks, and the parts of each batch.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def never_the_same(_: TermStore, __: Ids, ___: Ids) -> bool:
 
 
 class Execution:
-    """A batch of blocks that runs.
+    """A running batch of blocks.
 
     Attributes
     ----------

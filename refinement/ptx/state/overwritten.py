@@ -10,7 +10,7 @@ from ...terms.store import TermStore
 
 
 class Overwritten:
-    """One such store of each byte, the first that was met.
+    """One unordered overwritten store of each byte, the first that was met.
 
     Parameters
     ----------

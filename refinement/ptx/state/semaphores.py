@@ -57,7 +57,7 @@ _SIZES = (4, 8)
 
 
 class Semaphores:
-    """The words of a launch by which threads wait.
+    """The semaphore words of a launch.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ WINDOW_SIZE = 1 << 32
 
 
 class UnownedReads:
-    """Reads of memory that is nobody's: only who writes it back may read it.
+    """Reads of memory that no array owns: only a thread that writes it back may read it.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class UnownedReads:
 
 
 class Atomics:
-    """Which atomic operation changed each byte last."""
+    """The last atomic operation on each byte."""
 
     def __init__(self) -> None:
         self._found: NDArray[np.int32] = np.zeros(0, dtype=np.int32)

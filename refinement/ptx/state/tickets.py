@@ -240,7 +240,7 @@ def takes_tickets(function: Function) -> bool:
 
 
 class TicketError(UnsupportedError):
-    """More depends on the order in which threads come than who is last.
+    """A kernel depends on more of the arrival order than on who is last.
 
     Parameters
     ----------

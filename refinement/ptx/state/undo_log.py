@@ -45,7 +45,7 @@ class Store(NamedTuple):
 
 
 class UndoLog:
-    """The stores since some moment."""
+    """The stores since a point in time."""
 
     def __init__(self) -> None:
         self.stores: list[Store] = []

@@ -52,7 +52,7 @@ class _Copy:
 
 
 class Copies:
-    """The copies of a batch that are under way."""
+    """Asynchronous copies in flight."""
 
     def __init__(self, threads: int) -> None:
         self._committed = np.zeros(threads, dtype=np.int64)

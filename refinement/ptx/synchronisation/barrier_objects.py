@@ -98,7 +98,7 @@ class _Phase:
 
 @dataclass(frozen=True)
 class Arrival:
-    """How threads arrive.
+    """A kind of arrival.
 
     Attributes
     ----------

@@ -203,7 +203,7 @@ def _poll(modifiers: Modifiers) -> Step:
 
 
 class Test:
-    """A question whether a phase is over.
+    """A test of a phase.
 
     Parameters
     ----------

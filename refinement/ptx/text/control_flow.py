@@ -20,7 +20,7 @@ _LEAVING = frozenset({"ret", "exit", "trap"})
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Instructions that run one after the other.
+    """A basic block.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ TYPE_BITS: Mapping[str, int] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """Where a front end says that code comes from (``.loc``).
+    """A source line from ``.loc``.
 
     Attributes
     ----------

@@ -84,7 +84,7 @@ class TensorAddress:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a call passes or gets: ``(parameter0, parameter1)``."""
+    """Arguments or results of a call: ``(parameter0, parameter1)``."""
 
     elements: tuple[Scalar, ...]
 

@@ -36,7 +36,7 @@ class _Block:
 
 
 class Scopes:
-    """The blocks that are open, innermost last.
+    """The open scopes, innermost last.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ _COUNTER = U32
 
 @dataclass(frozen=True)
 class FragmentKind:
-    """Fragments that may be combined element by element.
+    """A kind of fragments that may be combined element by element.
 
     Attributes
     ----------
