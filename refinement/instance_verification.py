@@ -230,7 +230,7 @@ def _examined(
     examination.findings.sort(key=lambda each: not each.kind.refutes)
     if examination.equality is None and not examination.findings:
         examination.findings.append(
-            KernelFinding(Kind.UNDECIDED, "nothing is shown of it", kernel.path)
+            KernelFinding(Kind.UNDECIDED, "no output could be compared", kernel.path)
             if outcome.complete
             else _without_end(kernel)
         )
@@ -333,4 +333,4 @@ def _memory_only(
 
 
 def _without_end(kernel: Kernel) -> KernelFinding:
-    return KernelFinding(Kind.UNDECIDED, "the kernel did not come to its end", kernel.path)
+    return KernelFinding(Kind.UNDECIDED, "the run did not reach the end of the kernel", kernel.path)

@@ -121,7 +121,7 @@ def _errors(
         bound = parse_error_formula(source, formula, definitions)
         factor, rest = _split(bound.body)
         if factor <= 0:
-            raise source.error(bound.body.at, "an error of at most 0, or less, is no bound")
+            raise source.error(bound.body.at, "an error of at most 0, or less, is not a bound")
         whole = Formula(source, bound.target, rest, bound.condition)
         found[formula.output] = ErrorFormula(factor, whole, text)
     return found

@@ -242,16 +242,16 @@ class _Bounds:
         if lost.any():
             place = int(np.flatnonzero(lost)[0])
             what = (
-                f"{self._limit.text} is no sum of products of absolute values"
+                f"{self._limit.text} is not a sum of products of absolute values"
                 if self._limit.exact
                 else "what the contract adds up has functions that no sum of magnitudes is known of"
             )
-            return Kind.UNDECIDED, place, f"its error can't be compared: {what}", 0
+            return Kind.UNDECIDED, place, f"its error can't be compared with the limit: {what}", 0
         if not np.isfinite(self._literals):
             what = (
                 "a literal or quotient of the formula is rounded in an argument of a function, or a divisor"
             )
-            return Kind.UNDECIDED, 0, f"its error can't be compared: {what}", 0
+            return Kind.UNDECIDED, 0, f"its error can't be compared with the limit: {what}", 0
         ratios = self._ratios()
         growth = np.expm1(self._part.growth + self._literals) * _SLACK
         with np.errstate(divide="ignore", invalid="ignore"):

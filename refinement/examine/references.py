@@ -204,7 +204,7 @@ class KernelReference:
         final = self.outcome.arrays[output.name]
         line = int(final.lines[int(first_lanes(output)[element])])
         where = self._kernel.place(line) or f"{self._kernel.path}:{line}"
-        return f"; {where} stores what it is to be" if line else ""
+        return f"; the reference stores the expected value at {where}" if line else ""
 
 
 def whole_elements(

@@ -61,8 +61,8 @@ def in_every_order(store: TermStore, again: Callable[[Turns], Run], workspaces: 
     most = max((len(each) for each in counts.values()), default=0)
     limit = MOST_LOCKED if first.locked else MOST
     if most > limit:
-        matters = "a lock is taken by" if first.locked else "it matters who is last of"
-        message = f"{matters} {most} threads; all orders are tried of at most {limit}"
+        matters = "a lock is taken by" if first.locked else "the result depends on which is the last of"
+        message = f"{matters} {most} threads; orders are enumerated for at most {limit}"
         return _with(first, Kind.UNSUPPORTED, message, first.arrival_line)
     if not counts or not first.complete or any(each.kind.refutes for each in first.findings):
         return first
@@ -85,7 +85,7 @@ def in_every_order(store: TermStore, again: Callable[[Turns], Run], workspaces: 
             return found
         came = {word: names[-1] for word, names in other.arrivals.items()}
         if came != last or any(other.arrivals[word] != wanted[word] for word in first.locked):
-            message = f"it matters who comes last, and {who} can't be made to"
+            message = f"the result depends on which thread comes last, and {who} can't be scheduled last"
             return _with(found, Kind.UNSUPPORTED, message, first.arrival_line)
         compared.with_other(other, who)
     return compared.told(found)

@@ -30,10 +30,10 @@ _LIMITS = MappingProxyType(
         "atom": "what it returns is known of tickets, of locks and where a loop updates a word by .cas",
         "createpolicy": "the policy is undefined; what takes it ignores it",
         "discard": "what it leaves is undefined",
-        "fence": "orders what threads of other blocks, or who waits for a word, may see",
+        "fence": "orders accesses for other blocks, and for threads that wait for a word",
         "ld": ".acquire, .relaxed and .volatile wait for words in loops, and are as others elsewhere",
-        "mbarrier": "who polls may do nothing else; pending counts are known of who arrives alone",
-        "membar": "orders what threads of other blocks, or who waits for a word, may see",
+        "mbarrier": "a polling thread may do nothing else; pending counts are known to a sole arriver only",
+        "membar": "orders accesses for other blocks, and for threads that wait for a word",
         "trap": "reaching it is a finding",
     }
 )

@@ -87,6 +87,6 @@ def looked_up(wanted: Ids, inputs: Ids, values: Ids) -> Ids:
     order = np.argsort(inputs)
     places = np.minimum(np.searchsorted(inputs[order], wanted), len(inputs) - 1)
     if not len(inputs) or (inputs[order][places] != wanted).any():
-        raise UnsupportedError("what is stored was held in memory, not in registers")
+        raise UnsupportedError("the loop-carried values that are stored are held in memory, not in registers")
     found: Ids = values[order][places]
     return found

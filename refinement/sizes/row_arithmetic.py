@@ -47,7 +47,7 @@ class RowArithmetic:
             case Name(name=name):
                 if name in self._names:
                     return self._names[name]
-                raise self._unknown.get(name) or UnsupportedError(f"{name} is no size")
+                raise self._unknown.get(name) or UnsupportedError(f"{name} is not a size")
             case Negative(operand=operand):
                 return -self._row(whole, operand)
             case Binary(operator=operator, left=left, right=right):

@@ -254,7 +254,8 @@ class WrittenElements:
         several = len(np.unique(owners[:, 0])) != len(owners)
         alike = len(np.unique(np.concatenate([owners, loaded]), axis=0)) == len(owners)
         if len(loaded) and (several or not alike):
-            raise UnsupportedError(f"an element of {self._array.name} is read by who does not write it")
+            message = f"an element of {self._array.name} is read by a thread that does not write it"
+            raise UnsupportedError(message)
 
 
 class SymbolicMemory:

@@ -215,7 +215,7 @@ class TermAlgebra:
         (products, summed), *rest = value.products
         addends = [factors[0] for factors, _ in rest] or [Factor(self.store.constants(0, fmt.bits), fmt)]
         if not summed or len(addends) != 1 or any(len(factors) > 1 for factors, _ in rest):
-            raise UnsupportedError("an integer sum that is no dot product plus an addend")
+            raise UnsupportedError("an integer sum that is not a dot product plus an addend")
         x, *others = products
         y = others[0] if others else Factor(self._ones(x), operations.unsigned(1))
         how = operations.Accumulation("exact", x.terms.shape[-1], saturate)

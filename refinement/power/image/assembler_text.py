@@ -133,7 +133,7 @@ class _Assembly:
             return
         match = _STATEMENT.fullmatch(statement)
         if match is None:
-            raise InputError(f"{statement.strip()[:60]!r} is no statement", f"{self._path}:{line}")
+            raise InputError(f"{statement.strip()[:60]!r} is not a statement", f"{self._path}:{line}")
         mnemonic, rest = match[1].lower(), match[2] or ""
         operands = tuple(_operands(rest))
         section = self._section

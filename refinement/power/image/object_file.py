@@ -101,7 +101,7 @@ def read_object(path: Path) -> Image:
             try:
                 elf = ELFFile(stream)
             except ELFError as error:
-                raise InputError(f"is no ELF file: {error}", str(path)) from None
+                raise InputError(f"is not an ELF file: {error}", str(path)) from None
             _check(elf, path)
             if elf["e_type"] == "ET_REL":
                 return _relocatable(elf, path)
@@ -128,7 +128,7 @@ def _check(elf: Any, path: Path) -> None:
     if elf["e_flags"] & 3 == 1:
         raise InputError("is for the ELFv1 ABI; ELFv2 is supported", str(path))
     if elf["e_type"] not in ("ET_REL", "ET_EXEC", "ET_DYN"):
-        raise InputError(f"is no object, executable or shared library: {elf['e_type']}", str(path))
+        raise InputError(f"is not an object, executable or shared library: {elf['e_type']}", str(path))
 
 
 def _flags(section: Any) -> tuple[bool, bool]:

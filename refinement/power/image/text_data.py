@@ -55,7 +55,7 @@ def data_bytes(directive: str, operands: Sequence[str], value: Callable[[str], i
         try:
             found += ast.literal_eval("b" + each)
         except (ValueError, SyntaxError):
-            raise ExpressionError(f"{each!r} is no string") from None
+            raise ExpressionError(f"{each!r} is not a string") from None
         found += b"" if directive == ".ascii" else b"\0"
     return found
 

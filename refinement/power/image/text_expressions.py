@@ -31,7 +31,7 @@ def evaluate(text: str, symbols: Symbols) -> int:
     tokens = _tokens(text)
     value, rest = _sum(tokens, 0, symbols)
     if rest != len(tokens):
-        raise ExpressionError(f"{text.strip()!r} is no expression")
+        raise ExpressionError(f"{text.strip()!r} is not an expression")
     return value
 
 
@@ -41,7 +41,7 @@ def _tokens(text: str) -> list[str]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise ExpressionError(f"{text.strip()!r} is no expression")
+            raise ExpressionError(f"{text.strip()!r} is not an expression")
         found.append(match[1])
         at = match.end()
     return found

@@ -127,7 +127,7 @@ def _moved(unit: ScalarUnit, name: str, index: int, names: Names) -> Pointer:
     """Return a pointer so many elements on."""
     pointer = unit.value(name, names)
     if not isinstance(pointer, Pointer) or pointer.element is None:
-        raise illegal(f"{name} is no pointer to elements")
+        raise illegal(f"{name} is not a pointer to elements")
     return Pointer(pointer.array, pointer.offset + index * pointer.element.bits // 8, pointer.element)
 
 

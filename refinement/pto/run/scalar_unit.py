@@ -361,7 +361,7 @@ class ScalarUnit:
     def _view(self, statement: TensorView, names: Names) -> None:
         pointer = self.value(statement.pointer, names)
         if not isinstance(pointer, Pointer):
-            raise illegal(f"{statement.pointer} is no pointer")
+            raise illegal(f"{statement.pointer} is not a pointer")
         element = self._element(statement.type, pointer)
         shape, strides = (
             self.numbers(each, names, "the extent") for each in (statement.shape, statement.strides)
@@ -382,7 +382,7 @@ class ScalarUnit:
     def _partition(self, statement: PartitionView, names: Names) -> None:
         view = self.value(statement.source, names)
         if not isinstance(view, View):
-            raise illegal(f"{statement.source} is no tensor view")
+            raise illegal(f"{statement.source} is not a tensor view")
         offsets, sizes = (
             self.numbers(each, names, "the extent") for each in (statement.offsets, statement.sizes)
         )
@@ -414,7 +414,7 @@ class ScalarUnit:
             found = self.value(written[role].name, names)
             if role == operation.view:
                 if not isinstance(found, View):
-                    raise illegal(f"{written[role].name} is no view of global memory")
+                    raise illegal(f"{written[role].name} is not a view of global memory")
                 view = found
             elif isinstance(found, TileBuffer):
                 tiles[role] = found

@@ -312,7 +312,7 @@ class Induction:
         self._stored.append(actual)
         found = held_by(self.store, actual)
         if held is not None and not np.array_equal(held, found):
-            raise UnsupportedError("what is stored depends on the rest of the size")
+            raise UnsupportedError("the stored values depend on the remainder of the size")
         self._held_format = self._format(found)
         self._bound_sums(found, numbers)
         for taken in self._possible_starts(rest):

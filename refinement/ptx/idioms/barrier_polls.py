@@ -129,7 +129,7 @@ class _Ways:
         question, meets = self._question(at, state), set[int]()
         for again, other in self._asked_next(at + 1, self._answered(state, answer, at, 0)):
             if self._body[again].predicate is not None or self._question(again, other) != question:
-                raise _RefusalError(f"who asks in vain asks something else in line {self._body[again].line}")
+                raise _RefusalError(f"line {self._body[again].line} polls something else after a failed poll")
             other_answer = next(register_names(self._body[again].operands[:1]), "")
             meets.add(self._meets(leaving, again, self._answered(other, other_answer, again, 1)))
         return meets.pop() if len(meets) == 1 else None
@@ -150,8 +150,8 @@ class _Ways:
             if not differing:
                 return index
         if differing:
-            raise _RefusalError(f"{differing[0]} depends on how often it was asked")
-        raise _RefusalError("who is told at once goes on elsewhere than who asked again")
+            raise _RefusalError(f"{differing[0]} depends on the number of polls")
+        raise _RefusalError("threads whose first poll succeeds continue elsewhere than those that poll again")
 
     # -- ways through the text
     def _asked_next(self, at: int, state: _State) -> Iterator[tuple[int, _State]]:

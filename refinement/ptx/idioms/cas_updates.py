@@ -124,8 +124,8 @@ def _update(
         count, updates = _updates(store, guessed[one], terms[one], width)
         if not updates:
             execution.unsupported(
-                f"{execution.instruction.mnemonic}: a loop that makes of a word what is no sum or extremum "
-                "of it and others"
+                f"{execution.instruction.mnemonic}: a loop that updates a word by anything but a sum or an "
+                "extremum of it and others"
             )
         size = width // 8 // count
         for number, update in enumerate(updates):

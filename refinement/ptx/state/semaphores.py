@@ -460,7 +460,7 @@ class Semaphores:
         """Return a word that holds what is there before the kernel writes it."""
         if part.name != "global":
             written = part.lanes.written(np.array([offset]), size).any()
-            broken = "data were written to the word, or what is not all of it" if written else ""
+            broken = "data, or only a part of the word, were written to it" if written else ""
             return Word(size, [Write(UNKNOWN)], broken=broken)
         at = np.array([offset])
         if part.lanes.written(at, size).all():
