@@ -85,7 +85,7 @@ def test_the_bound_is_compared_and_nothing_is_where_nothing_is_said(
     ("error", "says"),
     [
         ("1e-3 * abs(sum(k, A[i, k] * x[k]))", "can't be compared"),  # products cancel
-        ("1e-3 * sum(k, A[i, k] * x[k])", "no sum of products of absolute values"),  # may be negative
+        ("1e-3 * sum(k, A[i, k] * x[k])", "not a sum of products of absolute values"),  # may be negative
         ("1e-3 * sum(k < 15, abs(A[i, k] * x[k]))", "not shown to have"),  # one is missing
         ("1e-3", "not shown to have"),
     ],

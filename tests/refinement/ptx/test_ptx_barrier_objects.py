@@ -223,7 +223,7 @@ def test_a_fault_is_found_where_it_shows(name: str) -> None:
     [
         (
             (ASK, "@%p1 bra DONE;\nadd.u32 %r4, %r4, 0;\nbra AGAIN;\nDONE:"),
-            "%r4 depends on how often",
+            "%r4 depends on the number of polls",
         ),
         (
             (ASK, "@%p1 bra DONE;\nst.shared.u32 [%r3], 1;\nbra AGAIN;\nDONE:"),
@@ -235,7 +235,7 @@ def test_a_fault_is_found_where_it_shows(name: str) -> None:
         ),
         (
             (ASK, "@%p1 bra DONE;\nadd.u32 %r1, %r1, 8;\nbra AGAIN;\nDONE:"),
-            "asks something else",
+            "polls something else",
         ),
         (("mbarrier.test_wait", "@%p0 mbarrier.test_wait"), "has a guard"),
         (
