@@ -54,8 +54,7 @@ _OF_PRODUCTS = ("lg2", "rcp", "sqrt", "rsqrt")
 _LARGEST_POWER = 1 << 12
 
 _MASK, _ORDINARY = 1 << 13, 1 << 10
-"""How great a number is that a mask subtracts in an exponent of 2, at least, and any other constant there,
-at most: the one outweighs several of the others."""
+"""A mask subtracts at least so much in an exponent of 2, any other constant there at most so much."""
 
 _ABOUT_LOG2_OF_E = Fraction(3, 2)
 """By this masks in exponents of e are compared with those of 2."""
