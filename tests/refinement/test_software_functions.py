@@ -196,10 +196,15 @@ CHOSEN_POWERS = {
 
 
 @pytest.mark.parametrize("name", CHOSEN_POWERS)
-@pytest.mark.parametrize("width", ["0f358637BD", "0f34000000"])
+@pytest.mark.parametrize("width", ["0f358637BD", "0f3A83126F"])
 def test_a_choice_beside_a_power_is_no_power_that_is_written_out(name: str, width: str) -> None:
     """|x^2 - 2| < w ? 2 : x^2 is x^2 to 20 bits, but a product is not taken for one to 20 bits."""
     power, formula = CHOSEN_POWERS[name]
     chosen = f"sub.f32 %f1, %f0, 0f40000000; abs.f32 %f1, %f1; setp.lt.f32 %p1, %f1, {width};"
     body = f"{power} {chosen} selp.f32 %C, 0f40000000, %f0, %p1;"
     assert result_of(body, f"C[i] = {formula}", ARRAYS).verdict == "undecided"
+
+
+def test_a_choice_of_what_a_product_is_anyway_is_that_product() -> None:
+    body = "mul.f32 %f0, %A, %A; setp.eq.f32 %p1, %A, 0f00000000; selp.f32 %C, 0f00000000, %f0, %p1;"
+    assert result_of(body, "C[i] = A[i] * A[i]", ARRAYS).verdict == "verified"

@@ -52,6 +52,9 @@ _PRODUCT, _SUM = operations.fused(F32, ((F32, F32),)), operations.fused(F32, (),
 _ARITHMETIC = (operations.FUSED, operations.NEGATE, operations.QUOTIENT, operations.FUNCTION)
 """What makes a product or a reciprocal; a library makes a power of bits."""
 
+_ROUNDING = 2.0**-23
+"""A product may be off by so much of its value: twice one rounding."""
+
 _NONE = -1
 
 
@@ -262,8 +265,7 @@ class SoftwareFunctions:
         try:
             got = self._values(argument, above, _words(_GUESSED))
             for function in _likely(domain, got):
-                if function.rational and self._has_side(argument, above, function):
-                    continue
+                plain = function.rational and self._has_side(argument, above, function)
                 proof = proved(
                     self._store,
                     argument,
@@ -271,7 +273,7 @@ class SoftwareFunctions:
                     function,
                     domain,
                     self._computing_of(argument, above),
-                    SURELY,
+                    _ROUNDING if plain else SURELY,
                 )
                 if proof is not None:
                     return Written(function, proof.error, proof.words)
@@ -282,7 +284,7 @@ class SoftwareFunctions:
     def _has_side(self, argument: int, above: list[int], function: LibraryFunction) -> bool:
         """Tell whether a side of a choice is a function by arithmetic alone.
 
-        ``|x^2 - 2| < 1e-6 ? 2 : x^2`` is no power that is written out, but a choice beside one.
+        What else is chosen beside ``x^2`` has to be that, too, and not to 20 bits only.
         """
         values = self._computed(argument, above, _words(_GUESSED))
         plain = {argument}
