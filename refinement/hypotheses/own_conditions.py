@@ -33,6 +33,7 @@ from ..terms.interning import Ids
 from ..terms.operations import Sum
 from ..terms.store import CONSTANT, INPUT, NORMAL_FORM, Operation
 from ..terms.traversal import by_operation, within
+from .exact_scalings import is_scaled_exactly
 from .narrow_conversions import NarrowConversions
 from .symbolic_bounds import SymbolicBounds
 from .term_growth import TermGrowth
@@ -348,6 +349,8 @@ class OwnConditions:
         (degree, down, up), most = self._growth.of(np.array([term], dtype=np.int32))[0], self._degree
         far = _FAR if fmt.exponent_bits > 5 else _FAR >> 2
         if not (down < -far or (not narrow and (degree > most or up > far))) or self._is_exact(term):
+            return None
+        if narrow and is_scaled_exactly(self._store, term):
             return None
         (number,) = self._numbers(np.array([term]), fmt)
         low, high = self._exact_range(term)

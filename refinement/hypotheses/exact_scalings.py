@@ -1,0 +1,47 @@
+"""Exact products with powers of two: numbers of a narrower format that stay on the grid of a wider one."""
+
+from __future__ import annotations
+
+from math import frexp
+
+import numpy as np
+
+from ...spec.float_encoding import decode
+from ...spec.formats import FloatFormat
+from ..analysis.quantisation import widens
+from ..terms import operations
+from ..terms.operations import Sum
+from ..terms.store import CONSTANT, TermStore
+
+
+def is_scaled_exactly(store: TermStore, term: int) -> bool:
+    """Tell whether a term is ``x * 2**k`` with x of a format whose multiples of ``2**quantum`` it keeps.
+
+    With q the quantum of x's format and p its precision, ``x * 2**k`` is a multiple of ``2**(q + k)`` of at
+    most p significant bits: a format of as many bits, and of a quantum of at most ``q + k``, has it, where it
+    does not overflow.
+    """
+    operation = store.operation(term)
+    how, result = operation.attribute, operation.result
+    if operation.name != operations.FUSED or not isinstance(result, FloatFormat):
+        return False
+    if not isinstance(how, Sum) or how.products != 1 or how.addends or how.flush:
+        return False
+    sides = list(zip(store.arguments(np.array([term]))[0, :2].tolist(), operation.operands, strict=True))
+    for (number, _), (factor, read) in (sides, sides[::-1]):
+        if not isinstance(read, FloatFormat) or not store.are(CONSTANT, np.array([factor]))[0]:
+            continue
+        words = store.constant_values(np.array([factor])).astype(read.storage)
+        fraction, exponent = frexp(float(decode(words, read)[0]))
+        source = _source(store, number)
+        if abs(fraction) == 0.5 and source is not None:
+            return source.precision <= result.precision and source.quantum + exponent - 1 >= result.quantum
+    return False
+
+
+def _source(store: TermStore, term: int) -> FloatFormat | None:
+    """Return the format that a number had before it was widened."""
+    while widens(operation := store.operation(term)):
+        term = int(store.arguments(np.array([term]))[0, 0])
+    fmt = operation.result
+    return fmt if isinstance(fmt, FloatFormat) else None

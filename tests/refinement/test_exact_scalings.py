@@ -1,0 +1,46 @@
+"""Products with powers of two are told to be exact just where all numbers of the narrower format are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mmaproof.refinement.hypotheses.exact_scalings import is_scaled_exactly
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.store import TermStore
+from mmaproof.spec.float_encoding import decode, encode
+from mmaproof.spec.formats import E4M3, E5M2, F16, F32, FloatFormat
+from mmaproof.spec.rounding import Rounding
+
+
+def scaled(
+    store: TermStore, source: FloatFormat, result: FloatFormat, power: int, *, flush: bool = False
+) -> int:
+    number = store.inputs("x", source, np.arange(1))
+    if source != result:
+        number = store.apply(operations.fused(result, (), (source,)), number)
+    factor = store.constants(words(2.0**power, result).astype(np.uint64), result.bits)
+    return int(store.apply(operations.fused(result, ((result, result),), flush=flush), number, factor)[0])
+
+
+def words(numbers: Any, fmt: FloatFormat) -> Any:
+    return encode(np.atleast_1d(np.asarray(numbers, dtype=np.float64)), fmt, Rounding.NEAREST_EVEN)
+
+
+@pytest.mark.parametrize("power", range(-14, 1))
+@pytest.mark.parametrize(("source", "result"), [(E4M3, F16), (E5M2, F16), (F16, F16), (F16, F32)])
+def test_all_numbers_are_kept_where_a_product_is_told_to_be_exact(
+    source: FloatFormat, result: FloatFormat, power: int
+) -> None:
+    numbers = decode(np.arange(1 << source.bits).astype(source.storage), source).astype(np.float64)
+    exact = numbers[np.isfinite(numbers)] * 2.0**power
+    kept = decode(words(exact, result), result).astype(np.float64)
+    told = is_scaled_exactly(store := TermStore(), scaled(store, source, result, power))
+    assert told == bool((kept == exact).all())
+
+
+def test_a_product_that_is_flushed_is_not_told_to_be_exact() -> None:
+    store = TermStore()
+    assert not is_scaled_exactly(store, scaled(store, F16, F32, -1, flush=True))
