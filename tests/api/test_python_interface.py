@@ -43,7 +43,7 @@ def test_importing_it_imports_nothing_else() -> None:
         "import sys, mmaproof; print([name for name in sys.modules if 'mmaproof' in name or name == 'numpy'])"
     )
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert printed.stdout == "['mmaproof']\n"
+    assert printed.stdout == "['mmaproof.version', 'mmaproof']\n"
 
 
 def test_the_catalogue_is_proved() -> None:
