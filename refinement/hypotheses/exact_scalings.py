@@ -7,7 +7,7 @@ from math import frexp
 import numpy as np
 
 from ...spec.float_encoding import decode
-from ...spec.formats import FloatFormat
+from ...spec.formats import FloatFormat, Format
 from ..analysis.quantisation import widens
 from ..terms import operations
 from ..terms.operations import Sum
@@ -28,20 +28,19 @@ def is_scaled_exactly(store: TermStore, term: int) -> bool:
     if not isinstance(how, Sum) or how.products != 1 or how.addends or how.flush:
         return False
     sides = list(zip(store.arguments(np.array([term]))[0, :2].tolist(), operation.operands, strict=True))
-    for (number, _), (factor, read) in (sides, sides[::-1]):
+    for (number, own), (factor, read) in (sides, sides[::-1]):
         if not isinstance(read, FloatFormat) or not store.are(CONSTANT, np.array([factor]))[0]:
             continue
         words = store.constant_values(np.array([factor])).astype(read.storage)
         fraction, exponent = frexp(float(decode(words, read)[0]))
-        source = _source(store, number)
+        source = _source(store, number, own)
         if abs(fraction) == 0.5 and source is not None:
             return source.precision <= result.precision and source.quantum + exponent - 1 >= result.quantum
     return False
 
 
-def _source(store: TermStore, term: int) -> FloatFormat | None:
-    """Return the format that a number had before it was widened."""
-    while widens(operation := store.operation(term)):
-        term = int(store.arguments(np.array([term]))[0, 0])
-    fmt = operation.result
-    return fmt if isinstance(fmt, FloatFormat) else None
+def _source(store: TermStore, term: int, read: Format) -> FloatFormat | None:
+    """Return the format that a number, read in a format, had before it was widened."""
+    while (operation := store.operation(term)).result == read and widens(operation):
+        term, read = int(store.arguments(np.array([term]))[0, 0]), operation.operands[0]
+    return read if isinstance(read, FloatFormat) else None

@@ -11,7 +11,7 @@ from mmaproof.refinement.hypotheses.exact_scalings import is_scaled_exactly
 from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.float_encoding import decode, encode
-from mmaproof.spec.formats import E4M3, E5M2, F16, F32, FloatFormat
+from mmaproof.spec.formats import BF16, E4M3, E5M2, F16, F32, FloatFormat
 from mmaproof.spec.rounding import Rounding
 
 
@@ -44,3 +44,12 @@ def test_all_numbers_are_kept_where_a_product_is_told_to_be_exact(
 def test_a_product_that_is_flushed_is_not_told_to_be_exact() -> None:
     store = TermStore()
     assert not is_scaled_exactly(store, scaled(store, F16, F32, -1, flush=True))
+
+
+def test_bits_that_are_read_in_another_format_are_numbers_of_that_one() -> None:
+    """The bits of an e4m3 number widened to f16, read as bf16: with 2^-1 not all of them are numbers of f16."""
+    store = TermStore()
+    widened = store.apply(operations.fused(F16, (), (E4M3,)), store.inputs("x", E4M3, np.arange(1)))
+    half = store.constants(words(0.5, F16).astype(np.uint64), F16.bits)
+    product = store.apply(operations.fused(F16, ((BF16, F16),)), widened, half)
+    assert not is_scaled_exactly(store, int(product[0]))
