@@ -47,7 +47,7 @@ def test_a_product_that_is_flushed_is_not_told_to_be_exact() -> None:
 
 
 def test_bits_that_are_read_in_another_format_are_numbers_of_that_one() -> None:
-    """The bits of an e4m3 number widened to f16, read as bf16: with 2^-1 not all of them are numbers of f16."""
+    """Bits of an e4m3 number widened to f16, read as bf16: halves of them are not all numbers of f16."""
     store = TermStore()
     widened = store.apply(operations.fused(F16, (), (E4M3,)), store.inputs("x", E4M3, np.arange(1)))
     half = store.constants(words(0.5, F16).astype(np.uint64), F16.bits)
