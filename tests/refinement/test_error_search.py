@@ -41,7 +41,7 @@ def test_a_dot_product_in_f16_is_refuted_by_inputs_that_replay(
     count: int, ensures: str, tmp_path: Path
 ) -> None:
     found = product(count, IN_F16, ensures, tmp_path, TO_F32)
-    (finding,) = found.result.findings
+    finding, _ = found.result.findings  # and that a product in f16 may overflow
     assert (found.result.verdict, finding.kind) == (Verdict.REFUTED, Kind.INACCURATE)
     assert "its error on inputs found is" in finding.message and "is allowed" in finding.message
     assert found.counterexample is not None
