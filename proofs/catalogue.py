@@ -22,8 +22,8 @@ _remembered: dict[tuple[str, ...], tuple[Theorem, ...]] = {}
 """What stands for the theorems of all families, by these; see `remember`."""
 
 
-SUBJECTS = (*NAMES, "engine")
-"""What theorems are about: the instruction sets, and the verifier itself."""
+ENGINE = "engine"
+"""What theorems are about besides instruction sets: the verifier itself."""
 
 
 @cache
@@ -31,7 +31,7 @@ def families() -> dict[str, tuple[str, ...]]:
     """Return the modules that have the theorems of a family, by the prefix of the theorems' ids."""
     return {
         f"{subject}/{family}/": tuple(f"{__package__}.{subject}.{module}" for module in modules)
-        for subject in SUBJECTS
+        for subject in (*NAMES, ENGINE)
         for family, modules in import_module(f".{subject}", __package__).FAMILIES.items()
     }
 

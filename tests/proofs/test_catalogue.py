@@ -36,7 +36,7 @@ def test_patterns_select_what_a_look_at_every_id_selects(chosen: list[str]) -> N
     assert [obligation.id for obligation in catalogue.matching(chosen)] == expected
 
 
-@pytest.mark.parametrize("isa", catalogue.SUBJECTS)
+@pytest.mark.parametrize("isa", (*catalogue.NAMES, catalogue.ENGINE))
 def test_every_module_with_theorems_has_its_family(isa: str) -> None:
     package = f"mmaproof.proofs.{isa}"
     stems = {path.stem for path in Path(mmaproof.proofs.__path__[0], isa).glob("*.py")} - {"__init__"}
