@@ -36,7 +36,7 @@ class Overflow:
     possible : array
         Terms whose range is known, and goes beyond their format.
     lost : array
-        Terms whose range is known, and so small that their format makes 0 of all of it.
+        Terms whose range is known, and below the normal numbers of their format: all of it underflows.
     """
 
     unknown: frozenset[FloatFormat]
@@ -79,7 +79,7 @@ class Overflows:
             fmt = operation.result
             assert isinstance(fmt, FloatFormat)
             ends = np.abs(self.ranges.exact[members])
-            lost.append(members[(ends.max(-1) > 0) & (ends.max(-1) < _underflow_below(fmt))])
+            lost.append(members[(ends.max(-1) > 0) & (ends.max(-1) < 2.0**fmt.minimum_exponent)])
             beyond = (np.isfinite(ends) & (ends >= overflow_from(fmt))).any(-1)
             if (~np.isfinite(ends).all(-1) & ~beyond).any():
                 unknown.add(fmt)
@@ -94,13 +94,15 @@ class Overflows:
         return operands(self.store, operation, members)
 
     def described(self, rounding: int) -> str:
-        """Say how far a rounding goes that was found possible to overflow, or to make 0 of all numbers."""
+        """Say how far a rounding goes that overflows for some numbers, or underflows for all."""
         fmt = self.store.operation(rounding).result
         assert isinstance(fmt, FloatFormat)
         least, greatest = self.ranges.exact[rounding]
         numbers = f"a number from {least:.6g} to {greatest:.6g} is rounded to {fmt}"
         if max(abs(least), abs(greatest)) < _underflow_below(fmt):
             return f"{numbers}, in which it is 0"
+        if max(abs(least), abs(greatest)) < 2.0**fmt.minimum_exponent:
+            return f"{numbers}, whose normal numbers begin at {2.0**fmt.minimum_exponent:.6g}"
         return f"{numbers}, which overflows from {overflow_from(fmt):.6g} on"
 
     def within(self, terms: Ids, roundings: Ids) -> Ids:

@@ -228,10 +228,12 @@ def test_the_sign_that_a_root_needs_follows_from_conditions() -> None:
     assert "in-domain" not in hypotheses(both)
 
 
-def test_a_number_that_is_nil_in_a_format_for_all_inputs_is_not_verified() -> None:
+def test_a_number_that_underflows_in_a_format_for_all_inputs_is_not_verified() -> None:
     body = "cvt.rn.f16.f32 %h1, %X; cvt.f32.f16 %Y, %h1;"
     nil = result_of(body, "Y[i] = X[i]", ONE, requires=["abs(X[i]) <= 1e-10"])
     assert "in which it is 0" in refused(nil)
+    subnormal = result_of(body, "Y[i] = X[i]", ONE, requires=["abs(X[i]) <= 1e-6"])
+    assert "whose normal numbers begin at 6.10352e-05" in refused(subnormal)
     assert result_of(body, "Y[i] = X[i]", ONE, requires=["abs(X[i]) <= 1000"]).verdict == "verified"
 
 
