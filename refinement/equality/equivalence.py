@@ -20,8 +20,10 @@ from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, TermStore, bits
-from ..terms.traversal import by_operation
+from ..terms.store import CONSTANT, Operation, TermStore, bits
+from ..terms.traversal import by_operation, fill, operands
+from .arg_extrema import ArgExtrema
+from .order_cases import OrderCases
 from .sign_cases import SignCases
 from .special_values import SpecialValues
 from .truncated_floats import TruncatedFloats
@@ -64,6 +66,8 @@ class Comparison:
     special: SpecialValues | None = None
     read: tuple[Ids, Ids] | None = None
 
+
+_UNKNOWN = -1
 
 _POLE = "what divides, or has a logarithm, is 0 for all inputs"
 _CONSTANT = "for all inputs it may be NaN, or another infinity"
@@ -166,7 +170,8 @@ def _compared(
     rounded = equal & ~identical
     both = np.concatenate([actual[rounded], expected[rounded]])
     if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:
-        return Comparison(equal, equal, None, reason, special=special)
+        identical = identical | _equal_bits(forms, actual, expected, rounded)
+        rounded = equal & ~identical
     if not rounded.any():
         return Comparison(identical, equal, None, reason, special=special)
     undergone = roundings(forms.store, actual[rounded], expected[rounded])
@@ -180,6 +185,35 @@ def _compared(
         equal &= overflowing == NONE
         undergone = discharged(forms.overflows.ranges, both, undergone)
     return Comparison(identical, equal, undergone, reason, overflowing, special=special)
+
+
+def _equal_bits(
+    forms: NormalForms, actual: Ids, expected: Ids, equal: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Tell which integers (n,), of those equal over the real numbers, are so whatever floats they depend on.
+
+    No comparison holds of a NaN, and of a NaN and a number there is a maximum.
+    """
+    found, members = equal.copy(), np.flatnonzero(equal)
+    sides = actual[members], expected[members]
+    members = members[_read_floats(forms.store, sides[0]) | _read_floats(forms.store, sides[1])]
+    found[members[OrderCases(forms).unequal(actual[members], expected[members], bits(1))]] = False
+    return found
+
+
+def _read_floats(store: TermStore, terms: Ids) -> NDArray[np.bool_]:
+    """Tell which terms (n,) depend on words as floats."""
+    table = np.full(len(store), _UNKNOWN, dtype=np.int8)
+
+    def compute(operation: Operation, members: Ids, known: NDArray[np.int8]) -> NDArray[np.int8]:
+        reads = any(isinstance(fmt, FloatFormat) for fmt in operation.operands)
+        found = np.full(len(members), reads, dtype=np.int8)
+        for each in operands(store, operation, members):
+            found |= known[each].reshape(len(members), -1).max(axis=1)
+        return found
+
+    fill(store, terms, table, _UNKNOWN, partial(operands, store), compute)
+    return table[terms].astype(bool)
 
 
 def _have_poles(forms: NormalForms, terms: Ids) -> bool:
@@ -289,9 +323,10 @@ def _thoroughly(
     differing, reason = _at_once(forms, actual, expected, members, fmt)
     if not len(differing):
         return differing, reason
-    cases = SignCases(forms, partial(_unequal_at_once, forms))
-    found = differing[cases.unequal(actual[differing], expected[differing], fmt)]
-    return found, reason if len(found) else None
+    at_once = partial(_unequal_at_once, forms)
+    for cases in (ArgExtrema(forms), SignCases(forms, at_once), OrderCases(forms, at_once)):
+        differing = differing[cases.unequal(actual[differing], expected[differing], fmt)]
+    return differing, reason if len(differing) else None
 
 
 def _unequal_at_once(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Indices:

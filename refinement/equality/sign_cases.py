@@ -8,7 +8,7 @@ they do for one of the signs, or the number is put in for what it is compared wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -20,10 +20,10 @@ from ..normal_forms.forms import NormalForms
 from ..normal_forms.sparse_polynomials import Coefficient, Monomial, sparse
 from ..terms import operations
 from ..terms.evaluation import apply
-from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.store import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, VECTOR, Operation
 from ..terms.traversal import operands
+from .instances_of_pairs import unequal_pairs
 
 Unequal = Callable[[Ids, Ids, Format], NDArray[np.intp]]
 """Tells which terms (n,) are not shown equal to others."""
@@ -65,22 +65,13 @@ class SignCases:
         self._signs: dict[tuple[int, int, Format], tuple[Number, int] | None] = {}
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
-        """Return which terms (n,) are not shown equal; after the first that is not, none is looked at.
+        """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
 
-        What is an instance of terms that are equal is equal.
-        """
-        instances = TermInstances(self._store)
-        pairs, members = np.stack([left, right], axis=1), np.arange(len(left))
-        shapes = instances.shapes(pairs.reshape(-1)).reshape(-1, 2)
-        while len(members):
-            first, others = pairs[members[0]], members[1:]
-            plain = self._written((int(first[0]), int(first[1])))
-            if plain is None or not self._are_equal(plain, fmt, _DEPTH, {}, given=True):
-                return members
-            alike = others[(shapes[others] == shapes[members[0]]).all(axis=1)]
-            same = alike[instances.of(first, pairs[alike])] if len(alike) else alike
-            members = np.setdiff1d(others, same)
-        return members
+        def are_equal(pair: Sequence[int]) -> bool:
+            plain = self._written((pair[0], pair[1]))
+            return plain is not None and self._are_equal(plain, fmt, _DEPTH, {}, given=True)
+
+        return unequal_pairs(self._store, left, right, are_equal)
 
     def _are_equal(
         self,

@@ -1,0 +1,359 @@
+"""Indices of greatest and least numbers, whatever scan or tree of comparisons finds them.
+
+``m1 > m2 ? i1 : i2`` is the index of the greatest of all numbers if ``i1`` and ``i2`` are those of two sets
+and ``m1`` and ``m2`` are the greatest of these. Which of equal numbers is taken, that with the least index or
+that with the greatest, has to be the same throughout. ``min(k, where(x[k] == max(k, x[k]), k, n))`` is the
+least index of the greatest number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import FloatFormat, Format
+from ..normal_forms.forms import NormalForms
+from ..terms import operations
+from ..terms.evaluation import apply, evaluate, signed_values
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, Operation
+from ..terms.traversal import operands
+from .instances_of_pairs import unequal_pairs
+from .resolved_choices import ordered_format
+
+_MOST_TERMS = 1 << 13
+"""Terms that an index is made of by choices."""
+
+
+class ArgExtremum(NamedTuple):
+    """The index of the greatest or the least of some numbers.
+
+    Attributes
+    ----------
+    which : str
+        ``max`` or ``min``.
+    format : Format
+        Of the numbers.
+    last : bool, optional
+        Whether it is the greatest index of equal numbers, not the least; None of a single number.
+    places : frozenset of (int, int)
+        Of each number its normal form, and its index.
+    extremum : int
+        A term that is the greatest or the least number.
+    """
+
+    which: str
+    format: Format
+    last: bool | None
+    places: frozenset[tuple[int, int]]
+    extremum: int
+
+    def is_same(self, other: ArgExtremum) -> bool:
+        """Tell whether another one is the same index for all numbers."""
+        return self._replace(extremum=0) == other._replace(extremum=0)
+
+
+class _Pair(NamedTuple):
+    """Two terms that are compared, and the format in which they are."""
+
+    first: int
+    second: int
+    format: Format
+
+    def is_of(self, one: int, other: int) -> bool:
+        """Tell whether it is of two terms, in either order."""
+        return {self.first, self.second} == {one, other}
+
+
+class _Condition(NamedTuple):
+    """A condition that depends on how the terms of one or two pairs lie to each other.
+
+    Attributes
+    ----------
+    pairs : tuple of _Pair
+        The pairs.
+    holds : array (3, 3)
+        Whether it holds where the first term of the first pair is less, equal and greater, and where that of
+        the second is, if there is one.
+    """
+
+    pairs: tuple[_Pair, ...]
+    holds: NDArray[np.bool_]
+
+    def led_by(self, numbers: _Pair) -> NDArray[np.bool_]:
+        """Return `holds` with some pair as the first."""
+        return self.holds if self.pairs[0] == numbers else self.holds.T
+
+
+class _Equality(NamedTuple):
+    """``where(x == m, k, n)``.
+
+    Attributes
+    ----------
+    sides : tuple of int
+        What is compared.
+    format : Format
+        In which it is.
+    index, otherwise : int
+        The constants that are chosen.
+    """
+
+    sides: tuple[int, int]
+    format: Format
+    index: int
+    otherwise: int
+
+
+class ArgExtrema:
+    """Compares indices of extrema.
+
+    Parameters
+    ----------
+    forms : NormalForms
+        Of the terms.
+    """
+
+    def __init__(self, forms: NormalForms) -> None:
+        self._forms, self._store = forms, forms.store
+        self._known: dict[int, ArgExtremum | None] = {}
+        self._plain_numbers: dict[int, int] = {}
+
+    def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
+        """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
+        return unequal_pairs(self._store, left, right, self._are_equal)
+
+    def _are_equal(self, pair: Sequence[int]) -> bool:
+        one, other = (self.of(term) for term in pair)
+        return one is not None and other is not None and one.is_same(other)
+
+    def of(self, term: int) -> ArgExtremum | None:
+        """Return of which numbers a term is the index of the greatest or the least; None of other terms."""
+        inside, pending = set[int](), [term]
+        while pending:
+            each = pending.pop()
+            if each not in inside and len(inside) < _MOST_TERMS:
+                inside.add(each)
+                operation = self._store.operation(each)
+                pending += self._operands(each)[1:] if operation.name == operations.SELECT else []
+        for each in sorted(inside):
+            if each not in self._known:
+                self._known[each] = self._found(each)
+        return self._known.get(term)
+
+    def _found(self, term: int) -> ArgExtremum | None:
+        operation = self._store.operation(term)
+        if operation.name == operations.SELECT:
+            condition, then, otherwise = self._operands(term)
+            found = self._condition(condition)
+            return None if found is None else self._chosen(found, then, otherwise)
+        if operation.name == operations.EXTREMUM and not isinstance(operation.result, FloatFormat):
+            return self._written_out(term)
+        return None
+
+    # -- a choice between the indices of two sets
+    def _chosen(self, condition: _Condition, then: int, otherwise: int) -> ArgExtremum | None:
+        compared = [each for each in condition.pairs if not each.is_of(then, otherwise)]
+        if len(compared) != 1:
+            return None
+        (numbers,) = compared
+        indices = next((each for each in condition.pairs if each is not numbers), None)
+        less, equal, greater = condition.led_by(numbers)
+        if indices is not None and indices.first != then:
+            less, equal, greater = less[::-1], equal[::-1], greater[::-1]
+        if (less != less[0]).any() or (greater != greater[0]).any() or less[0] == greater[0]:
+            return None
+        for one, other in (numbers[:2], numbers[1::-1]):
+            # The first index is that of the number `one`, and taken where this is the greater, or the less.
+            which = "max" if bool(greater[0]) == (one == numbers.first) else "min"
+            sides = [self._set(*side, which, numbers.format) for side in ((then, one), (otherwise, other))]
+            if sides[0] is not None and sides[1] is not None:
+                found = self._joined(sides[0], sides[1], equal)
+                if found is not None:
+                    return found
+        return None
+
+    def _set(self, index: int, number: int, which: str, fmt: Format) -> ArgExtremum | None:
+        """Return the numbers whose greatest or least is a number that has an index."""
+        if self._store.operation(index).name == CONSTANT:
+            return self._single(which, fmt, number, index)
+        found = self._known.get(index)
+        if found is None or found.which != which or found.format != fmt:
+            return None
+        return found if self._same(found.extremum, number, fmt) else None
+
+    def _single(self, which: str, fmt: Format, number: int, index: int) -> ArgExtremum:
+        """Return the index of one number; of an infinity that no number is beyond, that of none."""
+        place = self._identity(number, fmt), self._integer(index)
+        places = frozenset[tuple[int, int]]() if self._is_limit(number, which, fmt) else frozenset([place])
+        return ArgExtremum(which, fmt, None, places, number)
+
+    def _is_limit(self, number: int, which: str, fmt: Format) -> bool:
+        if not isinstance(fmt, FloatFormat) or self._store.operation(number).name != CONSTANT:
+            return False
+        infinity = fmt.infinity
+        limit = None if infinity is None else infinity | (fmt.sign_mask if which == "max" else 0)
+        return self._word(number) == limit
+
+    def _joined(self, one: ArgExtremum, other: ArgExtremum, ties: NDArray[np.bool_]) -> ArgExtremum | None:
+        """Return the index in two sets.
+
+        Of equal numbers the first is taken as `ties` (3,) says: where its index is less, equal and greater.
+        """
+        if not one.places or not other.places:
+            return one if one.places else other
+        indices = [[index for _, index in each.places] for each in (one, other)]
+        before, behind = max(indices[0]) < min(indices[1]), min(indices[0]) > max(indices[1])
+        takes = {
+            False: (ties[0] or behind) and (not ties[2] or before),  # the least index
+            True: (not ties[0] or behind) and (ties[2] or before),  # the greatest
+        }
+        ways = [last for last, holds in takes.items() if holds and {one.last, other.last} <= {last, None}]
+        if not ways:
+            return None
+        fmt = one.format
+        both = np.array([one.extremum, other.extremum], dtype=np.int32)
+        extremum = int(apply(self._store, operations.extremum(fmt, one.which), *both))
+        return ArgExtremum(one.which, fmt, ways[0], one.places | other.places, extremum)
+
+    def _condition(self, condition: int) -> _Condition | None:
+        """Return how a condition depends on comparisons; None if it does on more than two pairs of terms."""
+        inside, pending = set[int](), [condition]
+        while pending:
+            term = pending.pop()
+            if term in inside:
+                continue
+            inside.add(term)
+            name = self._store.operation(term).name
+            if name not in (operations.SELECT, operations.BITWISE, operations.COMPARE, CONSTANT):
+                return None
+            pending += self._operands(term) if name != operations.COMPARE else []
+        pairs: list[_Pair] = []
+        values: dict[int, NDArray[np.uint64]] = {}
+        for term in sorted(inside):
+            operation = self._store.operation(term)
+            if operation.name == CONSTANT:
+                values[term] = np.full((3, 3), self._word(term), dtype=np.uint64)
+            elif operation.name != operations.COMPARE:
+                given = [values[each] for each in self._operands(term)]
+                values[term] = evaluate(operation, given).reshape(3, 3)
+            else:
+                left, right = self._operands(term)
+                outcomes = operations.OUTCOMES.get(str(operation.attribute).removesuffix("u"))
+                if outcomes is None or ordered_format(operation) is None:
+                    return None
+                new = _Pair(left, right, operation.operands[0])
+                pair = next((each for each in pairs if each.is_of(left, right)), new)
+                if pair is new:
+                    pairs.append(new)
+                if len(pairs) > 2 or pair.format != new.format:
+                    return None
+                row = np.array(outcomes if left == pair.first else outcomes[::-1], dtype=np.uint64)
+                values[term] = np.broadcast_to(row[:, None] if pair is pairs[0] else row, (3, 3))
+        return _Condition(tuple(pairs), values[condition].astype(bool)) if pairs else None
+
+    def _plain(self, number: int) -> int:
+        """Return a number that conditions choose as an extremum, whichever of equal ones they choose."""
+        inside, pending = set[int](), [number]
+        while pending:
+            term = pending.pop()
+            if term not in inside and term not in self._plain_numbers:
+                inside.add(term)
+                if self._store.operation(term).name == operations.SELECT:
+                    pending += self._operands(term)[1:]
+        for term in sorted(inside):
+            self._plain_numbers[term] = self._made_plain(term)
+        return self._plain_numbers[number]
+
+    def _made_plain(self, term: int) -> int:
+        if self._store.operation(term).name != operations.SELECT:
+            return term
+        condition, then, otherwise = self._operands(term)
+        found = self._condition(condition)
+        pair = next((each for each in found.pairs if each.is_of(then, otherwise)), None) if found else None
+        if found is None or pair is None:
+            return term
+        less, _, greater = found.led_by(pair)
+        if (less != less[0]).any() or (greater != greater[0]).any() or less[0] == greater[0]:
+            return term
+        which = "max" if bool(greater[0]) == (then == pair.first) else "min"
+        sides = np.array([self._plain_numbers[each] for each in (then, otherwise)], dtype=np.int32)
+        return int(apply(self._store, operations.extremum(pair.format, which), *sides))
+
+    # -- written as an extremum of indices
+    def _written_out(self, term: int) -> ArgExtremum | None:
+        """Return what ``min(k, where(x[k] == max(k, x[k]), k, n))`` is, and the same for other extrema."""
+        operation = self._store.operation(term)
+        assert isinstance(operation.attribute, tuple)
+        last = operation.attribute[0] == "max"
+        choices = [self._equality(each) for each in self._members(operation, term)]
+        if None in choices:
+            return None
+        found = [each for each in choices if each is not None]
+        (fmt, *others), ends = {each.format for each in found}, [each.otherwise for each in found]
+        indices = [each.index for each in found]
+        if others or (max(ends) > min(indices) if last else min(ends) < max(indices)):
+            return None
+        for side, which in product((0, 1), ("max", "min")):
+            numbers = [each.sides[side] for each in found]
+            label = operations.extremum(fmt, which)
+            extremum = numbers[0]
+            for number in numbers[1:]:
+                extremum = int(apply(self._store, label, *np.array([extremum, number], dtype=np.int32)))
+            if all(self._same(extremum, each.sides[1 - side], fmt) for each in found):
+                places = frozenset(
+                    (self._identity(number, fmt), index)
+                    for number, index in zip(numbers, indices, strict=True)
+                )
+                return ArgExtremum(which, fmt, last, places, extremum)
+        return None
+
+    def _members(self, operation: Operation, term: int) -> list[int]:
+        """Return what a term is the greatest or the least of."""
+        found, pending, done = [], [term], set[int]()
+        while pending:
+            each = pending.pop()
+            if each in done:
+                continue
+            done.add(each)
+            if self._store.operation(each) == operation:
+                pending += self._operands(each)
+            else:
+                found.append(each)
+        return found
+
+    def _equality(self, term: int) -> _Equality | None:
+        """Return the parts of ``where(x == m, k, n)`` with constants `k` and `n`."""
+        if self._store.operation(term).name != operations.SELECT:
+            return None
+        condition, *chosen = self._operands(term)
+        comparison = self._store.operation(condition)
+        relation = str(comparison.attribute).removesuffix("u")
+        names = [self._store.operation(each).name for each in chosen]
+        if comparison.name != operations.COMPARE or relation not in ("eq", "ne") or names != [CONSTANT] * 2:
+            return None
+        index, otherwise = map(self._integer, chosen if relation == "eq" else chosen[::-1])
+        left, right = self._operands(condition)
+        return _Equality((left, right), comparison.operands[0], index, otherwise)
+
+    # -- terms
+    def _identity(self, term: int, fmt: Format) -> int:
+        return int(self._forms.identifiers(np.array([term], dtype=np.int32), fmt)[0])
+
+    def _same(self, one: int, other: int, fmt: Format) -> bool:
+        one, other = self._plain(one), self._plain(other)
+        return one == other or self._identity(one, fmt) == self._identity(other, fmt)
+
+    def _word(self, term: int) -> int:
+        return int(self._store.constant_values(np.array([term], dtype=np.int32))[0])
+
+    def _integer(self, term: int) -> int:
+        width = self._store.operation(term).result.bits
+        return int(signed_values(np.array([self._word(term)], dtype=np.uint64), width)[0])
+
+    def _operands(self, term: int) -> list[int]:
+        given = operands(self._store, self._store.operation(term), np.array([term], dtype=np.int32))
+        return [each for some in given for each in some.tolist()]

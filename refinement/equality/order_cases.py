@@ -1,0 +1,186 @@
+"""Case splits on orders: equality of terms that choose by comparing a few numbers.
+
+The index of a maximum, a sorting network, ranks, the greater of two pairs: through comparisons, extrema and
+selects a term depends on numbers by their order alone. Under each weak order of the numbers compared, every
+choice is made, and what is left is compared. A number is whatever is compared, an input or not; what numbers
+have to do with each other but for their order is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import FloatFormat, Format
+from ..normal_forms.forms import NormalForms
+from ..terms import operations
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, LEAVES, NORMAL_FORM, VECTOR
+from ..terms.traversal import operands
+from .instances_of_pairs import unequal_pairs
+from .resolved_choices import Number, Numbers, ResolvedChoices, ordered_format
+
+Unequal = Callable[[Ids, Ids, Format], NDArray[np.intp]]
+"""Tells which terms (n,) are not shown equal to others."""
+
+_MOST_TERMS = 4096
+"""Terms that a pair depends on."""
+
+_MOST_CELLS = 1 << 28
+"""Orders, times the terms that are resolved in each."""
+
+_MOST_PAIRS = 256
+"""Pairs of resolved terms that are not identical and have to be compared."""
+
+
+class OrderCases:
+    """Compares terms under each order of the numbers by which they choose.
+
+    Parameters
+    ----------
+    forms : NormalForms
+        Of the terms: they tell which numbers are the same.
+    unequal : callable, optional
+        Compares over the real numbers what is left when choices are made; without it bits are compared, and
+        floats may be infinite and NaN.
+    """
+
+    def __init__(self, forms: NormalForms, unequal: Unequal | None = None) -> None:
+        self._forms, self._store, self._compare = forms, forms.store, unequal
+
+    def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
+        """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
+        return unequal_pairs(self._store, left, right, partial(self._are_equal, fmt))
+
+    def _are_equal(self, fmt: Format, pair: Sequence[int]) -> bool:
+        terms = self._reached(pair)
+        if not terms:
+            return False
+        same, numbers = self._compared(terms)
+        terms = self._reached(pair, {term for term, _ in same})
+        if not numbers or any(self._is_no_number(*each) for each in same):
+            return False
+        exact = None if self._compare is None else self._read_as_bits(terms, pair, fmt)
+        choices = ResolvedChoices.of(self._store, numbers, same, exact)
+        if choices is None or choices.count * len(terms) > _MOST_CELLS:
+            return False
+        sides = choices.resolved(terms, pair)
+        left = np.unique(sides[sides[:, 0] != sides[:, 1]], axis=0)
+        if not len(left) or self._compare is None or len(left) > _MOST_PAIRS:
+            return not len(left)
+        return not len(self._compare(left[:, 0], left[:, 1], fmt))
+
+    def _reached(self, pair: Sequence[int], numbers: frozenset[int] | set[int] = frozenset()) -> list[int]:
+        """Return what a pair depends on, but for what numbers do, in order; nothing if it is too much."""
+        found: set[int] = set()
+        pending = list(pair)
+        while pending:
+            term = pending.pop()
+            if term not in found:
+                found.add(term)
+                if len(found) > _MOST_TERMS:
+                    return []
+                pending += [] if term in numbers else self._operands(term)
+        return sorted(found)
+
+    def _compared(self, terms: Sequence[int]) -> tuple[Mapping[Number, int], list[Numbers]]:
+        """Return the first of numbers that are the same, for each, and the groups that are compared."""
+        decided = self._decided(terms)
+        first: dict[tuple[int, Format], int] = {}
+        same: dict[Number, int] = {}
+        groups: list[tuple[Format, set[int]]] = []
+        for term in terms:
+            fmt = ordered_format(self._store.operation(term))
+            if fmt is None:
+                continue
+            group = set[int]()
+            for leaf in self._numbers(term, fmt):
+                if self._is_constant(leaf):
+                    group.add(leaf)
+                elif leaf not in decided:
+                    same[leaf, fmt] = first.setdefault((self._identity(leaf, fmt), fmt), leaf)
+                    group.add(same[leaf, fmt])
+            joined = [each for each in groups if each[0] == fmt and each[1] & group]
+            groups = [each for each in groups if each not in joined]
+            groups.append((fmt, group.union(*(each for _, each in joined))))
+        found = []
+        for fmt, group in groups:
+            constants = tuple(sorted(filter(self._is_constant, group)))
+            if numbers := tuple(sorted(group - set(constants))):
+                found.append(Numbers(fmt, numbers, constants))
+        return same, found
+
+    def _read_as_bits(self, terms: Sequence[int], pair: Sequence[int], fmt: Format) -> set[int]:
+        """Return what is read not as a float, but as bits: of equal floats, two zeros have different ones."""
+        found = set[int]() if isinstance(fmt, FloatFormat) else set(chain(*map(self._passed_on, pair)))
+        for term in terms:
+            operation = self._store.operation(term)
+            if operation.name in (operations.SELECT, VECTOR):
+                continue
+            given = self._operands(term)
+            formats = [*operation.operands, *([None] * len(given))]  # what is put together is bits
+            for operand, read in zip(given, formats, strict=False):
+                if not isinstance(read, FloatFormat):
+                    found.update(self._passed_on(operand))
+        return found
+
+    def _identity(self, term: int, fmt: Format) -> int:
+        """Return a number that is equal for equal numbers, or where bits are compared for equal words."""
+        if self._compare is None:
+            return term
+        return int(self._forms.identifiers(np.array([term], dtype=np.int32), fmt)[0])
+
+    def _decided(self, terms: Sequence[int]) -> set[int]:
+        """Return the terms that depend on data by comparisons alone, so that each order tells them."""
+        found: set[int] = set()
+        for term in terms:
+            operation = self._store.operation(term)
+            if operation.name in (CONSTANT, operations.COMPARE):
+                found.add(term)
+            elif operation.name not in LEAVES and operation.name != NORMAL_FORM:
+                given = self._operands(term)
+                given = given[1:] if operation.name == operations.SELECT else given
+                if all(each in found for each in given):
+                    found.add(term)
+        return found
+
+    def _numbers(self, term: int, fmt: Format) -> Iterator[int]:
+        """Yield the numbers that operands of a comparison are, as selects and extrema choose."""
+        for operand in self._operands(term):
+            yield from self._passed_on(operand, fmt)
+
+    def _passed_on(self, term: int, fmt: Format | None = None) -> Iterator[int]:
+        """Yield what a term is one of, as selects choose, and extrema (of a format, if one is given)."""
+        pending, done = [term], set[int]()
+        while pending:
+            each = pending.pop()
+            if each in done:
+                continue
+            done.add(each)
+            operation = self._store.operation(each)
+            chosen = ordered_format(operation) if operation.name == operations.EXTREMUM else None
+            if operation.name == operations.SELECT:
+                pending += self._operands(each)[1:]
+            elif operation.name == VECTOR or (chosen is not None and fmt in (None, chosen)):
+                pending += self._operands(each)
+            else:
+                yield each
+
+    def _is_no_number(self, term: int, fmt: Format) -> bool:
+        """Tell whether a float is infinite or NaN for all inputs."""
+        terms = np.array([term], dtype=np.int32)
+        return isinstance(fmt, FloatFormat) and bool(
+            self._forms.quantifier.classes.never_finite(terms, fmt)[0]
+        )
+
+    def _is_constant(self, term: int) -> bool:
+        return self._store.operation(term).name == CONSTANT
+
+    def _operands(self, term: int) -> list[int]:
+        operation = self._store.operation(term)
+        given = operands(self._store, operation, np.array([term], dtype=np.int32))
+        return [each for some in given for each in some.tolist()]

@@ -1,0 +1,172 @@
+"""Indices of extrema are found by scans and trees of comparisons, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmaproof.refinement.equality.arg_extrema import ArgExtrema
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.evaluation import apply, evaluate
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.store import Operation, TermStore
+from mmaproof.spec.formats import E5M2, F32, S32, Format, IntegerFormat
+
+from ..elementwise_kernels import result_of
+
+S3 = IntegerFormat("s3", 3, signed=True)
+NUMBERS = 4
+BELOW = {S3: 4, E5M2: 0xFC}
+"""The least number, or an infinity."""
+
+
+class OnTerms:
+    """Applies operations to terms (1,)."""
+
+    def __init__(self, fmt: Format) -> None:
+        self.store = TermStore()
+        self.numbers = [self.store.inputs("x", fmt, [at]) for at in range(NUMBERS)]
+
+    def constant(self, word: int, bits: int) -> Ids:
+        return self.store.constants(np.array([word]), bits)
+
+    def __call__(self, operation: Operation, *given: Any) -> Any:
+        return apply(self.store, operation, *given)
+
+
+class OnWords:
+    """Applies operations to words."""
+
+    def __init__(self, words: Sequence[int]) -> None:
+        columns = np.meshgrid(*[np.array(words, dtype=np.uint64)] * NUMBERS)
+        self.numbers = [each.reshape(-1) for each in columns]
+
+    def constant(self, word: int, bits: int) -> Any:
+        return np.full(len(self.numbers[0]), word, dtype=np.uint64)
+
+    def __call__(self, operation: Operation, *given: Any) -> Any:
+        return evaluate(operation, given)
+
+
+HOW = ("gt", "ge", "least", "greatest", "lt", "wrong")
+Merge = tuple[int, int, int]
+MERGES = st.tuples(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from(HOW)), min_size=3, max_size=5),
+    st.permutations(range(NUMBERS)),
+    st.booleans(),
+)
+
+
+def found(on: Any, fmt: Format, merges: list[tuple[int, int, str]], order: Sequence[int], limit: bool) -> Any:
+    """Return the index that some merges of pairs (number, index) come to."""
+    wide, bit, narrow = operations.select(fmt.bits), operations.select(1), operations.select(32)
+    pairs = [(on.numbers[at], on.constant(index, 32)) for index, at in enumerate(order)]
+    if limit:
+        pairs.append((on.constant(BELOW[fmt], fmt.bits), on.constant(9, 32)))
+    yes, no = on.constant(1, 1), on.constant(0, 1)
+    for first, second, how in merges:
+        if len(pairs) < 2:
+            break
+        m1, i1 = pairs.pop(first % len(pairs))
+        m2, i2 = pairs.pop(second % len(pairs))
+        if how in ("gt", "ge", "lt"):
+            condition = on(operations.compare(fmt, how), m1, m2)
+        else:
+            before = on(operations.compare(S32, "gt" if how == "greatest" else "lt"), i1, i2)
+            equal = on(operations.compare(fmt, "eq" if how != "wrong" else "le"), m1, m2)
+            tied = on(bit, equal, before, no)
+            condition = on(bit, on(operations.compare(fmt, "gt"), m1, m2), yes, tied)
+        pairs.append((on(wide, condition, m1, m2), on(narrow, condition, i1, i2)))
+    return pairs[-1][1]
+
+
+def written(on: Any, fmt: Format, order: Sequence[int], which: str, index: str) -> Any:
+    """Return the index as a formula has it."""
+    extremum = on.numbers[0]
+    for each in on.numbers[1:]:
+        extremum = on(operations.extremum(fmt, which), extremum, each)
+    end = on.constant(99 if index == "min" else 0xFFFFFFFF, 32)
+    total = None
+    for number, at in enumerate(order):
+        equal = on(operations.compare(fmt, "eq"), on.numbers[at], extremum)
+        member = on(operations.select(32), equal, on.constant(number, 32), end)
+        total = member if total is None else on(operations.extremum(S32, index), total, member)
+    return total
+
+
+def shown(store: TermStore, one: Ids, other: Ids) -> bool:
+    return not len(ArgExtrema(NormalForms(store)).unequal(one, other, S32))
+
+
+@pytest.mark.parametrize("fmt", [S3, E5M2])
+@settings(max_examples=80, deadline=None)
+@given(merges=MERGES, which=st.sampled_from(["max", "min"]), index=st.sampled_from(["min", "max"]))
+def test_an_index_that_is_shown_is_right_for_all_numbers(
+    fmt: Format, merges: tuple[Any, ...], which: str, index: str
+) -> None:
+    words = range(8) if fmt == S3 else [0, 0x80, 0x01, 0x3C, 0x3D, 0xBC, 0x7B, 0xFB]
+    terms, values = OnTerms(fmt), OnWords(words)
+    index_of_terms = found(terms, fmt, *merges)
+    sides = index_of_terms, written(terms, fmt, merges[1], which, index)
+    if shown(terms.store, *sides):
+        assert (found(values, fmt, *merges) == written(values, fmt, merges[1], which, index)).all()
+
+
+@pytest.mark.parametrize("how", ["gt", "ge", "least", "greatest"])
+@pytest.mark.parametrize("tree", [False, True])
+def test_scans_and_trees_find_the_same_index(how: str, tree: bool) -> None:
+    """A scan keeps the pair that it has; of equal numbers that is the first."""
+    on = OnTerms(F32)
+    first, second = (1, 0) if how == "gt" else (0, 0)  # who comes later has to exceed
+    merges = [(0, 0, how)] * 3 if tree else [(first, second if how != "gt" else 0, how)] * 3
+    index = "max" if how in ("greatest",) or (how == "ge" and not tree) else "min"
+    formula = written(on, F32, range(NUMBERS), "max", index)
+    scan = found(on, F32, merges, range(NUMBERS), False)
+    values = OnWords(range(0, 8))
+    right = (
+        found(values, S3, merges, range(NUMBERS), False) == written(values, S3, range(NUMBERS), "max", index)
+    ).all()
+    assert shown(on.store, scan, formula) == right
+
+
+def test_another_row_is_not_the_same() -> None:
+    on = OnTerms(F32)
+    merges = [(1, 0, "gt"), (0, 0, "least"), (0, 0, "least")]
+    scan = found(on, F32, merges, range(NUMBERS), False)
+    assert not shown(on.store, scan, written(on, F32, (1, 0, 2, 3), "max", "min"))
+    assert not shown(on.store, scan, written(on, F32, range(NUMBERS), "min", "min"))
+
+
+ARGMAX = (
+    "mov.f32 %f1, {start}; mov.u32 %r1, {index}; "
+    "setp.{relation}.f32 %p1, %A, %f1; selp.f32 %f1, %A, %f1, %p1; selp.b32 %r1, 0, %r1, %p1; "
+    "setp.{relation}.f32 %p1, %B, %f1; selp.f32 %f1, %B, %f1, %p1; selp.b32 %r1, 1, %r1, %p1; "
+    "setp.{relation}.f32 %p1, %D, %f1; selp.f32 %f1, %D, %f1, %p1; selp.b32 %C, 2, %r1, %p1;"
+)
+ARRAYS = {"A": "f32", "B": "f32", "D": "f32", "C": "s32 out"}
+M = "max(max(A[i], B[i]), D[i])"
+FIRST = f"C[i] = where(A[i] == {M}, 0, where(B[i] == {M}, 1, 2))"
+LAST = f"C[i] = where(D[i] == {M}, 2, where(B[i] == {M}, 1, 0))"
+
+
+@pytest.mark.parametrize(
+    ("start", "index", "relation", "formula", "verdict"),
+    [
+        ("0fFF800000", "-1", "gt", FIRST, "verified"),
+        ("0fFF800000", "-1", "ge", LAST, "verified"),
+        ("0fFF800000", "-1", "ge", FIRST, "refuted"),
+        ("0fFF800000", "-1", "gt", LAST, "refuted"),
+        ("0fFF7FFFFF", "0", "gt", FIRST, "verified"),  # of the least number the first index
+        ("0fFF7FFFFF", "2", "gt", FIRST, "refuted"),
+        ("0f00000000", "0", "gt", FIRST, "refuted"),
+    ],
+)
+def test_a_scan_from_a_start(start: str, index: str, relation: str, formula: str, verdict: str) -> None:
+    body = ARGMAX.format(start=start, index=index, relation=relation)
+    assert result_of(body, formula, ARRAYS).verdict.value == verdict
