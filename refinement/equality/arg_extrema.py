@@ -98,13 +98,13 @@ class _Equality(NamedTuple):
         What is compared.
     format : Format
         In which it is.
-    index, otherwise : int
+    chosen, otherwise : int
         The constants that are chosen.
     """
 
     sides: tuple[int, int]
     format: Format
-    index: int
+    chosen: int
     otherwise: int
 
 
@@ -294,7 +294,7 @@ class ArgExtrema:
             return None
         found = [each for each in choices if each is not None]
         (fmt, *others), ends = {each.format for each in found}, [each.otherwise for each in found]
-        indices = [each.index for each in found]
+        indices = [each.chosen for each in found]
         if others or (max(ends) > min(indices) if last else min(ends) < max(indices)):
             return None
         for side, which in product((0, 1), ("max", "min")):

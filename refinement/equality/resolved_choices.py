@@ -19,7 +19,7 @@ from .weak_orders import representatives
 
 _EQUALITIES = ("eq", "ne")
 
-_OPEN, _UNKNOWN, _NO_CODE = -1, 255, -1
+_OPEN, _UNKNOWN, _NO_CODE = -1, 0xFFFF, -1
 
 _AT_A_TIME = 1 << 16
 """Orders that are looked at together."""
@@ -86,17 +86,17 @@ class ResolvedChoices:
     ) -> None:
         self._store, self._same, self._standing, self.count = store, same, standing, count
         self._values: dict[Format, Words] = {}
-        self._codes: dict[Format, tuple[Ids, NDArray[np.uint8]]] = {}
+        self._codes: dict[Format, tuple[Ids, NDArray[np.uint16]]] = {}
         for fmt in {of for _, of in words}:
             numbers = {term: each for (term, of), each in words.items() if of == fmt}
             self._values[fmt] = values = np.unique(np.concatenate([*numbers.values()]))
-            codes = [np.searchsorted(values, each).astype(np.uint8) for each in numbers.values()]
+            codes = [np.searchsorted(values, each).astype(np.uint16) for each in numbers.values()]
             rows = np.full(len(store), len(codes), dtype=np.int32)  # what is no number has the last row
             rows[list(numbers)] = np.arange(len(codes))
             for (term, of), number in same.items():
                 if of == fmt and number in numbers:
                     rows[term] = rows[number]
-            self._codes[fmt] = rows, np.stack([*codes, np.full(count, _UNKNOWN, dtype=np.uint8)])
+            self._codes[fmt] = rows, np.stack([*codes, np.full(count, _UNKNOWN, dtype=np.uint16)])
         self._part = slice(0, count)
 
     @classmethod
@@ -135,7 +135,7 @@ class ResolvedChoices:
                 MOST_ORDERS // count,
                 special=exact is None,
             )
-            if table is None:
+            if table is None or len(np.unique(table)) + len(constants) >= _UNKNOWN // len(groups):
                 return None
             tables.append(table)
             count *= len(table)
@@ -212,13 +212,13 @@ class ResolvedChoices:
             truths = self._store.constants(results.reshape(-1), 1).reshape(results.shape)
             found[both] = truths[one[both], other[both]]
         else:
+            places = np.searchsorted(values, results)
+            places[~np.isin(results, values)] = _NO_CODE
             if isinstance(fmt, FloatFormat):  # which NaN it is, the order does not tell
-                results = np.where(_are_nans(results, fmt), _NO_CODE, np.searchsorted(values, results))
-            else:
-                results = np.searchsorted(values, results)
+                places[_are_nans(results, fmt)] = _NO_CODE
             told = both & ((one != other) | (given[0] == given[1]))
             codes = np.full(len(both), _NO_CODE)
-            codes[told] = results[one[told], other[told]]
+            codes[told] = places[one[told], other[told]]
             for side, terms in zip((one, other), given, strict=True):
                 found[codes == side] = terms[codes == side]
         left = np.flatnonzero(found == _OPEN)
@@ -236,7 +236,7 @@ class ResolvedChoices:
         found[left] = self._applied(operation, [each[left] for each in given])
         return found
 
-    def _read(self, terms: Ids, fmt: Format) -> NDArray[np.uint8]:
+    def _read(self, terms: Ids, fmt: Format) -> NDArray[np.uint16]:
         """Return the codes of what stands for terms (orders,), `_UNKNOWN` of others."""
         rows, codes = self._codes[fmt]
         known = np.where(terms < len(rows), rows[np.minimum(terms, len(rows) - 1)], len(codes) - 1)
