@@ -123,7 +123,7 @@ class Roundings:
         """What an equality over the real numbers takes for granted."""
         found = []
         if self.float_inputs:
-            found.append(Hypothesis("finite-inputs", "every input is finite: 0 times an infinity is a NaN"))
+            found.append(Hypothesis("finite-inputs", "every input is finite"))
         if self.unbounded:
             found.append(Hypothesis("no-overflow", f"no rounding to {_either(self.unbounded)} overflows"))
         if self.counts:
