@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,13 @@ from numpy.typing import NDArray
 
 from ...spec.formats import Format, IntegerFormat
 from ..terms import operations
+from ..terms.domains import Domain, Reading
 from ..terms.evaluation import integers
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.slices import fields
-from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation, TermStore
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation
+from ..terms.traversal import by_operation
 
 _NARROW = 8
 """Bits of integers of which any product is far below the ends of what they are summed in."""
@@ -41,12 +44,10 @@ def _within(intervals: Intervals, fmt: Format) -> NDArray[np.bool_]:
     return inside & (np.abs(intervals) < 2.0**53).all(-1)
 
 
-class Magnitudes:
+class Magnitudes(Domain):
     """Intervals of the integer terms of a store, computed on demand."""
 
-    def __init__(self, store: TermStore) -> None:
-        self.store = store
-        self._known: dict[Format, Intervals] = {}
+    dtype, unknown = np.dtype((np.float64, 2)), np.nan
 
     def fit(self, terms: Any, fmt: Format, read: Format | None = None) -> bool:
         """Tell whether the exact value of each integer term lies in the range of a format.
@@ -54,56 +55,31 @@ class Magnitudes:
         For an operation modulo a power of two the exact value is the one without the modulus, its
         operands read in ``read`` (by default in `fmt`).
         """
-        exact = self._exact(np.unique(np.asarray(terms)), read or fmt)
-        return bool(_within(exact, fmt).all())
+        for operation, members in by_operation(self.store, np.unique(np.asarray(terms))):
+            for each, own in self.depends(operation, members, read or fmt):
+                self.fill(each, own)
+            if not _within(self._of_operation(operation, read or fmt, members), fmt).all():
+                return False
+        return True
 
     def intervals(self, terms: Any, fmt: Format) -> Intervals:
         """Return the ranges (n, 2) of terms (n,) read in an integer format."""
-        wanted = np.unique(np.asarray(terms, dtype=np.int32))
-        pending = [(wanted, fmt)]
-        while pending:
-            some, read = pending[-1]
-            operands = [(self._unknown(each, other), other) for each, other in self._operands(some, read)]
-            if missing := [(each, other) for each, other in operands if len(each)]:
-                pending += missing
-                continue
-            pending.pop()
-            exact = self._exact_known(some, read)
-            self._table(read)[some] = np.where(_within(exact, read)[:, None], exact, full_range(read))
-        return self._table(fmt)[np.asarray(terms, dtype=np.int32)]
+        return self.values(np.asarray(terms, dtype=np.int32), fmt)
 
-    def _exact(self, terms: Ids, fmt: Format) -> Intervals:
-        for operands, read in self._operands(terms, fmt):
-            self.intervals(operands, read)
-        return self._exact_known(terms, fmt)
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
+        """Return the arguments whose ranges count, and how they are read."""
+        assert read is not None
+        arguments = self.store.arguments(terms)
+        for index, fmt in self._reads(operation, read):
+            yield arguments[:, index], fmt
+        for index, fmt in _wide_factors(operation):
+            yield self.store.elements(np.unique(arguments[:, index])), fmt
 
-    def _table(self, fmt: Format) -> Intervals:
-        known = self._known.get(fmt)
-        if known is None or len(known) < len(self.store):
-            grown = np.full((2 * len(self.store), 2), np.nan)
-            if known is not None:
-                grown[: len(known)] = known
-            known = self._known[fmt] = grown
-        return known
-
-    def _unknown(self, terms: Ids, fmt: Format) -> Ids:
-        found: Ids = terms[np.isnan(self._table(fmt)[terms, 0])]
-        return found
-
-    def _groups(self, terms: Ids) -> list[tuple[Operation, NDArray[np.intp]]]:
-        numbers = self.store.operation_numbers(terms)
-        return [(self.store.operations[n], np.flatnonzero(numbers == n)) for n in np.unique(numbers)]
-
-    def _operands(self, terms: Ids, fmt: Format) -> list[tuple[Ids, Format]]:
-        """Return the terms, and how they are read, whose ranges those of `terms` depend on."""
-        found: list[tuple[Ids, Format]] = []
-        for operation, members in self._groups(terms):
-            arguments = self.store.arguments(terms[members])
-            for index, read in self._reads(operation, fmt):
-                found.append((np.unique(arguments[:, index]), read))
-            for index, read in _wide_factors(operation):
-                found.append((np.unique(self.store.elements(arguments[:, index])), read))
-        return found
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Intervals:
+        """Return the ranges of terms of one operation: all of the format where the exact ones leave it."""
+        assert read is not None
+        exact = self._of_operation(operation, read, terms)
+        return np.where(_within(exact, read)[:, None], exact, full_range(read))
 
     def _reads(self, operation: Operation, fmt: Format) -> list[tuple[int, Format]]:
         """Return which arguments count, and in which formats."""
@@ -124,15 +100,9 @@ class Magnitudes:
                 return [(0, fmt), (1, fmt)]
         return []
 
-    def _exact_known(self, terms: Ids, fmt: Format) -> Intervals:
-        result = np.empty((len(terms), 2))
-        for operation, members in self._groups(terms):
-            result[members] = self._of_operation(operation, fmt, terms[members])
-        return result
-
     def _of_operation(self, operation: Operation, fmt: Format, terms: Ids) -> Intervals:
         arguments = self.store.arguments(terms)
-        read = [self._table(each)[arguments[:, index]] for index, each in self._reads(operation, fmt)]
+        read = [self.table(each)[arguments[:, index]] for index, each in self._reads(operation, fmt)]
         match operation.name:
             case name if name == CONSTANT:
                 values = integers(self.store.constant_values(terms), fmt).astype(np.float64)
@@ -151,7 +121,7 @@ class Magnitudes:
             case operations.DOT if read:
                 wide = dict(_wide_factors(operation))
                 x, y = (
-                    self._table(each)[self.store.elements(arguments[:, index])]
+                    self.table(each)[self.store.elements(arguments[:, index])]
                     if index in wide
                     else full_range(each)
                     for index, each in enumerate(operation.operands[:2])

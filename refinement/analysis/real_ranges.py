@@ -6,7 +6,7 @@ is a hypothesis. Narrow formats, integers and constants are bounded, and what is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..terms import operations
+from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.store import CONSTANT, INPUT, VECTOR, Operation, TermStore
-from ..terms.traversal import fill, operands
 from .integer_intervals import Intervals, Magnitudes, times
 from .quantisation import NARROW, quantises
 from .rounding_errors import coarseness, least
@@ -30,45 +30,39 @@ _UNIT = ("tanh", "erf", "sin", "cos")
 """Functions whose values lie between -1 and 1."""
 
 
-class RealRanges:
-    """Intervals of the floating-point terms of a store, roundings included, computed on demand.
+class RealRanges(Domain):
+    """Intervals of the floating-point terms of a store, roundings included, computed on demand."""
 
-    Attributes
-    ----------
-    exact : array (terms of the store, 2)
-        Least and greatest value before the last rounding; infinite where nothing is known.
-    """
+    dtype, unknown = np.dtype((np.float64, (2, 2))), np.nan
 
     def __init__(self, store: TermStore, magnitudes: Magnitudes) -> None:
-        self.store = store
-        self.exact = np.empty((0, 2))
+        super().__init__(store)
         self._magnitudes = magnitudes
-        self._rounded = np.empty((0, 2))
 
-    def fill(self, terms: Ids) -> None:
+    @property
+    def exact(self) -> Intervals:
+        """The ranges by term, before the last rounding."""
+        return self.table()[:, 0]
+
+    def fill(self, terms: Ids, read: Format | None = None) -> None:
         """Compute the ranges of terms, and of all that they are made of."""
-        missing = (len(self.store) - len(self.exact), 2)
-        self.exact = np.concatenate([self.exact, np.full(missing, np.nan)])
-        self._rounded = np.concatenate([self._rounded, np.full(missing, np.nan)])
-        known = np.where(np.isnan(self.exact[:, 0]), 0, 1).astype(np.int8)
         with np.errstate(all="ignore"):
-            fill(self.store, terms, known, 0, self._depends, self._compute)
+            super().fill(terms, read)
 
-    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
+        """Return the arguments of what gives floats, or chooses them."""
         among = isinstance(operation.result, FloatFormat) or operation.name in (operations.SELECT, VECTOR)
-        return operands(self.store, operation, terms) if among else []
+        return super().depends(operation, terms, read) if among else []
 
-    def _compute(self, operation: Operation, terms: Ids, _: NDArray[Any]) -> int:
-        if isinstance(operation.result, FloatFormat):
-            found = np.array(np.broadcast_to(self._of(operation, terms), (len(terms), 2)))
-            found[np.isnan(found).any(-1)] = _UNKNOWN
-            if quantises(operation):  # which clamps
-                found = np.clip(found, *_limits(operation.result))
-            self.exact[terms] = found
-            self._rounded[terms] = _inflated(operation, found)
-        else:
-            self.exact[terms] = self._rounded[terms] = _UNKNOWN
-        return 1
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
+        """Return the ranges of terms of one operation, before and after the last rounding."""
+        if not isinstance(operation.result, FloatFormat):
+            return _UNKNOWN
+        found = np.array(np.broadcast_to(self._of(operation, terms), (len(terms), 2)))
+        found[np.isnan(found).any(-1)] = _UNKNOWN
+        if quantises(operation):  # which clamps
+            found = np.clip(found, *_limits(operation.result))
+        return np.stack([found, _inflated(operation, found)], axis=1)
 
     def read(self, terms: Ids, fmt: Format) -> Intervals:
         """Return the ranges (n, 2) of terms (n,) read in a format, all that they are made of being known."""
@@ -90,7 +84,7 @@ class RealRanges:
                 sides = [self.read(self.store.arguments(some)[:, column], fmt) for column in (1, 2)]
                 found[members] = _hull(*sides)
             elif operation.result == fmt:
-                found[members] = self._rounded[some]
+                found[members] = self.table()[some, 1]
         return found
 
     def _arguments(self, operation: Operation, terms: Ids) -> list[Intervals]:

@@ -18,8 +18,7 @@ from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..terms import operations
 from ..terms.store import CONSTANT, INPUT, Operation, TermStore
-from ..terms.traversal import by_operation
-from .arguments import gathered
+from ..terms.traversal import by_operation, gathered
 from .meaning import NARROW, number_of
 from .numbers import Name, encoded
 

@@ -56,11 +56,6 @@ class Part:
     reasons: Ids
 
     @staticmethod
-    def unknown(count: int) -> Part:
-        """Return terms of which nothing is known yet."""
-        return Part.of_magnitudes(np.full(count, NONE, dtype=np.int32))
-
-    @staticmethod
     def of_magnitudes(magnitudes: Ids) -> Part:
         """Return terms that have no error, but of which no more is known."""
         count = len(magnitudes)
@@ -82,14 +77,24 @@ class Part:
         found.reasons = terms.copy()
         return found
 
-    def put(self, terms: NDArray[Any], part: Part) -> None:
+    @staticmethod
+    def of_table(table: NDArray[Any], terms: NDArray[Any]) -> Part:
+        """Return what a table of `PARTS` has of terms."""
+        return Part(*(table[each.name][terms] for each in fields(Part)))
+
+    def note(self, table: NDArray[Any], terms: NDArray[Any]) -> None:
         """Note what is known of some terms, in a table of all."""
         for each in fields(self):
-            getattr(self, each.name)[terms] = getattr(part, each.name)
+            table[each.name][terms] = getattr(self, each.name)
 
-    def at(self, terms: NDArray[Any]) -> Part:
-        """Return what a table has of terms."""
-        return Part(*(getattr(self, each.name)[terms] for each in fields(self)))
+    def put(self, places: NDArray[np.intp], part: Part) -> None:
+        """Take what is known of others for terms in some places."""
+        for each in fields(self):
+            getattr(self, each.name)[places] = getattr(part, each.name)
+
+    def at(self, places: NDArray[np.intp]) -> Part:
+        """Return the terms in some places."""
+        return Part(*(getattr(self, each.name)[places] for each in fields(self)))
 
     def reshaped(self, shape: tuple[int, ...]) -> Part:
         """Return the same in another shape."""
@@ -113,6 +118,17 @@ class Part:
         self.low, self.high = self.low - margin, self.high + margin
         self.low = np.where(self.positive, np.maximum(self.low, 0.0), self.low)
         self.units = np.where(fits, self.units, np.maximum(self.units, fmt.quantum))
+
+
+PARTS = np.dtype(
+    [
+        *((name, np.int32) for name in ("magnitudes", "reasons")),
+        *((name, np.bool_) for name in ("definite", "positive")),
+        *((name, np.float64) for name in ("growth", "low", "high")),
+        ("units", np.int64),
+    ]
+)
+"""Tables of error bounds."""
 
 
 def _first(*reasons: Ids) -> Ids:

@@ -15,8 +15,8 @@ from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.slices import Field
-from ..terms.store import CONCATENATION, Operation, TermStore
-from ..terms.traversal import operands
+from ..terms.store import CONCATENATION, Operation
+from ..terms.traversal import gathered
 from ..terms.widened_words import NONE, narrower
 from .error_table import ErrorTable
 from .function_errors import of_conversion, of_function
@@ -52,18 +52,12 @@ def _fused(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, A
 
 
 def _dot(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
-    arguments = bounds.store.arguments(terms)
-    left, right, addend = operation.operands[:3]
-    x, y = bounds.vector(arguments[:, 0], left), bounds.vector(arguments[:, 1], right)
     if not isinstance(operation.result, FloatFormat):
         return of_bits(bounds, operation, terms)
-    if operation.name == operations.SCALED_DOT:
-        rest, scale = bounds.store.elements(arguments[:, 2]), operation.operands[3]
-        scales = [_spread(bounds.vector(rest[:, column], scale), x[0].shape[-1]) for column in (1, 2)]
-        (x, _), (y, _) = times(x, scales[0]), times(y, scales[1])
-        c = bounds.read(rest[:, 0], addend)
-    else:
-        c = bounds.argument(terms, 2, addend)
+    x, y, c, *scales = map(bounds.read, gathered(bounds.store, operation, terms), operation.operands)
+    if scales:
+        length = x[0].shape[-1]
+        x, y = (times(each, _spread(scale, length))[0] for each, scale in zip((x, y), scales, strict=True))
     return _accumulated(operation, times(x, y), c)
 
 
@@ -112,17 +106,10 @@ def absorbed(bounds: ErrorTable, operation: Operation, terms: Ids) -> NDArray[np
 def of_bits(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     """Return the errors of what is exact where its arguments are, and else unknown."""
     inexact = np.zeros(len(terms), dtype=bool)
-    for arguments in _arguments(bounds.store, operation, terms):
+    for arguments in gathered(bounds.store, operation, terms):
         whole = bounds.steady[arguments] & bounds.coarse.are(arguments)
         inexact |= ((bounds.known_errors[arguments] != 0) & ~whole).reshape(len(terms), -1).any(-1)
     return np.where(inexact, np.inf, 0.0), np.abs(bounds.reals(terms, operation.result))
-
-
-def _arguments(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
-    """Return the terms, each (n,) or (n, K), that terms (n,) are made of."""
-    given = operands(store, operation, terms)
-    vectors = {CONCATENATION: (0,), operations.DOT: (0, 1)}.get(operation.name, ())
-    return [store.elements(each) if index in vectors else each for index, each in enumerate(given)]
 
 
 def _concatenation(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
@@ -163,7 +150,7 @@ def _select(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, 
     """Let a choice that may turn be off by what its sides are apart."""
     condition, then, otherwise = bounds.store.arguments(terms).T
     errors, sizes, kinds = bounds.known_errors, bounds.known_sizes, bounds.known_kinds
-    taken = bounds.values(condition).astype(bool)
+    taken = bounds.words(condition).astype(bool)
     chosen, other = np.where(taken, then, otherwise), np.where(taken, otherwise, then)
     sure = errors[condition] == 0
     kinds[terms] = np.where(bounds.is_float(chosen) | sure, kinds[chosen], kinds[other])
