@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from ..terms.operations import Accumulation, Sum
 from ..terms.slices import fields
 from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation
 from ..terms.traversal import by_operation
+from .intervals import Interval
 
 _NARROW = 8
 """Bits of integers of which any product is far below the ends of what they are summed in."""
@@ -25,23 +28,15 @@ Intervals = NDArray[np.float64]
 """Least and greatest value (n, 2), exact where it matters: below 2**53."""
 
 
-def times(left: Intervals, right: Intervals) -> Intervals:
-    """Return the ranges of products."""
-    corners = left[..., :, None] * right[..., None, :]
-    flat = corners.reshape(*corners.shape[:-2], 4)
-    return np.stack([flat.min(-1), flat.max(-1)], axis=-1)
+def full_range(fmt: Format) -> Interval:
+    """Return all numbers of an integer format."""
+    return Interval(*map(float, Interval.of(fmt)))
 
 
-def full_range(fmt: Format) -> Intervals:
-    """Return the range (2,) of an integer format."""
-    assert isinstance(fmt, IntegerFormat)
-    return np.array([fmt.minimum, fmt.maximum], dtype=np.float64)
-
-
-def _within(intervals: Intervals, fmt: Format) -> NDArray[np.bool_]:
-    low, high = full_range(fmt)
-    inside: NDArray[np.bool_] = (intervals[..., 0] >= low) & (intervals[..., 1] <= high)
-    return inside & (np.abs(intervals) < 2.0**53).all(-1)
+def _within(interval: Interval, fmt: IntegerFormat) -> NDArray[np.bool_]:
+    """Tell which ranges (n,) a format has, and f64 without a gap."""
+    exact = (np.abs(interval.low) < 2.0**53) & (np.abs(interval.high) < 2.0**53)
+    return np.asarray(interval.within(fmt) & exact)
 
 
 class Magnitudes(Domain):
@@ -49,7 +44,7 @@ class Magnitudes(Domain):
 
     dtype, unknown = np.dtype((np.float64, 2)), np.nan
 
-    def fit(self, terms: Any, fmt: Format, read: Format | None = None) -> bool:
+    def fit(self, terms: Any, fmt: IntegerFormat, read: Format | None = None) -> bool:
         """Tell whether the exact value of each integer term lies in the range of a format.
 
         For an operation modulo a power of two the exact value is the one without the modulus, its
@@ -77,9 +72,9 @@ class Magnitudes(Domain):
 
     def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Intervals:
         """Return the ranges of terms of one operation: all of the format where the exact ones leave it."""
-        assert read is not None
+        assert isinstance(read, IntegerFormat)
         exact = self._of_operation(operation, read, terms)
-        return np.where(_within(exact, read)[:, None], exact, full_range(read))
+        return np.where(np.reshape(_within(exact, read), (-1, 1)), exact.rows, full_range(read))
 
     def _reads(self, operation: Operation, fmt: Format) -> list[tuple[int, Format]]:
         """Return which arguments count, and in which formats."""
@@ -100,13 +95,14 @@ class Magnitudes(Domain):
                 return [(0, fmt), (1, fmt)]
         return []
 
-    def _of_operation(self, operation: Operation, fmt: Format, terms: Ids) -> Intervals:
+    def _of_operation(self, operation: Operation, fmt: Format, terms: Ids) -> Interval:
         arguments = self.store.arguments(terms)
-        read = [self.table(each)[arguments[:, index]] for index, each in self._reads(operation, fmt)]
+        reads = self._reads(operation, fmt)
+        read = [Interval.of_rows(self.table(each)[arguments[:, index]]) for index, each in reads]
         match operation.name:
             case name if name == CONSTANT:
                 values = integers(self.store.constant_values(terms), fmt).astype(np.float64)
-                return np.stack([values, values], axis=-1)
+                return Interval(values, values)
             case name if name == INPUT and operation.result == fmt:
                 return self._of_inputs(str(operation.attribute), fmt, terms)
             case name if name == CONCATENATION and isinstance(fmt, IntegerFormat):
@@ -114,47 +110,46 @@ class Magnitudes(Domain):
             case operations.RING:
                 assert isinstance(operation.attribute, Sum)
                 pairs = 2 * operation.attribute.products
-                products = [times(read[i], read[i + 1]) for i in range(0, pairs, 2)]
-                return np.asarray(np.sum([*products, *read[pairs:]], axis=0))
+                products = [read[i] * read[i + 1] for i in range(0, pairs, 2)]
+                return reduce(add, [*products, *read[pairs:]])
             case operations.NEGATE if read:
-                return -read[0][:, ::-1]
+                return -read[0]
             case operations.DOT if read:
                 wide = dict(_wide_factors(operation))
                 x, y = (
-                    self.table(each)[self.store.elements(arguments[:, index])]
+                    Interval.of_rows(self.table(each)[self.store.elements(arguments[:, index])])
                     if index in wide
                     else full_range(each)
                     for index, each in enumerate(operation.operands[:2])
                 )
                 assert isinstance(operation.attribute, Accumulation)
                 shape = (len(terms), operation.attribute.length, 2)
-                return np.asarray(np.broadcast_to(times(x, y), shape).sum(axis=1) + read[0])
+                return Interval.of_rows(np.broadcast_to((x * y).rows, shape).sum(axis=1)) + read[0]
             case operations.EXTEND | operations.CONVERT if read:
                 return read[0]
             case operations.SELECT | operations.EXTREMUM if read:
-                low, high = np.minimum(*read), np.maximum(*read)
-                return np.stack([low[:, 0], high[:, 1]], axis=-1)
-        return np.broadcast_to(full_range(fmt), (len(terms), 2))
+                return read[0].union(read[1])
+        return full_range(fmt)
 
-    def _of_inputs(self, name: str, fmt: Format, terms: Ids) -> Intervals:
-        found = np.tile(full_range(fmt), (len(terms), 1))
+    def _of_inputs(self, name: str, fmt: Format, terms: Ids) -> Interval:
+        found = np.tile(np.array(full_range(fmt), dtype=np.float64), (len(terms), 1))
         if (ends := self.store.ends.get(name)) is not None:
             places = self.store.arguments(terms)[:, 0]
-            found = np.stack([ends.low[places], ends.high[places]], axis=-1)
+            found = Interval(ends.low[places], ends.high[places]).rows
         bounded = self.store.bounded
         for place in np.flatnonzero(np.isin(terms, list(bounded))) if bounded else ():
             found[place] = bounded[int(terms[place])]
-        return found
+        return Interval.of_rows(found)
 
-    def _of_fields(self, operation: Operation, fmt: IntegerFormat, vectors: Ids) -> Intervals:
+    def _of_fields(self, operation: Operation, fmt: IntegerFormat, vectors: Ids) -> Interval:
         """Return the range of words from their constant upper field down."""
         top = fields(operation)[-1]
         below = operation.result.bits - top.width
         if not top.constant or fmt.bits < operation.result.bits:
-            return np.broadcast_to(full_range(fmt), (len(vectors), 2))
+            return full_range(fmt)
         upper = integers(self.store.constant_values(self.store.elements(vectors)[:, -1]), _top(fmt, below))
         least = upper.astype(np.float64) * 2.0**below
-        return np.stack([least, least + (2.0**below - 1)], axis=-1)
+        return Interval(least, least + (2.0**below - 1))
 
 
 def _wide_factors(operation: Operation) -> list[tuple[int, Format]]:

@@ -267,7 +267,8 @@ _FUNCTIONS = (operations.FUNCTION, operations.QUOTIENT)
 class PathCounts(Domain):
     """The most that is counted on a path from inputs to a term: of factors together, of summands apart."""
 
-    dtype, join = np.int64, np.maximum
+    dtype: Any = np.int64
+    join = np.maximum
 
     def paths(self, operation: Operation) -> list[Path]:
         """Return the products of arguments that an operation adds up."""

@@ -25,6 +25,7 @@ from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..analysis.approximations import REACH, relative_error
 from ..analysis.quantisation import quantises
+from ..analysis.real_ranges import limits
 from ..analysis.rounding_depth import Path, paths, unit_of_rounding
 from ..analysis.rounding_errors import unit_of
 from ..normal_forms.element_functions import ElementFunctions
@@ -190,7 +191,7 @@ class AbsoluteErrors(Domain):
         found.units[:] = fmt.quantum
         if operation.name == INPUT:
             if fmt.bits <= 8:
-                found.low, found.high = _ends(fmt, len(terms))
+                found.low, found.high = (np.full(len(terms), end) for end in limits(fmt))
             elif not fmt.signed:
                 found.low = np.zeros(len(terms))
             return
@@ -443,11 +444,6 @@ def _carried(stem: str, growth: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):
         lost = -np.log1p(-np.expm1(growth))  # 1 / (1 - e), which is more than 1 + e
     return np.where(growth == 0, 0.0, lost if stem in ("rcp", "div") else lost / 2)
-
-
-def _ends(fmt: FloatFormat, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
-    return np.full(count, -largest if fmt.signed else 0.0), np.full(count, largest)
 
 
 def _one(fmt: Format) -> int:

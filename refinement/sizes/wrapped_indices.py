@@ -180,7 +180,7 @@ class _Chosen(Rewriting):
         super().__init__(store)
         self._bits = bits
 
-    def applied(self, operation: Operation, terms: Ids, given: list[Ids]) -> Ids:
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         found = super().applied(operation, terms, given)
         if operation.name != operations.SELECT:
             return found
