@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F64, FloatFormat
-from ..analysis.rounding_errors import least
+from ..analysis.rounding_errors import is_exact, least
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation
@@ -109,9 +109,7 @@ class Part:
     def round(self, fmt: FloatFormat, growth: float, *, exact_if_fits: bool = True) -> None:
         """Round to a format, which changes nothing where it has every multiple of the unit in the range."""
         most = np.maximum(np.abs(self.low), np.abs(self.high))
-        with np.errstate(over="ignore"):
-            fits = most <= np.ldexp(1.0, np.clip(self.units + fmt.precision, -2000, 2000).astype(np.int32))
-        fits &= (self.units >= fmt.quantum) & exact_if_fits
+        fits = is_exact(fmt, most, self.units) & exact_if_fits
         self.growth = np.where(fits, self.growth, self.growth + growth)
         margin = np.where(fits | np.isinf(most), 0.0, least(fmt))
         margin = margin + 2 * np.expm1(growth) * np.where(fits | np.isinf(most), 0.0, most)

@@ -10,7 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F16, F32, FloatFormat
-from ..analysis.rounding_errors import Column, Reals, coarseness, flushed, least, rounded_sum, times, unit_of
+from ..analysis.rounding_errors import (
+    Column,
+    Reals,
+    coarseness,
+    compounded,
+    flushed,
+    is_exact,
+    least,
+    rounded_sum,
+    times,
+    unit_of,
+)
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
@@ -76,11 +87,11 @@ def _accumulated(
     inexact = errors.sum(-1) + addend[1]
     magnitude = np.abs(values).sum(-1) + np.abs(addend[0])
     unit = np.minimum(units.min(-1), unit_of(addend[0]))
-    exact = (unit >= fmt.quantum) & (magnitude <= np.ldexp(1.0, unit + fmt.precision))
     count = 2 * (how.length + 1)
-    growth = np.expm1(count * np.log1p(coarseness(fmt)))
+    growth = compounded(fmt, count)
     own = growth * (magnitude + inexact) + count * least(fmt) * (1 + growth)
-    return inexact + np.where(exact | (magnitude == 0), 0.0, own), sizes.sum(-1) + addend[2]
+    exact = is_exact(fmt, magnitude, unit) | (magnitude == 0)
+    return inexact + np.where(exact, 0.0, own), sizes.sum(-1) + addend[2]
 
 
 def absorbed(bounds: ErrorTable, operation: Operation, terms: Ids) -> NDArray[np.bool_]:

@@ -56,16 +56,16 @@ def cone(store: TermStore, terms: Ids, most: int) -> Ids | None:
     A store numbers terms as they are made, and arguments are made first: each is behind its arguments.
     """
     seen = np.zeros(len(store), dtype=bool)
-    pending, count = np.unique(terms), 0
+    levels, pending, count = list[Ids](), np.unique(terms).astype(np.int32), 0
     while len(pending):
         seen[pending] = True
-        count += len(pending)
-        if count > most:
+        levels.append(pending)
+        if (count := count + len(pending)) > most:
             return None
         groups = (operands(store, *each) for each in by_operation(store, pending))
         needed = np.concatenate([pending[:0], *(each for own in groups for each in own)])
         pending = np.unique(needed[~seen[needed]])
-    return np.flatnonzero(seen).astype(np.int32)
+    return np.sort(np.concatenate([pending, *levels]))
 
 
 def within(store: TermStore, terms: Ids) -> Ids:

@@ -18,7 +18,9 @@ from mmaproof.refinement.analysis.real_ranges import RealRanges
 from mmaproof.refinement.analysis.rounding_depth import roundings
 from mmaproof.refinement.errors.error_bounds import ErrorBounds
 from mmaproof.refinement.errors.exact_errors import ExactValues, OpenValueError
+from mmaproof.refinement.hypotheses.own_conditions import OwnConditions
 from mmaproof.refinement.hypotheses.term_growth import TermGrowth
+from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.refinement.terms.domains import NONE, Reached
@@ -263,5 +265,11 @@ def test_scale_factors_count_as_factors_of_what_grows() -> None:
     scales = [store.vectors(store.inputs(name, UE8M0, np.arange(2))) for name in "ST"]
     rest = store.vectors([store.inputs("C", F32, 0), *scales])
     operation = operations.scaled_dot(F32, E4M3, E4M3, F32, UE8M0, Accumulation("scaled", 4))
-    growth = TermGrowth(store).of(store.apply(operation, left, right, rest).reshape(1))
-    assert growth[0, 0] > 2  # both scales, which go as far as f32, and two narrow factors
+    product = store.apply(operation, left, right, rest).reshape(1)
+    assert (
+        TermGrowth(store).of(product)[0, 0] > 2
+    )  # both scales go as far as f32, and there are narrow factors
+    scaled = store.apply(operations.fused(F32, ((F32, F32),)), product, store.inputs("x", F32, [0]))
+    assert OwnConditions(NormalForms(store), scaled, scaled).first() is None
+    condition = OwnConditions(NormalForms(store), scaled, product).first()
+    assert condition is not None and condition.term == scaled  # another number of data, which may overflow
