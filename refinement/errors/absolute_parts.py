@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F64, FloatFormat
-from ..analysis.rounding_errors import is_exact, least
+from ..analysis.intervals import Interval
+from ..analysis.rounding_errors import is_exact, least, scaled
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation
@@ -148,9 +149,8 @@ def _multiplied(found: Part, one: Part, other: Part, same: NDArray[np.bool_]) ->
     found.definite = one.definite & other.definite
     found.positive = (one.positive & other.positive) | same
     with np.errstate(invalid="ignore"):
-        corners = np.stack([x * y for x in (one.low, one.high) for y in (other.low, other.high)])
-    corners = np.where(np.isnan(corners), 0.0, corners)  # 0 times what is unbounded
-    found.low, found.high = corners.min(axis=0), corners.max(axis=0)
+        ends = Interval(one.low, one.high).combined(scaled, Interval(other.low, other.high))
+    found.low, found.high = ends
     found.low = np.where(found.positive, np.maximum(found.low, 0.0), found.low)
     found.units = np.clip(one.units + other.units, NO_UNIT, ZERO_UNIT)
     found.reasons = _first(one.reasons, other.reasons)
