@@ -24,7 +24,7 @@ FEW = 16
 """Smaller numbers that are tried, at most, for the smallest that shows what another does."""
 
 Guard = tuple[int, str]
-"""A guard's line and its words."""
+"""A guard's line and its predicate."""
 
 
 def sizes_of_the_other_way(
@@ -49,19 +49,20 @@ def sizes_of_the_other_way(
     budget : int
         Steps of the machine after which no more is tried.
     """
-    wanted = {(each.line, each.subject): not each.held for each in open_guards}
+    wanted = {(each.line, each.condition): not each.held for each in open_guards}
     found: dict[Guard, tuple[str, int]] = {}
     if not wanted or not tried or tried[0].launches:
         return {}
     space = _Space(contract, tried)
+    control = kernel.control_part()
     for name, number in space.candidates():
         if len(found) == len(wanted) or budget <= 0:
             break
-        still = [each for each in open_guards if (each.line, each.subject) not in found]
+        still = [each for each in open_guards if (each.line, each.condition) not in found]
         behind = frozenset(name for each in still for name in each.behind)
         if not _changed(contract, tried[0], space.sizes(name, number)) & behind:
             continue
-        shown, steps = _shown(kernel, contract, space.sizes(name, number), wanted)
+        shown, steps = _shown(control, contract, space.sizes(name, number), wanted)
         budget -= steps
         for guard in shown - found.keys():
             found[guard] = name, number
@@ -70,7 +71,7 @@ def sizes_of_the_other_way(
         for number in space.below(name, most):
             if budget <= 0 or not open_ones:
                 break
-            shown, steps = _shown(kernel, contract, space.sizes(name, number), wanted)
+            shown, steps = _shown(control, contract, space.sizes(name, number), wanted)
             budget -= steps
             found |= dict.fromkeys(shown & open_ones, (name, number))
             open_ones -= shown
@@ -84,9 +85,9 @@ def _shown(
     guards, steps = _outcomes(kernel, contract, sizes)
     shown = set()
     for each in guards:
-        way = wanted.get((each.line, each.subject))
+        way = wanted.get((each.line, each.condition))
         if way is not None and (each.held if way else each.failed):
-            shown.add((each.line, each.subject))
+            shown.add((each.line, each.condition))
     return shown, steps
 
 

@@ -61,7 +61,7 @@ def notes_of(
     sizes : int
         How many sets of sizes were looked at.
     other_ways : mapping of (int, str) to str
-        Sizes at which guards, by line and words, go the other way, where such are known.
+        Sizes at which guards, by line and predicate, go the other way, where such are known.
     """
     together: dict[tuple[str, bool], list[GuardOutcome]] = {}
     for each in sorted(guards, key=lambda each: each.line):
@@ -73,8 +73,8 @@ def _joined(runs: Iterable[Iterable[GuardOutcome]]) -> Mapping[tuple[int, str], 
     """Return what each guard was in any run."""
     found: dict[tuple[int, str], GuardOutcome] = {}
     for each in (each for run in runs for each in run):
-        known = found.get((each.line, each.subject), each)
-        found[each.line, each.subject] = replace(
+        known = found.get((each.line, each.condition), each)
+        found[each.line, each.condition] = replace(
             each, held=each.held | known.held, failed=each.failed | known.failed
         )
     return found
@@ -91,6 +91,6 @@ def _told(
         threads = "every thread" if held else "no thread"
         where = ("every size" if held else "any size") if sizes > 1 else "this size"
         message = f"{first.subject} held for {threads} at {where}"
-        if other := other_ways.get((first.line, first.subject)):
+        if other := other_ways.get((first.line, first.condition)):
             message += f"; it {'fails' if held else 'holds'} for some at {other}"
         yield KernelNote(message, path, first.line, count=len(alike))

@@ -131,6 +131,10 @@ class Kernel(Protocol):
         """Return address and function of an instruction of object code, which has no lines; else nothing."""
         ...
 
+    def control_part(self) -> Kernel:
+        """Return a kernel that takes the same branches, with less to run; itself where none is known."""
+        ...
+
     def run(
         self,
         instance: Instance,

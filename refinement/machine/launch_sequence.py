@@ -51,6 +51,10 @@ class LaunchSequence:
         """See `Kernel.place`."""
         return self._kernels[0].place(line)
 
+    def control_part(self) -> LaunchSequence:
+        """Return itself; see `Kernel.control_part`."""
+        return self
+
     def run(
         self,
         instance: Instance,

@@ -92,6 +92,10 @@ class PowerKernel:
     def _sources(self) -> SourceLines:
         return SourceLines(Path(self.image.path))
 
+    def control_part(self) -> PowerKernel:
+        """Return itself; see `Kernel.control_part`."""
+        return self
+
     def run(
         self,
         instance: Instance,

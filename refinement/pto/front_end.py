@@ -81,6 +81,10 @@ class PtoKernel:
         """The function of the other core, of a kernel that is two functions."""
         return peer_of(self.functions[self.entry], self.functions)
 
+    def control_part(self) -> PtoKernel:
+        """Return itself; see `Kernel.control_part`."""
+        return self
+
     def run(
         self,
         instance: Instance,

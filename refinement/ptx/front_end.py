@@ -29,6 +29,8 @@ from ..machine.shared_buffers import put_together, taken_apart
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, TermStore
 from .arrivals import in_every_order
+from .instruction_set import is_arithmetic
+from .outline.control_part import control_part
 from .outline.outline import outline
 from .registers.threads import Indices, Launch
 from .run import machine
@@ -59,6 +61,15 @@ class PtxKernel(PtxEntry):
     @cached_property
     def _conditions_on_sizes(self) -> Mapping[str, frozenset[str]]:
         return conditions_on_sizes(entry_named(self.module, self.entry))
+
+    def control_part(self) -> PtxKernel:
+        """Return what the control flow depends on, if that is arithmetic on registers; else itself."""
+        function = entry_named(self.module, self.entry)
+        part = control_part(function, self._conditions_on_sizes.keys(), is_arithmetic)
+        if part is None:
+            return self
+        functions = {**self.module.functions, self.entry: part}
+        return PtxKernel(replace(self.module, functions=functions), self.entry)
 
     def run(
         self,

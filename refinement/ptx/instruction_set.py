@@ -18,6 +18,7 @@ from .scalar import (
 from .state.execution import Decoders
 from .state.handlers import merged
 from .synchronisation import asynchronous, atomics, mbarrier, warp_barrier
+from .text.module import InstructionStatement
 from .warp import exchanges, matrix, wmma
 
 POINTWISE: Decoders = merged(
@@ -37,6 +38,12 @@ POINTWISE: Decoders = merged(
     )
 )
 """Instructions that write registers of a thread from registers of the same, and do nothing else."""
+
+
+def is_arithmetic(instruction: InstructionStatement) -> bool:
+    """Tell whether an instruction writes registers of a thread from registers of the same and parameters."""
+    return instruction.opcode in POINTWISE or (instruction.opcode == "ld" and instruction.has("param"))
+
 
 DECODERS: Decoders = merged(
     POINTWISE,

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ....spec.ptx.operands import Register
 from ...findings.guard_outcomes import GuardOutcome
+from ..outline.control_part import mask_of
 from ..outline.outline import numbers_behind
 from ..text.module import Function, InstructionStatement
-from ..text.operands import Operand
-
-
-def mask_of(instruction: InstructionStatement) -> Operand | None:
-    """Return the predicate by which an instruction chooses from its operands; None if it does not."""
-    return (
-        instruction.operands[3] if instruction.opcode == "selp" and len(instruction.operands) == 4 else None
-    )
 
 
 class Guards:
@@ -48,5 +40,5 @@ def conditions_on_sizes(function: Function) -> Mapping[str, frozenset[str]]:
     behind = numbers_behind(function)
     predicates = {each.predicate.name for each in function.body if each.predicate is not None}
     masks = (mask_of(each) for each in function.body)
-    predicates |= {each.name for each in masks if isinstance(each, Register)}
+    predicates |= {each.name for each in masks if each is not None}
     return {each: frozenset(found) for each in predicates if (found := behind(each))}

@@ -20,6 +20,7 @@ from ...terms.interning import Ids
 from ...terms.truth_tables import A, B
 from ..idioms.branch_regions import LOADS, STORES
 from ..memory import memory_choice
+from ..outline.control_part import mask_of
 from ..registers.dependence import DataDependenceError
 from ..registers.threads import Indices
 from ..registers.value_operations import chosen
@@ -30,7 +31,7 @@ from ..state.undo_log import UndoLog
 from ..synchronisation.barrier_objects import BarrierObjects
 from ..text.module import InstructionStatement
 from .chosen_addresses import chosen_base
-from .guards import Guards, mask_of
+from .guards import Guards
 from .program import Decoded, Program, Sort
 
 MOST_STEPS = 4096

@@ -1,0 +1,86 @@
+"""The part of a kernel on which its control flow depends, where that is arithmetic on registers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from itertools import accumulate
+
+from ....spec.ptx.operands import Predicate, Register
+from ..text.module import Function, InstructionStatement
+from ..text.operands import register_names
+from .descents import read, written
+
+_JUMPS = frozenset({"bra", "ret", "exit"})
+_IDLE = "nanosleep"
+"""An opcode that does nothing, in place of what only its guard is kept of."""
+
+
+def mask_of(instruction: InstructionStatement) -> Register | None:
+    """Return the predicate by which an instruction chooses from its operands; None if it does not."""
+    if instruction.opcode != "selp" or len(instruction.operands) != 4:
+        return None
+    mask = instruction.operands[3]
+    return mask if isinstance(mask, Register) else None
+
+
+def control_part(
+    function: Function,
+    predicates: Collection[str],
+    is_arithmetic: Callable[[InstructionStatement], bool],
+) -> Function | None:
+    """Return a kernel that takes the same branches; None if it takes more than arithmetic on registers.
+
+    Parameters
+    ----------
+    function : Function
+        The kernel.
+    predicates : collection of str
+        Registers that have the same values in it wherever they guard an instruction, or an instruction
+        chooses by them.
+    is_arithmetic : callable
+        Tells of an instruction whether all it does is to write registers of a thread from others of the same.
+    """
+    writers: dict[str, list[int]] = defaultdict(list)
+    for index, instruction in enumerate(function.body):
+        for register in written(instruction):
+            writers[register].append(index)
+    kept = {index for index, each in enumerate(function.body) if each.opcode in _JUMPS}
+    pending = [*predicates, *(name for index in kept for name in _registers_read(function, index))]
+    needed: set[str] = set()
+    while pending:
+        register = pending.pop()
+        if register in needed:
+            continue
+        needed.add(register)
+        if not writers[register] or not all(is_arithmetic(function.body[each]) for each in writers[register]):
+            return None
+        kept.update(writers[register])
+        pending += [name for index in writers[register] for name in _registers_read(function, index)]
+    body: Mapping[int, InstructionStatement] = {
+        index: instruction
+        if index in kept
+        else replace(instruction, opcode=_IDLE, modifiers=(), operands=(), predicate=guard)
+        for index, instruction in enumerate(function.body)
+        if index in kept or (guard := _guard(instruction, predicates)) is not None
+    }
+    places = [0, *accumulate(index in body for index in range(len(function.body)))]
+    labels = {label: places[index] for label, index in function.labels.items()}
+    return replace(function, body=tuple(body.values()), labels=labels)
+
+
+def _registers_read(function: Function, index: int) -> list[str]:
+    """Return the registers that an instruction reads, its guard's included."""
+    instruction = function.body[index]
+    guard = [] if instruction.predicate is None else [instruction.predicate.name]
+    return [name for name in (*register_names(read(instruction)), *guard) if name in function.registers]
+
+
+def _guard(instruction: InstructionStatement, predicates: Collection[str]) -> Predicate | None:
+    """Return the guard of an instruction, or else what it chooses by, if it is one of some predicates."""
+    mask = mask_of(instruction)
+    guard = instruction.predicate
+    if guard is None and mask is not None:
+        guard = Predicate(mask.name)
+    return guard if guard is not None and guard.name in predicates else None
