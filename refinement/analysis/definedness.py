@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import IntegerFormat
+from ...spec.formats import Format, IntegerFormat
 from ..terms import operations
+from ..terms.domains import Domain
 from ..terms.interning import Ids
 from ..terms.slices import Field, fields
-from ..terms.store import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
-from ..terms.traversal import fill, leaves_of, operands
+from ..terms.store import CONCATENATION, CONSTANT, Operation, TermStore
+from ..terms.traversal import leaves_of, operands
 
 Masks = NDArray[np.uint64]
 """One bit for each of a term's up to 64; a wider term has all or none."""
@@ -26,7 +27,7 @@ _NONE = np.uint64(0)
 _WIDEST = 64
 
 
-class Definedness:
+class Definedness(Domain):
     """Definedness of the terms of a store, bit by bit, with respect to given leaves.
 
     Parameters
@@ -37,60 +38,54 @@ class Definedness:
         Those of which nothing is known: undefined terms, or inputs.
     """
 
+    dtype = np.uint64
+
     def __init__(self, store: TermStore, leaves: Ids) -> None:
-        self._store = store
+        super().__init__(store)
         self._leaves = np.unique(leaves)
-        self._known = np.zeros(len(store), dtype=bool)
-        self._masks = np.zeros(len(store), dtype=np.uint64)
 
     def undefined_bits(self, terms: Ids) -> Masks:
         """Return the bits (n,) of terms that may depend on the leaves.
 
         A bit that is 0 here is the same whatever the leaves are.
         """
-        missing = len(self._store) - len(self._known)
-        if missing > 0:
-            self._known = np.concatenate([self._known, np.zeros(missing, dtype=bool)])
-            self._masks = np.concatenate([self._masks, np.zeros(missing, dtype=np.uint64)])
-        fill(self._store, terms, self._known, False, self._operands, self._compute)
-        found: Masks = self._masks[terms]
-        return found
+        return self.values(terms)
 
-    def _operands(self, operation: Operation, terms: Ids) -> list[Ids]:
-        return operands(self._store, operation, terms)
-
-    def _compute(self, operation: Operation, terms: Ids, _: NDArray[Any]) -> bool:
-        self._masks[terms] = self._of(operation, terms) & _ones(operation.result.bits or _WIDEST)
-        return True
-
-    def _of(self, operation: Operation, terms: Ids) -> Masks:
-        if operation.name in (*LEAVES, NORMAL_FORM):
-            return np.where(np.isin(terms, self._leaves), _ALL, _NONE)
-        if operation.name == VECTOR:
-            return _whole((self._masks[self._store.elements(terms)] != 0).any(axis=-1))
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Masks:
+        """Return the bits of terms of one operation."""
+        width = operation.result.bits
         if operation.name == CONCATENATION:
-            return self._joined(operation, terms)
-        given = operands(self._store, operation, terms)
-        masks = [self._masks[each] for each in given]
+            found = self._joined(operation, terms)
+        else:
+            found = super().transfer(operation, terms, read)
+        return found & _ones(width or _WIDEST)
+
+    def leaf(self, operation: Operation, terms: Ids) -> Masks:
+        """Return all bits of the leaves of which nothing is known."""
+        return np.where(np.isin(terms, self._leaves), _ALL, _NONE)
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Masks]) -> Masks:
+        """Return the bits of terms by those of their arguments."""
+        arguments, masks = operands(self.store, operation, terms), given
         if operation.result.bits <= _WIDEST:
             match operation.name:
                 case operations.BITWISE:
-                    return self._combined(operation, given, masks)
+                    return self._combined(operation, arguments, masks)
                 case operations.RING:
-                    return _carried(self._of_products(operation, given, masks))
+                    return _carried(self._of_products(operation, arguments, masks))
                 case operations.NEGATE if isinstance(operation.result, IntegerFormat):
                     return _carried(masks)
                 case operations.EXTEND:
                     return _extended(masks[0], operation.operands[0].bits)
                 case operations.SELECT:
-                    differ = given[1] != given[2]
+                    differ = arguments[1] != arguments[2]
                     return np.where((masks[0] != 0) & differ, _ALL, masks[1] | masks[2])
         return _whole(np.logical_or.reduce([mask != 0 for mask in masks]))
 
     def _joined(self, operation: Operation, terms: Ids) -> Masks:
-        parts = self._store.elements(self._store.arguments(terms)[:, 0])
+        parts = self.store.elements(self.store.arguments(terms)[:, 0])
         if operation.result.bits > _WIDEST:
-            return _whole((self._masks[parts] != 0).any(axis=-1))
+            return _whole((self.table()[parts] != 0).any(axis=-1))
         found, at = np.zeros(len(terms), dtype=np.uint64), 0
         for index, field in enumerate(fields(operation)):
             found |= self._cut(parts[:, index], field) << np.uint64(at)
@@ -98,8 +93,8 @@ class Definedness:
         return found
 
     def _cut(self, parts: Ids, field: Field) -> Masks:
-        masks = self._masks[parts]
-        if (self._store.widths(parts) > _WIDEST).any():
+        masks = self.table()[parts]
+        if (self.store.widths(parts) > _WIDEST).any():
             return _whole(masks != 0) & _ones(field.width)
         own = masks >> np.uint64(field.low)
         if field.repeats:
@@ -112,8 +107,8 @@ class Definedness:
         assert isinstance(operation.attribute, operations.Sum)
         for first in range(0, 2 * operation.attribute.products, 2):
             for place, factor in ((first, given[first + 1]), (first + 1, given[first])):
-                constant = self._store.are(CONSTANT, factor)
-                moved = _lowest(masks[place]) * _lowest(self._store.constant_values(factor))
+                constant = self.store.are(CONSTANT, factor)
+                moved = _lowest(masks[place]) * _lowest(self.store.constant_values(factor))
                 found[place] = np.where(constant, moved, masks[place])
         return found
 
@@ -123,8 +118,8 @@ class Definedness:
         assert isinstance(table, int)
         possible = []
         for each in given:
-            constant = self._store.are(CONSTANT, each)
-            values = self._store.constant_values(each)
+            constant = self.store.are(CONSTANT, each)
+            values = self.store.constant_values(each)
             possible.append((np.where(constant, ~values, _ALL), np.where(constant, values, _ALL)))
         found = np.zeros(len(given[0]), dtype=np.uint64)
         for position in range(3):

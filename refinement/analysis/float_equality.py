@@ -11,19 +11,16 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..terms import operations
+from ..terms.domains import Domain
 from ..terms.interning import Ids
 from ..terms.operations import Sum
-from ..terms.store import CONSTANT, INPUT, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
-from ..terms.traversal import fill, operands
+from ..terms.store import CONSTANT, INPUT, NORMAL_FORM, Operation
 from ..terms.widened_words import NONE, narrower
 from .quantisation import widens
 from .rounding_depth import paths
-
-_UNKNOWN = -1
 
 _EXACT, _KEEPS_ZERO, _NOT_NEGATIVE = 1, 2, 4
 """Flags of a term: nothing was rounded; it is computed as 0 only where it is 0; it is 0 or greater."""
@@ -34,7 +31,7 @@ _ODD = ("tanh", "erf")
 _ROOT, _RECIPROCALS = "sqrt", ("rcp", "rsqrt")
 
 
-class ComputedEquality:
+class ComputedEquality(Domain):
     """Decides which equalities of floats agree with equality of the real numbers.
 
     Parameters
@@ -43,13 +40,11 @@ class ComputedEquality:
         Of the numbers.
     """
 
-    def __init__(self, store: TermStore) -> None:
-        self._store = store
-        self._flags = np.empty(0, dtype=np.int8)
+    dtype, join = np.int8, np.bitwise_and
 
     def is_of_reals(self, left: int, right: int) -> bool:
         """Tell whether two floats are computed equal just where they are equal over the reals."""
-        one, other = self._of(np.array([left, right], dtype=np.int32)).tolist()
+        one, other = self.values(np.array([left, right], dtype=np.int32)).tolist()
         if one & other & _EXACT:
             return True
         return bool(
@@ -58,7 +53,7 @@ class ComputedEquality:
 
     def extremum_of(self, left: int, right: int) -> str | None:
         """Return which extreme number the first is, if it is one of those of which the second is that one."""
-        operation = self._store.operation(right)
+        operation = self.store.operation(right)
         if operation.name != operations.EXTREMUM:
             return None
         pending, seen = [right], set[int]()
@@ -67,8 +62,8 @@ class ComputedEquality:
             if term == left:
                 assert isinstance(operation.attribute, tuple)
                 return str(operation.attribute[0])
-            if term not in seen and self._store.operation(term) == operation:
-                pending += self._store.arguments(np.array([term]))[0, :2].tolist()
+            if term not in seen and self.store.operation(term) == operation:
+                pending += self.store.arguments(np.array([term]))[0, :2].tolist()
             seen.add(term)
         return None
 
@@ -80,47 +75,28 @@ class ComputedEquality:
 
     def is_exact(self, term: int) -> bool:
         """Tell whether nothing is rounded of what a term is made of."""
-        return bool(self._of(np.array([term], dtype=np.int32))[0] & _EXACT)
+        return bool(self.values(np.array([term], dtype=np.int32))[0] & _EXACT)
 
     def _narrower(self, term: int, fmt: Format) -> int | None:
         """Return the number of a narrower format that a number was widened from, if it was."""
-        operation, terms = self._store.operation(term), np.array([term], dtype=np.int32)
+        operation, terms = self.store.operation(term), np.array([term], dtype=np.int32)
         if widens(operation):
-            return int(self._store.arguments(terms)[0, 0])
-        (found,) = narrower(self._store, operation, terms, fmt).tolist()
+            return int(self.store.arguments(terms)[0, 0])
+        (found,) = narrower(self.store, operation, terms, fmt).tolist()
         return None if found == NONE else found
 
     def _is_zero(self, term: int) -> bool:
         terms = np.array([term], dtype=np.int32)
-        if not self._store.are(CONSTANT, terms)[0]:
+        if not self.store.are(CONSTANT, terms)[0]:
             return False
-        width = self._store.operation(term).result.bits
-        return not int(self._store.constant_values(terms)[0]) & ((1 << (width - 1)) - 1)
+        width = self.store.operation(term).result.bits
+        return not int(self.store.constant_values(terms)[0]) & ((1 << (width - 1)) - 1)
 
-    def _of(self, terms: Ids) -> NDArray[np.int8]:
-        """Return the flags of terms (n,)."""
-        if len(self._flags) < len(self._store):
-            grown = np.full(2 * len(self._store), _UNKNOWN, dtype=np.int8)
-            grown[: len(self._flags)] = self._flags
-            self._flags = grown
-        fill(self._store, terms, self._flags, _UNKNOWN, self._depends, self._compute)
-        found: NDArray[np.int8] = self._flags[terms]
-        return found
-
-    def _depends(self, operation: Operation, members: Ids) -> list[Ids]:
-        return operands(self._store, operation, members)
-
-    def _compute(self, operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
-        if operation.name == NORMAL_FORM:
-            return 0
-        if operation.name in LEAVES:
-            return self._leaf(operation, members)
-        given = [known[each] for each in operands(self._store, operation, members)]
-        if operation.name == VECTOR:
-            return np.bitwise_and.reduce(known[self._store.elements(members)], axis=-1)
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        """Return the flags of terms of one operation."""
         whole = isinstance(operation.result, FloatFormat) and operation.attribute in operations.INTEGRAL
         rounds = not whole and any(count for path in paths(operation) for _, count in path.roundings)
-        together = np.bitwise_and.reduce(given, axis=0)
+        together = super().applied(operation, terms, given)
         found = np.zeros_like(together) if rounds else together & _EXACT
         found |= (together & _EXACT) * _KEEPS_ZERO if found.any() else 0
         match operation.name:
@@ -128,7 +104,7 @@ class ComputedEquality:
                 return given[1] & given[2]
             case operations.FUSED:
                 assert isinstance(operation.attribute, Sum)
-                return found | self._sum(operation.attribute, members, given)
+                return found | self._sum(operation.attribute, terms, given)
             case operations.CONVERT if isinstance(operation.result, FloatFormat):
                 return found | given[0] & (_KEEPS_ZERO | _NOT_NEGATIVE)
             case operations.DOT:
@@ -136,23 +112,26 @@ class ComputedEquality:
             case operations.NEGATE if isinstance(operation.result, FloatFormat):
                 return found | given[0] & _KEEPS_ZERO
             case operations.EXTREMUM:
-                return found | self._extremum(operation, members, given)
+                return found | self._extremum(operation, terms, given)
             case operations.FUNCTION if isinstance(operation.result, FloatFormat):
                 return found | _function(str(operation.attribute).partition(".")[0], given)
         return found
 
-    def _leaf(self, operation: Operation, members: Ids) -> Any:
+    def leaf(self, operation: Operation, terms: Ids) -> Any:
+        """Return the flags of leaves."""
+        if operation.name == NORMAL_FORM:
+            return 0
         if operation.name == CONSTANT:
-            words = self._store.constant_values(members)
+            words = self.store.constant_values(terms)
             positive = words >> np.uint64(operation.result.bits - 1) == 0
             return np.where(positive, _ALL, _ALL & ~_NOT_NEGATIVE)
         fmt = operation.result
         unsigned = operation.name == INPUT and isinstance(fmt, FloatFormat | IntegerFormat) and not fmt.signed
         return _ALL if unsigned else _ALL & ~_NOT_NEGATIVE
 
-    def _sum(self, how: Sum, members: Ids, given: list[Any]) -> Any:
+    def _sum(self, how: Sum, terms: Ids, given: list[Any]) -> Any:
         """Return the flags of sums of products and addends that are rounded once."""
-        arguments, pairs = self._store.arguments(members), range(0, 2 * how.products, 2)
+        arguments, pairs = self.store.arguments(terms), range(0, 2 * how.products, 2)
         exact = np.bitwise_and.reduce(given, axis=0) & _EXACT
         summands = []
         for first in pairs:
@@ -164,17 +143,17 @@ class ComputedEquality:
         found = together & (_KEEPS_ZERO | _NOT_NEGATIVE) if len(summands) == 1 else _same_sign(together)
         return found | exact * _KEEPS_ZERO
 
-    def _extremum(self, operation: Operation, members: Ids, given: list[Any]) -> Any:
+    def _extremum(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         assert isinstance(operation.attribute, tuple)
-        arguments = self._store.arguments(members)[:, :2]
+        arguments = self.store.arguments(terms)[:, :2]
         found = _same_sign(given[0] & given[1])
         if operation.attribute[0] != "max":
             return found
         found |= (given[0] | given[1]) & _NOT_NEGATIVE
         for place, sides in enumerate(arguments.tolist()):
             for one, other in (sides, sides[::-1]):  # the absolute value
-                if self._store.operation(one).name == operations.NEGATE and (
-                    self._store.arguments(np.array([one]))[0, 0] == other
+                if self.store.operation(one).name == operations.NEGATE and (
+                    self.store.arguments(np.array([one]))[0, 0] == other
                 ):
                     found[place] |= _NOT_NEGATIVE | given[0][place] & _KEEPS_ZERO
         return found

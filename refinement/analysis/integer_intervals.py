@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -9,11 +12,14 @@ from numpy.typing import NDArray
 
 from ...spec.formats import Format, IntegerFormat
 from ..terms import operations
+from ..terms.domains import Domain, Reading
 from ..terms.evaluation import integers
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.slices import fields
-from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation, TermStore
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation
+from ..terms.traversal import by_operation
+from .intervals import Interval
 
 _NARROW = 8
 """Bits of integers of which any product is far below the ends of what they are summed in."""
@@ -22,88 +28,53 @@ Intervals = NDArray[np.float64]
 """Least and greatest value (n, 2), exact where it matters: below 2**53."""
 
 
-def times(left: Intervals, right: Intervals) -> Intervals:
-    """Return the ranges of products."""
-    corners = left[..., :, None] * right[..., None, :]
-    flat = corners.reshape(*corners.shape[:-2], 4)
-    return np.stack([flat.min(-1), flat.max(-1)], axis=-1)
+def full_range(fmt: Format) -> Interval:
+    """Return all numbers of an integer format."""
+    return Interval(*map(float, Interval.of(fmt)))
 
 
-def full_range(fmt: Format) -> Intervals:
-    """Return the range (2,) of an integer format."""
-    assert isinstance(fmt, IntegerFormat)
-    return np.array([fmt.minimum, fmt.maximum], dtype=np.float64)
+def _within(interval: Interval, fmt: IntegerFormat) -> NDArray[np.bool_]:
+    """Tell which ranges (n,) a format has, and f64 without a gap."""
+    exact = (np.abs(interval.low) < 2.0**53) & (np.abs(interval.high) < 2.0**53)
+    return np.asarray(interval.within(fmt) & exact)
 
 
-def _within(intervals: Intervals, fmt: Format) -> NDArray[np.bool_]:
-    low, high = full_range(fmt)
-    inside: NDArray[np.bool_] = (intervals[..., 0] >= low) & (intervals[..., 1] <= high)
-    return inside & (np.abs(intervals) < 2.0**53).all(-1)
-
-
-class Magnitudes:
+class Magnitudes(Domain):
     """Intervals of the integer terms of a store, computed on demand."""
 
-    def __init__(self, store: TermStore) -> None:
-        self.store = store
-        self._known: dict[Format, Intervals] = {}
+    dtype, unknown = np.dtype((np.float64, 2)), np.nan
 
-    def fit(self, terms: Any, fmt: Format, read: Format | None = None) -> bool:
+    def fit(self, terms: Any, fmt: IntegerFormat, read: Format | None = None) -> bool:
         """Tell whether the exact value of each integer term lies in the range of a format.
 
         For an operation modulo a power of two the exact value is the one without the modulus, its
         operands read in ``read`` (by default in `fmt`).
         """
-        exact = self._exact(np.unique(np.asarray(terms)), read or fmt)
-        return bool(_within(exact, fmt).all())
+        for operation, members in by_operation(self.store, np.unique(np.asarray(terms))):
+            for each, own in self.depends(operation, members, read or fmt):
+                self.fill(each, own)
+            if not _within(self._of_operation(operation, read or fmt, members), fmt).all():
+                return False
+        return True
 
     def intervals(self, terms: Any, fmt: Format) -> Intervals:
         """Return the ranges (n, 2) of terms (n,) read in an integer format."""
-        wanted = np.unique(np.asarray(terms, dtype=np.int32))
-        pending = [(wanted, fmt)]
-        while pending:
-            some, read = pending[-1]
-            operands = [(self._unknown(each, other), other) for each, other in self._operands(some, read)]
-            if missing := [(each, other) for each, other in operands if len(each)]:
-                pending += missing
-                continue
-            pending.pop()
-            exact = self._exact_known(some, read)
-            self._table(read)[some] = np.where(_within(exact, read)[:, None], exact, full_range(read))
-        return self._table(fmt)[np.asarray(terms, dtype=np.int32)]
+        return self.values(np.asarray(terms, dtype=np.int32), fmt)
 
-    def _exact(self, terms: Ids, fmt: Format) -> Intervals:
-        for operands, read in self._operands(terms, fmt):
-            self.intervals(operands, read)
-        return self._exact_known(terms, fmt)
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
+        """Return the arguments whose ranges count, and how they are read."""
+        assert read is not None
+        arguments = self.store.arguments(terms)
+        for index, fmt in self._reads(operation, read):
+            yield arguments[:, index], fmt
+        for index, fmt in _wide_factors(operation):
+            yield self.store.elements(np.unique(arguments[:, index])), fmt
 
-    def _table(self, fmt: Format) -> Intervals:
-        known = self._known.get(fmt)
-        if known is None or len(known) < len(self.store):
-            grown = np.full((2 * len(self.store), 2), np.nan)
-            if known is not None:
-                grown[: len(known)] = known
-            known = self._known[fmt] = grown
-        return known
-
-    def _unknown(self, terms: Ids, fmt: Format) -> Ids:
-        found: Ids = terms[np.isnan(self._table(fmt)[terms, 0])]
-        return found
-
-    def _groups(self, terms: Ids) -> list[tuple[Operation, NDArray[np.intp]]]:
-        numbers = self.store.operation_numbers(terms)
-        return [(self.store.operations[n], np.flatnonzero(numbers == n)) for n in np.unique(numbers)]
-
-    def _operands(self, terms: Ids, fmt: Format) -> list[tuple[Ids, Format]]:
-        """Return the terms, and how they are read, whose ranges those of `terms` depend on."""
-        found: list[tuple[Ids, Format]] = []
-        for operation, members in self._groups(terms):
-            arguments = self.store.arguments(terms[members])
-            for index, read in self._reads(operation, fmt):
-                found.append((np.unique(arguments[:, index]), read))
-            for index, read in _wide_factors(operation):
-                found.append((np.unique(self.store.elements(arguments[:, index])), read))
-        return found
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Intervals:
+        """Return the ranges of terms of one operation: all of the format where the exact ones leave it."""
+        assert isinstance(read, IntegerFormat)
+        exact = self._of_operation(operation, read, terms)
+        return np.where(np.reshape(_within(exact, read), (-1, 1)), exact.rows, full_range(read))
 
     def _reads(self, operation: Operation, fmt: Format) -> list[tuple[int, Format]]:
         """Return which arguments count, and in which formats."""
@@ -124,19 +95,14 @@ class Magnitudes:
                 return [(0, fmt), (1, fmt)]
         return []
 
-    def _exact_known(self, terms: Ids, fmt: Format) -> Intervals:
-        result = np.empty((len(terms), 2))
-        for operation, members in self._groups(terms):
-            result[members] = self._of_operation(operation, fmt, terms[members])
-        return result
-
-    def _of_operation(self, operation: Operation, fmt: Format, terms: Ids) -> Intervals:
+    def _of_operation(self, operation: Operation, fmt: Format, terms: Ids) -> Interval:
         arguments = self.store.arguments(terms)
-        read = [self._table(each)[arguments[:, index]] for index, each in self._reads(operation, fmt)]
+        reads = self._reads(operation, fmt)
+        read = [Interval.of_rows(self.table(each)[arguments[:, index]]) for index, each in reads]
         match operation.name:
             case name if name == CONSTANT:
                 values = integers(self.store.constant_values(terms), fmt).astype(np.float64)
-                return np.stack([values, values], axis=-1)
+                return Interval(values, values)
             case name if name == INPUT and operation.result == fmt:
                 return self._of_inputs(str(operation.attribute), fmt, terms)
             case name if name == CONCATENATION and isinstance(fmt, IntegerFormat):
@@ -144,47 +110,46 @@ class Magnitudes:
             case operations.RING:
                 assert isinstance(operation.attribute, Sum)
                 pairs = 2 * operation.attribute.products
-                products = [times(read[i], read[i + 1]) for i in range(0, pairs, 2)]
-                return np.asarray(np.sum([*products, *read[pairs:]], axis=0))
+                products = [read[i] * read[i + 1] for i in range(0, pairs, 2)]
+                return reduce(add, [*products, *read[pairs:]])
             case operations.NEGATE if read:
-                return -read[0][:, ::-1]
+                return -read[0]
             case operations.DOT if read:
                 wide = dict(_wide_factors(operation))
                 x, y = (
-                    self._table(each)[self.store.elements(arguments[:, index])]
+                    Interval.of_rows(self.table(each)[self.store.elements(arguments[:, index])])
                     if index in wide
                     else full_range(each)
                     for index, each in enumerate(operation.operands[:2])
                 )
                 assert isinstance(operation.attribute, Accumulation)
                 shape = (len(terms), operation.attribute.length, 2)
-                return np.asarray(np.broadcast_to(times(x, y), shape).sum(axis=1) + read[0])
+                return Interval.of_rows(np.broadcast_to((x * y).rows, shape).sum(axis=1)) + read[0]
             case operations.EXTEND | operations.CONVERT if read:
                 return read[0]
             case operations.SELECT | operations.EXTREMUM if read:
-                low, high = np.minimum(*read), np.maximum(*read)
-                return np.stack([low[:, 0], high[:, 1]], axis=-1)
-        return np.broadcast_to(full_range(fmt), (len(terms), 2))
+                return read[0].union(read[1])
+        return full_range(fmt)
 
-    def _of_inputs(self, name: str, fmt: Format, terms: Ids) -> Intervals:
-        found = np.tile(full_range(fmt), (len(terms), 1))
+    def _of_inputs(self, name: str, fmt: Format, terms: Ids) -> Interval:
+        found = np.tile(np.array(full_range(fmt), dtype=np.float64), (len(terms), 1))
         if (ends := self.store.ends.get(name)) is not None:
             places = self.store.arguments(terms)[:, 0]
-            found = np.stack([ends.low[places], ends.high[places]], axis=-1)
+            found = Interval(ends.low[places], ends.high[places]).rows
         bounded = self.store.bounded
         for place in np.flatnonzero(np.isin(terms, list(bounded))) if bounded else ():
             found[place] = bounded[int(terms[place])]
-        return found
+        return Interval.of_rows(found)
 
-    def _of_fields(self, operation: Operation, fmt: IntegerFormat, vectors: Ids) -> Intervals:
+    def _of_fields(self, operation: Operation, fmt: IntegerFormat, vectors: Ids) -> Interval:
         """Return the range of words from their constant upper field down."""
         top = fields(operation)[-1]
         below = operation.result.bits - top.width
         if not top.constant or fmt.bits < operation.result.bits:
-            return np.broadcast_to(full_range(fmt), (len(vectors), 2))
+            return full_range(fmt)
         upper = integers(self.store.constant_values(self.store.elements(vectors)[:, -1]), _top(fmt, below))
         least = upper.astype(np.float64) * 2.0**below
-        return np.stack([least, least + (2.0**below - 1)], axis=-1)
+        return Interval(least, least + (2.0**below - 1))
 
 
 def _wide_factors(operation: Operation) -> list[tuple[int, Format]]:

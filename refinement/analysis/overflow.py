@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat
 from ..terms import operations
+from ..terms.domains import Reached
 from ..terms.interning import Ids
-from ..terms.store import VECTOR, Operation, TermStore
-from ..terms.traversal import fill, operands
+from ..terms.store import Operation, TermStore
+from ..terms.traversal import by_operation, within
 from .integer_intervals import Magnitudes
 from .quantisation import quantises, widens
 from .real_ranges import RealRanges, is_bounded, overflow_from
 
 _ROUNDING = (operations.FUSED, operations.CONVERT, operations.DOT, operations.SCALED_DOT)
-
-NONE = -1
-"""No term."""
-
-_UNKNOWN = -2
 
 
 @dataclass(frozen=True)
@@ -72,10 +66,9 @@ class Overflows:
         self.ranges.fill(terms)
         unknown: set[FloatFormat] = set()
         possible, lost = ([np.empty(0, dtype=np.int32)] for _ in range(2))
-
-        def look(operation: Operation, members: Ids, _: NDArray[Any]) -> int:
+        for operation, members in by_operation(self.store, within(self.store, terms)):
             if not _rounds(operation):
-                return 1
+                continue
             fmt = operation.result
             assert isinstance(fmt, FloatFormat)
             ends = np.abs(self.ranges.exact[members])
@@ -84,14 +77,7 @@ class Overflows:
             if (~np.isfinite(ends).all(-1) & ~beyond).any():
                 unknown.add(fmt)
             possible.append(members[beyond])
-            return 1
-
-        seen = np.zeros(len(self.store), dtype=np.int8)
-        fill(self.store, terms, seen, 0, self._depends, look)
         return Overflow(frozenset(unknown), *(np.sort(np.concatenate(each)) for each in (possible, lost)))
-
-    def _depends(self, operation: Operation, members: Ids) -> list[Ids]:
-        return operands(self.store, operation, members)
 
     def described(self, rounding: int) -> str:
         """Say how far a rounding goes that overflows for some numbers, or underflows for all."""
@@ -107,18 +93,7 @@ class Overflows:
 
     def within(self, terms: Ids, roundings: Ids) -> Ids:
         """Return one of some roundings that each term (n,) is made of, `NONE` where there is none."""
-        reached = np.full(len(self.store), _UNKNOWN, dtype=np.int32)
-        reached[roundings] = roundings
-
-        def compute(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
-            if operation.name == VECTOR:
-                return known[self.store.elements(members)].max(-1)
-            given = operands(self.store, operation, members)
-            return np.max([known[each] for each in given], axis=0) if given else NONE
-
-        fill(self.store, terms, reached, _UNKNOWN, self._depends, compute)
-        found: Ids = reached[np.asarray(terms)]
-        return found
+        return Reached(self.store, roundings).values(np.asarray(terms))
 
 
 def _underflow_below(fmt: FloatFormat) -> float:

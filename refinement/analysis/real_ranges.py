@@ -6,20 +6,23 @@ is a hypothesis. Narrow formats, integers and constants are bounded, and what is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from operator import add
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..terms import operations
+from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.store import CONSTANT, INPUT, VECTOR, Operation, TermStore
-from ..terms.traversal import fill, operands
-from .integer_intervals import Intervals, Magnitudes, times
+from ..terms.traversal import gathered
+from .integer_intervals import Intervals, Magnitudes
+from .intervals import Interval
 from .quantisation import NARROW, quantises
 from .rounding_errors import coarseness, least
 
@@ -30,45 +33,39 @@ _UNIT = ("tanh", "erf", "sin", "cos")
 """Functions whose values lie between -1 and 1."""
 
 
-class RealRanges:
-    """Intervals of the floating-point terms of a store, roundings included, computed on demand.
+class RealRanges(Domain):
+    """Intervals of the floating-point terms of a store, roundings included, computed on demand."""
 
-    Attributes
-    ----------
-    exact : array (terms of the store, 2)
-        Least and greatest value before the last rounding; infinite where nothing is known.
-    """
+    dtype, unknown = np.dtype((np.float64, (2, 2))), np.nan
 
     def __init__(self, store: TermStore, magnitudes: Magnitudes) -> None:
-        self.store = store
-        self.exact = np.empty((0, 2))
+        super().__init__(store)
         self._magnitudes = magnitudes
-        self._rounded = np.empty((0, 2))
 
-    def fill(self, terms: Ids) -> None:
+    @property
+    def exact(self) -> Intervals:
+        """The ranges by term, before the last rounding."""
+        return self.table()[:, 0]
+
+    def fill(self, terms: Ids, read: Format | None = None) -> None:
         """Compute the ranges of terms, and of all that they are made of."""
-        missing = (len(self.store) - len(self.exact), 2)
-        self.exact = np.concatenate([self.exact, np.full(missing, np.nan)])
-        self._rounded = np.concatenate([self._rounded, np.full(missing, np.nan)])
-        known = np.where(np.isnan(self.exact[:, 0]), 0, 1).astype(np.int8)
         with np.errstate(all="ignore"):
-            fill(self.store, terms, known, 0, self._depends, self._compute)
+            super().fill(terms, read)
 
-    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
+        """Return the arguments of what gives floats, or chooses them."""
         among = isinstance(operation.result, FloatFormat) or operation.name in (operations.SELECT, VECTOR)
-        return operands(self.store, operation, terms) if among else []
+        return super().depends(operation, terms, read) if among else []
 
-    def _compute(self, operation: Operation, terms: Ids, _: NDArray[Any]) -> int:
-        if isinstance(operation.result, FloatFormat):
-            found = np.array(np.broadcast_to(self._of(operation, terms), (len(terms), 2)))
-            found[np.isnan(found).any(-1)] = _UNKNOWN
-            if quantises(operation):  # which clamps
-                found = np.clip(found, *_limits(operation.result))
-            self.exact[terms] = found
-            self._rounded[terms] = _inflated(operation, found)
-        else:
-            self.exact[terms] = self._rounded[terms] = _UNKNOWN
-        return 1
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
+        """Return the ranges of terms of one operation, before and after the last rounding."""
+        if not isinstance(operation.result, FloatFormat):
+            return _UNKNOWN
+        found = np.array(np.broadcast_to(self._of(operation, terms).rows, (len(terms), 2)))
+        found[np.isnan(found).any(-1)] = _UNKNOWN
+        if quantises(operation):  # which clamps
+            found = np.clip(found, *limits(operation.result))
+        return np.stack([found, _inflated(operation, found)], axis=1)
 
     def read(self, terms: Ids, fmt: Format) -> Intervals:
         """Return the ranges (n, 2) of terms (n,) read in a format, all that they are made of being known."""
@@ -87,17 +84,16 @@ class RealRanges:
                 values = np.array([np.nan if each is None else float(each) for each in exact])[inverse]
                 found[members] = np.where(np.isnan(values)[:, None], _UNKNOWN, values[:, None])
             elif operation.name == operations.SELECT:
-                sides = [self.read(self.store.arguments(some)[:, column], fmt) for column in (1, 2)]
-                found[members] = _hull(*sides)
+                then, otherwise = (self._read(self.store.arguments(some)[:, side], fmt) for side in (1, 2))
+                found[members] = then.union(otherwise).rows
             elif operation.result == fmt:
-                found[members] = self._rounded[some]
+                found[members] = self.table()[some, 1]
         return found
 
-    def _arguments(self, operation: Operation, terms: Ids) -> list[Intervals]:
-        arguments = self.store.arguments(terms)
-        return [self.read(arguments[:, index], fmt) for index, fmt in enumerate(operation.operands)]
+    def _read(self, terms: Ids, fmt: Format) -> Interval:
+        return Interval.of_rows(self.read(terms, fmt))
 
-    def _of(self, operation: Operation, terms: Ids) -> Any:
+    def _of(self, operation: Operation, terms: Ids) -> Interval:
         """Return the ranges of the exact results of an operation that gives floats."""
         result = operation.result
         assert isinstance(result, FloatFormat)
@@ -107,41 +103,43 @@ class RealRanges:
             case operations.DOT:
                 return self._accumulated(operation, terms)
             case operations.FUNCTION if str(operation.attribute).partition(".")[0] in _UNIT:
-                return np.array([-1.0, 1.0])
+                return Interval(-1.0, 1.0)
         if operation.name not in _RULES:
-            return _UNKNOWN
-        return _RULES[operation.name](operation, self._arguments(operation, terms))
+            return _ANY
+        given = map(self._read, gathered(self.store, operation, terms), operation.operands)
+        return _RULES[operation.name](operation, list(given))
 
-    def _of_inputs(self, operation: Operation, terms: Ids) -> Any:
+    def _of_inputs(self, operation: Operation, terms: Ids) -> Interval:
         assert isinstance(operation.result, FloatFormat)
         if (ends := self.store.ends.get(str(operation.attribute))) is not None:
             places = self.store.arguments(terms)[:, 0]
-            return np.stack([ends.low[places], ends.high[places]], axis=-1)
-        return _limits(operation.result) if is_bounded(operation) else _UNKNOWN
+            return Interval(ends.low[places], ends.high[places])
+        return limits(operation.result) if is_bounded(operation) else _ANY
 
-    def _accumulated(self, operation: Operation, terms: Ids) -> Intervals:
+    def _accumulated(self, operation: Operation, terms: Ids) -> Interval:
         """Return the ranges of all partial sums of an accumulation."""
         assert isinstance(operation.attribute, Accumulation)
-        arguments = self.store.arguments(terms)
-        x, y = (self._vectors(arguments[:, column], operation.operands[column]) for column in (0, 1))
-        addend = self.read(arguments[:, 2], operation.operands[2])
-        either = times(x, y) * operation.attribute.length
-        return np.stack([np.minimum(either[:, 0], 0), np.maximum(either[:, 1], 0)], axis=-1) + addend
+        x, y, addend = gathered(self.store, operation, terms, expanded=False)
+        left, right = (self._vectors(*each) for each in zip((x, y), operation.operands, strict=False))
+        low, high = (end * operation.attribute.length for end in left * right)
+        either = Interval(np.minimum(low, 0), np.maximum(high, 0))
+        return either + self._read(addend, operation.operands[2])
 
-    def _vectors(self, vectors: Ids, fmt: Format) -> Intervals:
-        """Return the range (n, 2) of all elements of each vector."""
+    def _vectors(self, vectors: Ids, fmt: Format) -> Interval:
+        """Return the range (n,) of all elements of each vector."""
         distinct, inverse = np.unique(vectors, return_inverse=True)
-        elements = self.store.elements(distinct)
-        parts = [self.read(elements[:, column], fmt) for column in range(elements.shape[1])]
-        return _hull(*parts)[inverse]
+        first, *others = (self._read(column, fmt) for column in self.store.elements(distinct).T)
+        return Interval(*(end[inverse] for end in first.union(*others)))
 
 
+_ANY = Interval(-np.inf, np.inf)
 _UNKNOWN = np.array([-np.inf, np.inf])
 
 
-def _limits(fmt: FloatFormat) -> NDArray[np.float64]:
+def limits(fmt: FloatFormat) -> Interval:
+    """Return the finite numbers of a format."""
     largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
-    return np.array([-largest if fmt.signed else 0.0, largest])
+    return Interval(-largest if fmt.signed else 0.0, largest)
 
 
 def is_bounded(operation: Operation) -> bool:
@@ -157,78 +155,62 @@ def is_bounded(operation: Operation) -> bool:
 
 def overflow_from(fmt: FloatFormat) -> float:
     """Return the magnitude from which rounding to nearest overflows."""
-    largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
-    return largest + float(2.0 ** (fmt.maximum_exponent - fmt.fraction_bits - 1))
+    return float(limits(fmt).high + 2.0 ** (fmt.maximum_exponent - fmt.fraction_bits - 1))
 
 
-def _hull(*intervals: Intervals) -> Intervals:
-    low = np.min([each[:, 0] for each in intervals], axis=0)
-    return np.stack([low, np.max([each[:, 1] for each in intervals], axis=0)], axis=-1)
-
-
-def _fused(operation: Operation, given: Sequence[Intervals]) -> Any:
+def _fused(operation: Operation, given: Sequence[Interval]) -> Interval:
     assert isinstance(operation.attribute, Sum)
     pairs = 2 * operation.attribute.products
-    products = [times(given[i], given[i + 1]) for i in range(0, pairs, 2)]
-    return np.sum([*products, *given[pairs:]], axis=0)
+    products = [given[i] * given[i + 1] for i in range(0, pairs, 2)]
+    return reduce(add, [*products, *given[pairs:]])
 
 
-def _negated(_: Operation, given: Sequence[Intervals]) -> Any:
-    return -given[0][:, ::-1]
-
-
-def _extremum(operation: Operation, given: Sequence[Intervals]) -> Any:
+def _extremum(operation: Operation, given: Sequence[Interval]) -> Interval:
     assert isinstance(operation.attribute, tuple)
-    return (np.maximum if operation.attribute[0] == "max" else np.minimum)(*given)
+    return given[0].extremum(operation.attribute[0], given[1])
 
 
-def _function(operation: Operation, given: Sequence[Intervals]) -> Any:
+def _function(operation: Operation, given: Sequence[Interval]) -> Interval:
     if operation.attribute in operations.INTEGRAL:
-        return given[0] + np.array([-1, 1])
+        return given[0] + Interval(-1, 1)
     name = str(operation.attribute).partition(".")[0]
     if operations.divides(operation):
-        return _widened(operation, times(given[0], _inverse(given[1])))
-    if name not in _MONOTONE:
-        return _UNKNOWN
-    return _widened(operation, _MONOTONE[name](given[0]))
+        return _approximated(operation, given[0] * _inverse(given[1]))
+    return _approximated(operation, _MONOTONE[name](given[0])) if name in _MONOTONE else _ANY
 
 
-def _widened(operation: Operation, exact: Intervals) -> Intervals:
+def _approximated(operation: Operation, exact: Interval) -> Interval:
     """Return ranges of approximations; unknown where they leave the normal numbers of the format."""
     fmt = operation.result
     assert isinstance(fmt, FloatFormat)
-    ends = np.abs(exact)
-    known = (ends <= 2.0**fmt.maximum_exponent).all(-1, keepdims=True)
+    sizes = np.abs(exact.low), np.abs(exact.high)
+    unknown = ~np.all([size <= 2.0**fmt.maximum_exponent for size in sizes], axis=0)
     small = 2.0**fmt.minimum_exponent  # what is less may be flushed to 0
-    wide = exact + (_APPROXIMATE * ends + small) * np.array([-1, 1])
-    apart = (exact > 2 * small).all(-1, keepdims=True)
-    wide = np.where(apart, exact * (1 + _APPROXIMATE * np.array([-1, 1])), wide)
-    found: Intervals = np.where(known, wide, _UNKNOWN)
-    return found
+    low, high = (_APPROXIMATE * size + small for size in sizes)
+    apart = (exact.low > 2 * small) & (exact.high > 2 * small)
+    low = np.where(apart, exact.low * (1 - _APPROXIMATE), exact.low - low)
+    return Interval(low, np.where(apart, exact.high * (1 + _APPROXIMATE), exact.high + high)).unless(unknown)
 
 
-def _inverse(given: Intervals) -> Intervals:
-    apart = ((given[:, 0] > 0) | (given[:, 1] < 0))[:, None]
-    found: Intervals = np.where(apart, 1 / np.where(apart, given, 1)[:, ::-1], _UNKNOWN)
-    return found
+def _inverse(given: Interval) -> Interval:
+    apart = given.is_of_one_sign
+    return Interval(*(1 / np.where(apart, end, 1) for end in given[::-1])).unless(~apart)
 
 
-def _root(given: Intervals) -> Intervals:
-    found: Intervals = np.where((given[:, :1] >= 0), np.sqrt(np.maximum(given, 0)), _UNKNOWN)
-    return found
+def _root(given: Interval) -> Interval:
+    return Interval(*(np.sqrt(np.maximum(end, 0)) for end in given)).unless(~(given.low >= 0))
 
 
-def _logarithm(given: Intervals) -> Intervals:
-    found: Intervals = np.where((given[:, :1] > 0), np.log2(np.where(given > 0, given, 1)), _UNKNOWN)
-    return found
+def _logarithm(given: Interval) -> Interval:
+    return Interval(*(np.log2(np.where(end > 0, end, 1)) for end in given)).unless(~(given.low > 0))
 
 
 _APPROXIMATE = 2.0**-10
 """More than any approximation is off, relative to its result."""
 
-_MONOTONE: MappingProxyType[str, Callable[[Intervals], Intervals]] = MappingProxyType(
+_MONOTONE: MappingProxyType[str, Callable[[Interval], Interval]] = MappingProxyType(
     {
-        "ex2": np.exp2,
+        "ex2": lambda given: Interval(*map(np.exp2, given)),
         "lg2": _logarithm,
         "sqrt": _root,
         "rcp": _inverse,
@@ -238,10 +220,10 @@ _MONOTONE: MappingProxyType[str, Callable[[Intervals], Intervals]] = MappingProx
 """Functions that are monotone where they are defined, of ranges."""
 
 
-_RULES: MappingProxyType[str, Callable[[Operation, Sequence[Intervals]], Any]] = MappingProxyType(
+_RULES: MappingProxyType[str, Callable[[Operation, Sequence[Interval]], Interval]] = MappingProxyType(
     {
         operations.FUSED: _fused,
-        operations.NEGATE: _negated,
+        operations.NEGATE: lambda _, given: -given[0],
         operations.CONVERT: lambda _, given: given[0],
         operations.EXTREMUM: _extremum,
         operations.FUNCTION: _function,

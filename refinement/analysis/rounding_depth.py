@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from types import MappingProxyType
@@ -13,22 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.dot_add_bound import RoundingStep
-from ...spec.formats import TF32, FloatFormat, IntegerFormat
+from ...spec.formats import TF32, FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ...spec.rounding_bound import unit_roundoff
 from ..findings.hypothesis import Hypothesis
 from ..terms import operations
+from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.slices import fields
 from ..terms.store import CONCATENATION, INPUT, LEAVES, VECTOR, Operation, TermStore
-from ..terms.traversal import fill
+from ..terms.traversal import by_operation, within
 from .quantisation import quantises, widens
 
 if TYPE_CHECKING:
     from ..terms.matrix_rounding import Counted, MatrixRounding
-
-_UNKNOWN = -1
 
 
 @dataclass(frozen=True)
@@ -245,76 +244,95 @@ def roundings(
     InputError
         If the choice has no such instruction.
     """
-    seen, beside = _Seen(unit), _Seen()
-    _deepest(store, terms, None, seen)
-    if expected is not None:
-        _deepest(store, expected, None, beside)
-    coarsest = sorted(seen.formats, key=_precision)
-    counts = tuple((kind, _deepest(store, terms, kind, _Seen(unit))) for kind in coarsest)
+    kernel = _Counts(store, terms, unit)
+    both = [kernel] if expected is None else [kernel, _Counts(store, expected)]
+    made = [operation for each in both for operation in each.operations]
+    functions = [str(each.attribute) for each in kernel.operations if each.name in _FUNCTIONS]
+    floats = {str(kind) for each in both for kind in each.kinds if isinstance(kind, FloatFormat)}
     return Roundings(
-        counts,
-        tuple(sorted(seen.approximations)),
-        tuple(sorted(seen.carried)),
-        tuple(sorted(seen.turned | beside.turned)),
-        tuple(sorted(str(kind) for kind in seen.formats | beside.formats if isinstance(kind, FloatFormat))),
-        tuple(sorted(seen.flushed | beside.flushed)),
-        tuple(sorted(seen.domains | beside.domains)),
-        seen.float_inputs or beside.float_inputs,
+        tuple(zip(kernel.kinds, kernel.most[1:].tolist(), strict=True)),
+        tuple(sorted({each for each in functions if "." in each})),
+        tuple(sorted(kernel.carried)),
+        _union(tuple(each.turned) for each in both),
+        tuple(sorted(floats)),
+        _union((str(each.operands[0]),) for each in made if _flushes(each)),
+        _union(map(_domains, made)),
+        any(each.name == INPUT and isinstance(each.result, FloatFormat) for each in made),
     )
 
 
-@dataclass
-class _Seen:
-    """What terms are made of, and what matrix instructions round."""
-
-    unit: MatrixRounding | None = None
-    formats: set[FloatFormat | RoundingStep] = field(default_factory=set)
-    approximations: set[str] = field(default_factory=set)
-    carried: set[str] = field(default_factory=set)
-    turned: set[str] = field(default_factory=set)
-    flushed: set[str] = field(default_factory=set)
-    domains: set[str] = field(default_factory=set)
-    float_inputs: bool = False
+_FUNCTIONS = (operations.FUNCTION, operations.QUOTIENT)
 
 
-def _deepest(store: TermStore, terms: Ids, counted: FloatFormat | RoundingStep | None, seen: _Seen) -> int:
-    """Return the most roundings to a format, or to any, on a path; collect what the terms are made of."""
-    depths = np.full(len(store), _UNKNOWN, dtype=np.int64)
+class PathCounts(Domain):
+    """The most that is counted on a path from inputs to a term: of factors together, of summands apart."""
 
-    def depends(operation: Operation, members: Ids) -> list[Ids]:
+    dtype: Any = np.int64
+    join = np.maximum
+
+    def paths(self, operation: Operation) -> list[Path]:
+        """Return the products of arguments that an operation adds up."""
+        return paths(operation)
+
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
+        """Return the arguments that are on paths."""
         if operation.name == VECTOR:
-            return [store.elements(members).reshape(-1)]
-        arguments = store.arguments(members)
-        return [arguments[:, index] for path in paths(operation) for index in path.arguments]
+            return super().depends(operation, terms, read)
+        arguments = self.store.arguments(terms)
+        return [(arguments[:, index], read) for path in self.paths(operation) for index in path.arguments]
 
-    def depth(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
-        if operation.name == VECTOR:
-            return known[store.elements(members)].max(axis=-1)
-        added_up = paths(operation, seen.unit)
-        seen.formats.update(fmt for path in added_up for fmt, count in path.roundings if count)
-        if _flushes(operation):
-            seen.flushed.add(str(operation.operands[0]))
-        seen.float_inputs |= operation.name == INPUT and isinstance(operation.result, FloatFormat)
-        if operation.name in (operations.FUNCTION, operations.QUOTIENT) and "." in str(operation.attribute):
-            seen.approximations.add(str(operation.attribute))
-        if operation.name == operations.FUNCTION and isinstance(operation.result, FloatFormat):
-            seen.domains.update(_DOMAINS.get(str(operation.attribute).partition(".")[0], ()))
-        arguments = store.arguments(members)
-        if counted is None and operation.name == CONCATENATION and _cuts(store, operation, members, known):
-            seen.turned.add("bits of a number")
-        if counted is None and (carried := carries(operation)) and known[arguments[:, carried]].any():
-            seen.carried.add(str(operation.attribute).partition(".")[0])
-        found = [
-            known[arguments[:, list(path.arguments)]].sum(axis=-1)
-            + sum(count for fmt, count in path.roundings if counted in (None, fmt))
-            for path in added_up
-        ]
-        if counted is None and (name := _turning(operation)) and any(depths.any() for depths in found):
-            seen.turned.add(name)
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        """Return the most of all paths to terms of one operation."""
+        found = self.counted(operation, self.store.arguments(terms))
         return np.max(found, axis=0) if found else 0
 
-    fill(store, terms, depths, _UNKNOWN, depends, depth)
-    return int(depths[np.asarray(terms)].max(initial=0))
+    def counted(self, operation: Operation, arguments: Ids) -> list[Any]:
+        """Return what is counted on each path to terms of arguments (n, 3)."""
+        table = self.table()
+        return [table[arguments[:, list(path.arguments)]].sum(axis=1) for path in self.paths(operation)]
+
+
+class _Counts(PathCounts):
+    """The most roundings on a path: of every kind, then of each.
+
+    Attributes
+    ----------
+    operations : list of Operation
+        All that terms are made by.
+    kinds : list
+        What is rounded to.
+    most : array (1 + kinds,)
+        Of all terms.
+    carried, turned : set of str
+        As in `Roundings`.
+    """
+
+    def __init__(self, store: TermStore, terms: Ids, unit: MatrixRounding | None = None) -> None:
+        super().__init__(store)
+        self._unit = unit
+        self.carried, self.turned = set[str](), set[str]()
+        self.operations = [each for each, _ in by_operation(store, within(store, terms))]
+        every = [kind for each in self.operations for path in self.paths(each) for kind in path.roundings]
+        self.kinds = sorted({kind for kind, count in every if count}, key=_precision)
+        self.dtype = np.dtype((np.int64, 1 + len(self.kinds)))
+        self.most = self.values(terms).reshape(-1, 1 + len(self.kinds)).max(axis=0, initial=0)
+
+    def paths(self, operation: Operation) -> list[Path]:
+        return paths(operation, self._unit)
+
+    def counted(self, operation: Operation, arguments: Ids) -> list[Any]:
+        found = super().counted(operation, arguments)
+        for counts, path in zip(found, self.paths(operation), strict=True):
+            for kind, count in path.roundings:
+                counts[:, [0, 1 + self.kinds.index(kind)] if count else []] += count
+        known = self.table()[:, 0]
+        if operation.name == CONCATENATION and _cuts(self.store, operation, arguments[:, 0], known):
+            self.turned.add("bits of a number")
+        if (carried := carries(operation)) and known[arguments[:, carried]].any():
+            self.carried.add(str(operation.attribute).partition(".")[0])
+        if (name := _turning(operation)) and any(counts[:, 0].any() for counts in found):
+            self.turned.add(name)
+        return found
 
 
 def carries(operation: Operation) -> list[int]:
@@ -337,6 +355,12 @@ _DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """What is taken for granted of the arguments of functions."""
+
+
+def _domains(operation: Operation) -> tuple[str, ...]:
+    if operation.name != operations.FUNCTION or not isinstance(operation.result, FloatFormat):
+        return ()
+    return _DOMAINS.get(str(operation.attribute).partition(".")[0], ())
 
 
 class Path(NamedTuple):
@@ -403,9 +427,9 @@ def _turning(operation: Operation) -> str | None:
     return None
 
 
-def _cuts(store: TermStore, operation: Operation, words: Ids, known: NDArray[Any]) -> bool:
+def _cuts(store: TermStore, operation: Operation, vectors: Ids, known: NDArray[Any]) -> bool:
     """Tell whether words have some bits of numbers that have been rounded, but for all behind the sign."""
-    parts = store.elements(store.arguments(words)[:, 0])
+    parts = store.elements(vectors)
     for column, taken in enumerate(fields(operation)):
         cut = parts[known[parts[:, column]] > 0, column]
         for number in np.unique(store.operation_numbers(cut)):

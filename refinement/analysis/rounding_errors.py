@@ -37,12 +37,26 @@ def least(fmt: FloatFormat, *, flush: bool = False) -> float:
     return float(2.0 ** (fmt.minimum_exponent if flush else fmt.quantum))
 
 
+def is_exact(fmt: FloatFormat, magnitude: Reals, unit: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which multiples of ``2**unit`` (n,), of magnitudes up to some, a format has: rounding is exact."""
+    with np.errstate(over="ignore"):
+        most = np.ldexp(1.0, np.clip(unit + fmt.precision, -2000, 2000).astype(np.int32))
+    found: NDArray[np.bool_] = (unit >= fmt.quantum) & (magnitude <= most)
+    return found
+
+
+def compounded(fmt: FloatFormat, count: int) -> float:
+    """Return (1 + u)^count - 1: by what part so many roundings to nearest are off."""
+    return float(np.expm1(count * np.log1p(coarseness(fmt))))
+
+
 def rounded_sum(
     fmt: FloatFormat, coarse: float, values: Reals, magnitude: Reals, unit: NDArray[np.int64]
 ) -> Reals:
     """Return the error of one rounding of sums of multiples of a power of two."""
-    exact = (unit >= fmt.quantum) & (np.abs(values) <= np.ldexp(1.0, unit + fmt.precision))
-    return np.where(exact | (magnitude == 0), 0.0, coarse * np.abs(values) + least(fmt))
+    return np.where(
+        is_exact(fmt, np.abs(values), unit) | (magnitude == 0), 0.0, coarse * np.abs(values) + least(fmt)
+    )
 
 
 def times(left: Column, right: Column) -> tuple[Column, NDArray[np.int64]]:

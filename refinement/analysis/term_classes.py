@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 from ...spec.formats import F16, F32, F64, TF32, FloatFormat, Format
 from ..terms import operations
+from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.store import CONCATENATION, CONSTANT, UNDEFINED, Operation, TermStore
-from ..terms.traversal import fill
+from ..terms.traversal import gathered
 from . import float_classes as classes
 
 Sets = NDArray[np.uint8]
 """Sets of classes (n,)."""
 
-_UNKNOWN = 0
 _FLOATS = {16: F16, 32: F32, 64: F64}
 """As what chosen constants are read: what is infinite or NaN in bf16 is a NaN in f16."""
 
@@ -52,7 +52,7 @@ ARITHMETIC = (
 _DOTS = (operations.DOT, operations.SCALED_DOT)
 
 
-class TermClasses:
+class TermClasses(Domain):
     """Sets of float classes of the terms of a store.
 
     Parameters
@@ -61,12 +61,13 @@ class TermClasses:
         The terms.
     """
 
+    dtype = np.uint8
+
     def __init__(self, store: TermStore) -> None:
-        self.store = store
+        super().__init__(store)
         self._scanned = 0
         self._any = False
         self._constants = np.empty(0, dtype=np.int32)
-        self._known = np.empty(0, dtype=np.uint8)
 
     def never_finite(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
         """Tell which terms (n,), read in a format, are never a finite number, or not known to be one."""
@@ -99,10 +100,7 @@ class TermClasses:
         """Return the classes of terms (n,), read in a format."""
         if not self._scan():
             return self._read(terms, fmt, np.full(np.shape(terms), classes.NUMBER, dtype=np.uint8))
-        missing = len(self.store) - len(self._known)
-        self._known = np.concatenate([self._known, np.full(missing, _UNKNOWN, dtype=np.uint8)])
-        fill(self.store, terms, self._known, _UNKNOWN, self._depends, self._compute)
-        found = self._read(terms, fmt, self._known[terms])
+        found = self._read(terms, fmt, self.values(terms))
         numbers = self.store.operation_numbers(terms)
         for number in np.unique(numbers):
             operation = self.store.operations[number]
@@ -147,20 +145,15 @@ class TermClasses:
 
         Taken together, those of all terms are in any order, each once.
         """
-
-        def elements(vectors: Ids) -> Ids:
-            return self.store.elements(np.unique(vectors) if together else vectors)
-
-        arguments = self.store.arguments(terms)
+        columns = gathered(self.store, operation, terms, expanded=not together)
         if operation.name == operations.SELECT:
-            return list(zip(arguments[:, 1:3].T, self._formats(operation), strict=False))
-        columns: list[Ids] = [arguments[:, index] for index in range(min(3, len(operation.operands)))]
-        if operation.name in _DOTS:
-            columns[:2] = [elements(column) for column in columns[:2]]
-        if operation.name == operations.SCALED_DOT:
-            rest = self.store.elements(columns[2])
-            columns[2:] = [rest[:, 0], *(elements(rest[:, column]) for column in (1, 2))]
-        return list(zip(columns, self._formats(operation), strict=False))
+            del columns[0]
+        elif operation.name in _DOTS and together:
+            columns = [
+                each if place == 2 else self.store.elements(np.unique(each))
+                for place, each in enumerate(columns)
+            ]
+        return list(zip(columns, self._formats(operation), strict=True))
 
     def _formats(self, operation: Operation) -> tuple[Format, ...]:
         """Return how the operands are read of what gives a float, or may choose one."""
@@ -168,12 +161,15 @@ class TermClasses:
             return (_FLOATS.get(operation.result.bits, operation.result),) * 2
         return operation.operands if isinstance(operation.result, FloatFormat) else ()
 
-    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> list[Reading]:
+        """Return the operands of what gives a float, or may choose one."""
         if not self._formats(operation):
             return []
-        return [each.reshape(-1) for each, _ in self._operands(operation, terms, together=True)]
+        return [(each, read) for each, _ in self._operands(operation, terms, together=True)]
 
-    def _compute(self, operation: Operation, terms: Ids, known: Sets) -> Any:
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
+        """Return the classes of terms of one operation."""
+        known = self.table()
         if operation.name == UNDEFINED:
             return classes.LOST
         if operation.name == CONCATENATION:

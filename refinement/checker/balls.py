@@ -18,16 +18,15 @@ from typing import Any
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import BF16, F32, F64, TF32, FloatFormat, IntegerFormat
 from ..terms import operations
 from ..terms.evaluation import evaluate
+from ..terms.interning import Ids
 from ..terms.operations import OUTCOMES, Sum
 from ..terms.store import CONCATENATION, CONSTANT, INPUT, UNDEFINED, VECTOR, Operation, TermStore
-from ..terms.traversal import by_operation
-from .arguments import gathered
+from ..terms.traversal import by_operation, gathered
 from .meaning import NARROW, is_great, number_of, rounds, stem
 from .numbers import STEP, Literal, Lost, Name, Real, Value, decoded, encoded, one_step, word_of
 
@@ -55,12 +54,12 @@ class Plan:
         How far functions may be from what is written out for them, of their values.
     """
 
-    def __init__(self, store: TermStore, terms: NDArray[np.int64], tolerance: float = 0.0) -> None:
+    def __init__(self, store: TermStore, terms: Ids, tolerance: float = 0.0) -> None:
         self.blur = arb(1, tolerance)
         self.operations: dict[int, Operation] = {}
         self.arguments: dict[int, tuple[Any, ...]] = {}
         self.literals: dict[int, Value] = {}
-        for operation, members in by_operation(store, terms.astype(np.int32)):
+        for operation, members in by_operation(store, terms):
             self.operations.update(dict.fromkeys(members.tolist(), operation))
             if operation.name == CONSTANT:
                 words = store.constant_values(members).tolist()

@@ -22,7 +22,7 @@ from ...spec.errors import DefectError
 from ...spec.formats import Format, IntegerFormat
 from ..terms.interning import Ids
 from ..terms.store import TermStore
-from .arguments import cone
+from ..terms.traversal import cone
 from .balls import Evaluation, Plan
 from .numbers import NEAR, Lost, Name
 from .points import CONDITIONS, Point, around, mined, nearest
@@ -179,12 +179,12 @@ def _by_points(
 
 def _representatives(
     store: TermStore, members: Sequence[NDArray[np.intp]], pairs: Ids
-) -> tuple[list[int], NDArray[np.int64]]:
+) -> tuple[list[int], Ids]:
     """Return some members of each class, as many as there is time for, and all that they depend on."""
     random = np.random.default_rng(SEED)
     few = [np.unique([each[0], each[-1], random.choice(each)]) for each in members[:MOST_CLASSES]]
     chosen: list[int] = []
-    terms = np.empty(0, dtype=np.int64)
+    terms = np.empty(0, dtype=np.int32)
     for turn, each in product(range(MEMBERS), few):
         own = cone(store, pairs[each[turn]], MOST_TERMS) if turn < len(each) else None
         if own is not None and len(union := np.union1d(terms, own)) <= MOST_TERMS:
@@ -201,7 +201,7 @@ class _Batch:
         store: TermStore,
         pairs: Mapping[int, Ids],
         fmt: Format,
-        terms: NDArray[np.int64],
+        terms: Ids,
         how: Taken,
     ) -> None:
         self._store, self._format, self._how = store, fmt, how

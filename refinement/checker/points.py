@@ -12,14 +12,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..terms import operations
+from ..terms.interning import Ids
 from ..terms.store import CONSTANT, INPUT, Operation, TermStore
-from ..terms.traversal import by_operation
-from .arguments import gathered
+from ..terms.traversal import by_operation, gathered
 from .meaning import NARROW, number_of
 from .numbers import Name, encoded
 
@@ -129,7 +128,7 @@ def around(numbers: Sequence[Fraction]) -> list[Fraction]:
     return [sign * each for each in near for sign in (1, -1)]
 
 
-def mined(store: TermStore, terms: NDArray[np.int64]) -> list[Fraction]:
+def mined(store: TermStore, terms: Ids) -> list[Fraction]:
     """Return the numbers that terms compare with, or add, those of comparisons first."""
     found: dict[Fraction, None] = {}
     ranked = (*CONDITIONS, operations.FUSED, operations.RING)

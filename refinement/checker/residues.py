@@ -13,7 +13,7 @@ show nothing where such a function is involved.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import reduce
 from weakref import proxy
 
 import numpy as np
@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from ...spec.formats import F32, TF32, FloatFormat, Format
 from ..terms import operations
+from ..terms.domains import Domain
 from ..terms.evaluation import evaluate, integers, ones
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.store import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
-from ..terms.traversal import fill, operands
-from .arguments import gathered
+from ..terms.traversal import gathered
 from .meaning import NARROW, is_great, rounds, stem
 
 Residues = NDArray[np.uint64]
@@ -40,7 +40,7 @@ _PIECE = 1 << 14
 
 _FUNCTIONS = (operations.FUNCTION, operations.QUOTIENT)
 
-_UNKNOWN, _WORD = -1, 0
+_WORD = 0
 """Kinds of values: none yet, and words; residues have the number of their format."""
 
 
@@ -93,7 +93,7 @@ def scattered(*columns: Residues | int) -> Residues:
     return found
 
 
-class ResidueEvaluation:
+class ResidueEvaluation(Domain):
     """Values of terms at one random point of the finite field.
 
     Parameters
@@ -106,19 +106,17 @@ class ResidueEvaluation:
         Whether all elements of an array have one value: terms of one value are then of one shape.
     """
 
+    dtype = np.dtype([("value", np.uint64), ("kind", np.int32)])
+
     def __init__(self, store: TermStore, seed: int, *, alike: bool = False) -> None:
-        self._store, self._seed, self._alike = proxy(store), seed, alike
-        self._values = np.zeros(0, dtype=np.uint64)
-        self._kinds = np.zeros(0, dtype=np.int32)
+        super().__init__(proxy(store))
+        self._seed, self._alike = seed, alike
         self._names: dict[object, int] = {}
 
     def of(self, terms: Ids, fmt: Format) -> Residues:
         """Return the values of terms (n,) read in a format."""
-        missing = len(self._store) - len(self._values)
-        self._values = np.append(self._values, np.zeros(missing, dtype=np.uint64))
-        self._kinds = np.append(self._kinds, np.full(missing, _UNKNOWN, dtype=np.int32))
         with np.errstate(over="ignore"):
-            fill(self._store, terms, self._kinds, _UNKNOWN, partial(operands, self._store), self._compute)
+            self.fill(terms)
             return self._read(terms, fmt)
 
     def _number(self, what: object) -> int:
@@ -130,10 +128,10 @@ class ResidueEvaluation:
 
     def _read(self, terms: Ids, fmt: Format) -> Residues:
         """Return terms (…) as numbers of a format: residues of a float, else words."""
-        values, kinds = self._values[terms], self._kinds[terms]
+        values, kinds = (self.table()[column][terms] for column in ("value", "kind"))
         foreign = kinds != self._kind(fmt)
         if isinstance(fmt, FloatFormat) and foreign.any():
-            constant = foreign & self._store.are(CONSTANT, terms)
+            constant = foreign & self.store.are(CONSTANT, terms)
             words, places = np.unique(values[constant], return_inverse=True)
             numbers = np.array([self._constant(word, fmt) for word in words.tolist()], dtype=np.uint64)
             values[constant] = numbers[places.reshape(-1)]
@@ -155,41 +153,42 @@ class ResidueEvaluation:
             return int(scattered(self._number(("no number", fmt)), word)) % PRIME
         return number.numerator * pow(number.denominator, -1, PRIME) % PRIME
 
-    def _compute(self, operation: Operation, terms: Ids, _: NDArray[np.int32]) -> int:
-        """Note the values of terms (n,) of one operation; return of which kind they are."""
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> None:
+        """Note the values of terms (n,) of one operation, and of which kind they are."""
+        values = self.table()["value"]
+        self.table()["kind"][terms] = self._kind(operation.result)
         real = isinstance(operation.result, FloatFormat)
         if operation.name == CONSTANT:
-            self._values[terms] = self._store.constant_values(terms)
-            return _WORD
-        if operation.name in (INPUT, UNDEFINED, NORMAL_FORM):
+            values[terms] = self.store.constant_values(terms)
+        elif operation.name in (INPUT, UNDEFINED, NORMAL_FORM):
             is_alike = self._alike and operation.name == INPUT
-            index = self._store.arguments(terms)[:, 0].astype(np.uint64) * np.uint64(not is_alike)
+            index = self.store.arguments(terms)[:, 0].astype(np.uint64) * np.uint64(not is_alike)
             found = scattered(self._seed, self._number(operation), index)
-            self._values[terms] = reduced(found) if real else found & ones(operation.result.bits)
+            values[terms] = reduced(found) if real else found & ones(operation.result.bits)
         elif real and operation.name in (operations.DOT, operations.SCALED_DOT):
             self._dots(operation, terms)
         elif operation.name != VECTOR:
-            given = gathered(self._store, operation, terms)
+            given = gathered(self.store, operation, terms)
             formats = [operation.result] if operation.name == CONCATENATION else operation.operands
             arguments = [self._read(each, fmt) for each, fmt in zip(given, formats, strict=True)]
             ring = self._real(operation, arguments) if real else _integer(operation, arguments)
             found = self._unknown(operation, arguments) if ring is None else ring
-            self._values[terms] = reduced(found) if real else found
-        return self._kind(operation.result)
+            values[terms] = reduced(found) if real else found
 
     def _dots(self, operation: Operation, terms: Ids) -> None:
         """Note sums of products modulo the prime, reading each vector once, however many sums it is in."""
-        columns, formats = gathered(self._store, operation, terms, expanded=False), [*operation.operands]
-        self._values[terms] = self._read(columns.pop(2), formats.pop(2))
+        columns, formats = gathered(self.store, operation, terms, expanded=False), [*operation.operands]
+        values = self.table()["value"]
+        values[terms] = self._read(columns.pop(2), formats.pop(2))
         distinct = list(map(np.unique, columns))
-        rows = list(map(self._read, map(self._store.elements, distinct), formats))
+        rows = list(map(self._read, map(self.store.elements, distinct), formats))
         places = list(map(np.searchsorted, distinct, columns))
         for start in range(0, len(terms), count := max(1, _PIECE // rows[0].shape[1])):
             piece = slice(start, start + count)
             x, y, *scales = (row[place[piece]] for row, place in zip(rows, places, strict=True))
             for each in scales:
                 x = times(x, np.repeat(each, x.shape[1] // each.shape[1], axis=1))
-            self._values[terms[piece]] = plus(self._values[terms[piece]], total(products(x, y)))
+            values[terms[piece]] = plus(values[terms[piece]], total(products(x, y)))
 
     def _unknown(self, operation: Operation, arguments: Sequence[Residues]) -> Residues:
         """Return values of a function of which nothing is assumed, but whether its arguments commute."""

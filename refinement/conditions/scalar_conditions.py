@@ -5,7 +5,7 @@ A condition is a term of one bit in a store of its own, so that it outlives the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -21,8 +21,8 @@ from ..terms.assignments import Assignment
 from ..terms.evaluation import integers
 from ..terms.interning import Ids
 from ..terms.operations import Sum
-from ..terms.store import CONSTANT, INPUT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
-from ..terms.traversal import operands
+from ..terms.store import CONSTANT, INPUT, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
+from ..terms.traversal import cone, operands
 
 MOST_TERMS = 256
 """Of a condition."""
@@ -229,24 +229,9 @@ def _is_known(operation: Operation, scalars: Collection[str]) -> bool:
 
 
 def subterms(store: TermStore, term: int, most: int) -> list[int] | None:
-    """Return a term and all that it depends on; None if they are more than `most`."""
-    found, pending = {term}, [term]
-    while pending:
-        each = pending.pop()
-        for part in _parts(store, each):
-            if part not in found:
-                found.add(part)
-                pending.append(part)
-        if len(found) > most:
-            return None
-    return sorted(found)
-
-
-def _parts(store: TermStore, term: int) -> Iterator[int]:
-    operation = store.operation(term)
-    if operation.name not in LEAVES:
-        for each in operands(store, operation, np.array([term])):
-            yield from each.tolist()
+    """Return a term and all that it depends on, in increasing order; None if they are more than `most`."""
+    found = cone(store, np.array([term], dtype=np.int32), most)
+    return None if found is None else found.tolist()
 
 
 def _copied(condition: Condition, target: TermStore, indices: Mapping[str, NDArray[np.intp]]) -> Ids:
@@ -255,6 +240,11 @@ def _copied(condition: Condition, target: TermStore, indices: Mapping[str, NDArr
     made: dict[int, Ids] = {}
     for term in subterms(source, condition.term, len(source)) or ():
         operation, arguments = source.operation(term), source.arguments(term)
+        parts = [
+            made[each]
+            for some in operands(source, operation, np.array([term], dtype=np.int32))
+            for each in some.tolist()
+        ]
         match operation.name:
             case name if name == CONSTANT:
                 made[term] = target.constants(source.constant_values(term), operation.result.bits)
@@ -262,9 +252,7 @@ def _copied(condition: Condition, target: TermStore, indices: Mapping[str, NDArr
                 at = indices.get(str(operation.attribute), arguments[0])
                 made[term] = target.inputs(str(operation.attribute), operation.result, at)
             case name if name == VECTOR:
-                parts = [made[each] for each in _parts(source, term)]
                 made[term] = target.vectors(np.stack(np.broadcast_arrays(*parts), axis=-1))
             case _:
-                parts = [made[each] for each in _parts(source, term)]
                 made[term] = target.apply(operation, *parts)
     return made[condition.term]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from ...spec.errors import InputError
 from ...spec.formats import F64
+from ..formula.definitions import rebuilt
 from ..formula.index_arithmetic import Expression, unknown_name
 from ..formula.parser import parse_condition
 from ..formula.tree import (
@@ -204,13 +204,7 @@ def _before(node: Node, arrays: Mapping[str, ArrayParameter]) -> Node:
     if isinstance(node, Element) and node.array in arrays:
         inout = arrays[node.array].access is Access.INOUT
         return replace(node, old=node.old or inout)
-    changes: dict[str, Any] = {}
-    for name, value in vars(node).items():
-        if isinstance(value, Node):
-            changes[name] = _before(value, arrays)
-        elif isinstance(value, tuple) and value and all(isinstance(each, Node) for each in value):
-            changes[name] = tuple(_before(each, arrays) for each in value)
-    return replace(node, **changes)
+    return rebuilt(node, lambda each: _before(each, arrays))
 
 
 def contradiction(requirement: Requirement, message: str) -> InputError:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import mul
 
 import numpy as np
 
+from ..analysis.intervals import Interval
 from .affine_numbers import LEAST_NORMAL, Reals, Truths, between, plus, settled, times
 from .float_enclosures import Floats, floats, select_floats
 
@@ -26,15 +28,14 @@ def is_exact(factors: Sequence[Floats]) -> Truths:
 def product(one: Floats, other: Floats) -> Floats:
     """Return exact products."""
     with np.errstate(all="ignore"):
-        ends = np.stack([a * b for a in (one.low, one.high) for b in (other.low, other.high)])
+        ends = Interval(one.low, one.high).combined(mul, Interval(other.low, other.high))
         form = times(one.form, other.form)
         nan = one.nan | other.nan
         for first, second in ((one, other), (other, one)):
             zero = first.number & (first.low <= 0) & (first.high >= 0)
             nan |= zero & second.number & np.isinf(second.form.magnitude)
-        lost = np.isnan(ends).any(axis=0)
-    low = np.where(lost, -np.inf, ends.min(axis=0))
-    high = np.where(lost, np.inf, ends.max(axis=0))
+        lost = np.isnan(ends.low)
+    low, high = ends.unless(lost)
     negative = (one.negative & other.positive) | (one.positive & other.negative)
     positive = (one.negative & other.negative) | (one.positive & other.positive)
     return Floats(

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...spec.formats import F32
 from ..analysis.approximations import documented_error
+from ..terms.evaluation import FUNCTIONS
 from .affine_numbers import Affine, Reals, Truths, curved, disturbed, settled
 from .float_enclosures import Floats, floats, flushed
 
@@ -183,14 +184,7 @@ def _beyond(stem: str, argument: Floats) -> Truths:
     return np.zeros(len(form.low), dtype=bool)
 
 
-_ROUNDINGS: Mapping[str, Callable[[Reals], Reals]] = MappingProxyType(
-    {"rint": np.rint, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil}
-)
-
-INTEGRAL = frozenset(_ROUNDINGS)
-
-
 def whole_numbers(name: str, form: Affine) -> Affine:
-    """Return numbers rounded to integers, as one of `INTEGRAL` does."""
-    low, high = (_ROUNDINGS[name](each) for each in (form.low, form.high))
+    """Return numbers rounded to integers, as one of `operations.INTEGRAL` does."""
+    low, high = (FUNCTIONS[name](each) for each in (form.low, form.high))
     return settled(form._replace(off=form.off + 1.0, low=low, high=high))

@@ -16,6 +16,7 @@ from ...spec.errors import UnsupportedError
 from ...spec.formats import F32, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..terms import operations
+from ..terms.evaluation import WHOLE
 from ..terms.interning import Ids
 from ..terms.operations import Sum
 from ..terms.slices import Field
@@ -35,7 +36,7 @@ from .float_enclosures import (
     select_words,
     words_of,
 )
-from .function_enclosures import INTEGRAL, KNOWN, function_of, whole_numbers
+from .function_enclosures import KNOWN, function_of, whole_numbers
 from .word_arithmetic import May, compared, field, possible_bits, signed_numbers, word_product, word_sum
 
 Words = NDArray[np.uint64]
@@ -204,7 +205,7 @@ def _extremum(q: PieceEvaluation, operation: Operation, arguments: Sequence[int]
 def _function(q: PieceEvaluation, operation: Operation, arguments: Sequence[int], symbol: int) -> Floats:
     _require_f32(operation)
     name = str(operation.attribute)
-    if name in INTEGRAL:
+    if name in operations.INTEGRAL:
         value = q.floats(arguments[0])
         return floats(whole_numbers(name, value.form), *value[1:])
     if name.partition(".")[0] not in KNOWN or len(arguments) != 1:
@@ -266,27 +267,17 @@ def _convert_to_word(q: PieceEvaluation, operation: Operation, arguments: Sequen
     (source,), target = operation.operands, operation.result
     assert isinstance(operation.attribute, tuple) and isinstance(target, IntegerFormat)
     rounding = operation.attribute[0]
-    if source != F32 or rounding not in _WHOLE:
+    if source != F32 or rounding not in WHOLE:
         raise UnsupportedError(f"{operation} is not enclosed")
     value = q.floats(arguments[0])
     value = flushed(value) if operation.attribute[2] else value
-    whole = whole_numbers(_WHOLE[rounding], value.form)
+    whole = whole_numbers(WHOLE[rounding], value.form)
     low, high = (np.clip(each, target.minimum, target.maximum) for each in (whole.low, whole.high))
     low = np.where(value.nan, np.minimum(low, 0.0), low)
     high = np.where(value.nan, np.maximum(high, 0.0), high)
     clipped = value.nan | (low != whole.low) | (high != whole.high)
     off = np.where(clipped, np.inf, whole.off)
     return modulo(settled(whole._replace(low=low, high=high, off=off)), WORDS)
-
-
-_WHOLE: Mapping[Rounding, str] = MappingProxyType(
-    {
-        Rounding.NEAREST_EVEN: "rint",
-        Rounding.TOWARD_ZERO: "trunc",
-        Rounding.UPWARD: "ceil",
-        Rounding.DOWNWARD: "floor",
-    }
-)
 
 
 def _concatenation(q: PieceEvaluation, operation: Operation, arguments: Sequence[int]) -> Affine:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from ...spec.float_encoding import is_nan
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..analysis.discharged_hypotheses import discharged
-from ..analysis.overflow import NONE
 from ..analysis.rounding_depth import Roundings, roundings
 from ..checker.evaluated import Checked, ObjectionError, Taken, checked
 from ..normal_forms.elementary_forms import OutweighedMaskError
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
+from ..terms.domains import NONE
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore, bits

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import BF16, F16, F32, F64, FloatFormat
+from ...spec.formats import BF16, F16, F32, F64, FloatFormat, Format
 from ..normal_forms.forms import NormalForms
 from ..terms import operations
+from ..terms.domains import Domain
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation
-from ..terms.traversal import fill, operands
+from ..terms.store import CONSTANT, NORMAL_FORM, UNDEFINED, VECTOR, Operation
+from ..terms.traversal import operands
 
 _FORMATS: dict[int, tuple[FloatFormat, ...]] = {16: (F16, BF16), 32: (F32,), 64: (F64,)}
 """What chosen constants may be read in, by their width."""
@@ -20,7 +21,6 @@ _FORMATS: dict[int, tuple[FloatFormat, ...]] = {16: (F16, BF16), 32: (F32,), 64:
 _POLES = ("rcp", "rsqrt", "lg2", "log")
 """Functions that have no finite value at 0."""
 
-_UNKNOWN = 0
 _PLAIN, _ZERO, _SPECIAL, _FLOAT = 1, 2, 4, 8
 """Flags of a term: it is looked at; it may be 0 by a choice; it may be infinite or NaN; floats are in it."""
 
@@ -32,51 +32,57 @@ def special_sources(forms: NormalForms, terms: Ids) -> NDArray[np.bool_]:
     function of a constant, or on a number that divides and that a choice makes 0. Without floats none are:
     the words of chosen integers may look like NaNs.
     """
-    store = forms.store
-    table = np.full(len(store), _UNKNOWN, dtype=np.int8)
+    flags = _Flags(forms)
+    found = np.bitwise_or.reduce(flags.values(terms))
+    if not (found & _SPECIAL and found & _FLOAT):
+        return np.zeros(len(forms.store), dtype=bool)
+    looked: NDArray[np.bool_] = flags.table()[: len(forms.store)] & (_SPECIAL | _ZERO) != 0
+    return looked
 
-    def infinite(given: Ids, formats: tuple[FloatFormat, ...]) -> NDArray[np.bool_]:
-        found = np.zeros(len(given), dtype=bool)
-        constants = store.are(CONSTANT, given)
-        if constants.any():
-            for fmt in formats:
-                found |= constants & forms.quantifier.classes.constant(given, fmt)
+
+class _Flags(Domain):
+    """Flags of terms."""
+
+    dtype = np.int8
+
+    def __init__(self, forms: NormalForms) -> None:
+        super().__init__(forms.store)
+        self._classes = forms.quantifier.classes
+
+    def leaf(self, operation: Operation, terms: Ids) -> int:
+        return _PLAIN | (_SPECIAL if operation.name == UNDEFINED else _floats(operation))
+
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
+        found = super().transfer(operation, terms, read)
+        if operation.name == VECTOR:
+            elements = self.store.elements(terms)
+            wide = _FORMATS.get(int(self.store.widths(elements.reshape(-1)[:1])[0]), ())
+            special = self._infinite(elements.reshape(-1), wide).reshape(elements.shape)
+            found |= (special.any(axis=1) * _SPECIAL).astype(np.int8)
         return found
 
-    def compute(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
-        if operation.name == UNDEFINED:
-            return _PLAIN | _SPECIAL
-        if operation.name in LEAVES or operation.name == NORMAL_FORM:
-            return _PLAIN | _floats(operation)
-        if operation.name == VECTOR:
-            elements = store.elements(members)
-            wide = _FORMATS.get(int(store.widths(elements.reshape(-1)[:1])[0]), ())
-            special = infinite(elements.reshape(-1), wide).reshape(elements.shape)
-            return np.bitwise_or.reduce(known[elements] | special * np.int8(_SPECIAL), axis=-1)
-        given = operands(store, operation, members)
-        found = np.bitwise_or.reduce([known[each] for each in given], axis=0)
-        found |= np.int8(_PLAIN | _floats(operation))
-        for column, each in enumerate(given):
-            found |= (infinite(each, _read(operation, column)) * _SPECIAL).astype(np.int8)
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        arguments = operands(self.store, operation, terms)
+        found = super().applied(operation, terms, given) | np.int8(_PLAIN | _floats(operation))
+        for column, each in enumerate(arguments):
+            found |= (self._infinite(each, _read(operation, column)) * _SPECIAL).astype(np.int8)
             if operation.name in (operations.SELECT, operations.EXTREMUM) and column >= len(given) - 2:
-                found |= (_zeros(each) * _ZERO).astype(np.int8)
+                zero = self.store.are(CONSTANT, each) & (self.store.constant_values(each) == 0)
+                found |= (zero * _ZERO).astype(np.int8)
         if _has_pole(operation):
-            found |= ((known[given[-1]] & _ZERO != 0) * _SPECIAL).astype(np.int8)
+            found |= ((given[-1] & _ZERO != 0) * _SPECIAL).astype(np.int8)
         if operation.name == operations.FUNCTION:
-            constant = np.logical_or.reduce([store.are(CONSTANT, each) for each in given])
+            constant = np.logical_or.reduce([self.store.are(CONSTANT, each) for each in arguments])
             found |= (constant * _SPECIAL).astype(np.int8)
         return found
 
-    def _zeros(given: Ids) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = store.are(CONSTANT, given) & (store.constant_values(given) == 0)
+    def _infinite(self, given: Ids, formats: tuple[FloatFormat, ...]) -> NDArray[np.bool_]:
+        found = np.zeros(len(given), dtype=bool)
+        constants = self.store.are(CONSTANT, given)
+        if constants.any():
+            for fmt in formats:
+                found |= constants & self._classes.constant(given, fmt)
         return found
-
-    fill(store, terms, table, _UNKNOWN, lambda each, members: operands(store, each, members), compute)
-    flags = np.bitwise_or.reduce(table[terms])
-    if not (flags & _SPECIAL and flags & _FLOAT):
-        return np.zeros(len(store), dtype=bool)
-    looked: NDArray[np.bool_] = table & (_SPECIAL | _ZERO) != 0
-    return looked
 
 
 def _floats(operation: Operation) -> int:

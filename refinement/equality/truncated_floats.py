@@ -12,6 +12,7 @@ bit flipped its negation.
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,12 @@ from ...spec.formats import BF16, F32, TF32, FloatFormat, Format
 from ...spec.rounding import Rounding
 from ..terms import operations
 from ..terms.bit_slices import bitwise, extract
+from ..terms.domains import Rewriting
 from ..terms.interning import Ids
 from ..terms.slices import Field, Slice, fields, join, values
-from ..terms.store import CONCATENATION, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
-from ..terms.traversal import by_operation, fill, operands
+from ..terms.store import CONCATENATION, VECTOR, Operation
+from ..terms.traversal import by_operation
 from ..terms.truth_tables import A
-
-_UNKNOWN = -1
 
 _NARROW: MappingProxyType[int, FloatFormat] = MappingProxyType({16: BF16, 13: TF32})
 """What is left of an f32 without so many low bits."""
@@ -40,7 +40,7 @@ _DEEPEST = 4
 """Choices within choices that are looked through; what lies deeper keeps its bits."""
 
 
-class TruncatedFloats:
+class TruncatedFloats(Rewriting):
     """Replaces bit truncation of floats by conversions toward zero.
 
     Parameters
@@ -49,48 +49,31 @@ class TruncatedFloats:
         The terms.
     """
 
-    def __init__(self, store: TermStore) -> None:
-        self._store = store
-
     def converted(self, terms: Ids, fmt: Format) -> Ids:
         """Return terms (n,), read in a format, with conversions for bits that floats are cut to.
 
         They are the same numbers for all inputs that make no NaN.
         """
-        if not any(_cut(each) or _has_sign(each) for each in self._store.operations):
+        if not any(_cut(each) or _has_sign(each) for each in self.store.operations):
             return terms
-        table = np.full(len(self._store), _UNKNOWN, dtype=np.int32)
+        return self._read(self.values(terms), fmt)
 
-        def depends(operation: Operation, members: Ids) -> list[Ids]:
-            return operands(self._store, operation, members)
-
-        fill(self._store, terms, table, _UNKNOWN, depends, self._rewritten)
-        return self._read(table[terms], fmt)
-
-    def _rewritten(self, operation: Operation, members: Ids, known: Ids) -> Ids:
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         """Return terms of one operation whose arguments are read as it reads them."""
-        if operation.name in LEAVES or operation.name == NORMAL_FORM:
-            return members
-        if operation.name == VECTOR:
-            return self._store.vectors(known[self._store.elements(members)])
-        arguments = self._store.arguments(members).copy()
-        for column, terms in enumerate(operands(self._store, operation, members)):
-            read = known[terms]
-            if column < len(operation.operands):
-                read = self._argument(read, operation.operands[column])
-            arguments[:, column] = read
-        return self._store.apply(operation, *(each for each in arguments.T if (each >= 0).all()))
+        formats = operation.operands[: len(given)]
+        read = [self._argument(each, fmt) for each, fmt in zip(given, formats, strict=False)]
+        return super().applied(operation, terms, [*read, *given[len(read) :]])
 
     def _argument(self, terms: Ids, fmt: Format) -> Ids:
         """Return arguments (n,), terms or vectors of them, as they are read in a format."""
         found = terms.copy()
-        vectors = np.flatnonzero(self._store.are(VECTOR, terms))
-        for length in np.unique(self._store.operation_numbers(terms[vectors])):
-            alike = vectors[self._store.operation_numbers(terms[vectors]) == length]
-            elements = self._store.elements(terms[alike])
+        vectors = np.flatnonzero(self.store.are(VECTOR, terms))
+        for length in np.unique(self.store.operation_numbers(terms[vectors])):
+            alike = vectors[self.store.operation_numbers(terms[vectors]) == length]
+            elements = self.store.elements(terms[alike])
             read = self._read(elements.reshape(-1), fmt).reshape(elements.shape)
-            found[alike] = self._store.vectors(read)
-        others = np.flatnonzero(~self._store.are(VECTOR, terms))
+            found[alike] = self.store.vectors(read)
+        others = np.flatnonzero(~self.store.are(VECTOR, terms))
         found[others] = self._read(terms[others], fmt)
         return found
 
@@ -99,16 +82,16 @@ class TruncatedFloats:
         if not isinstance(fmt, FloatFormat) or fmt.bits < _LEAST_BITS or not len(terms):
             return terms
         found = terms.copy()
-        for operation, members in by_operation(self._store, np.unique(terms)):
+        for operation, members in by_operation(self.store, np.unique(terms)):
             made = members
             if _has_sign(operation) and operation.result.bits == fmt.bits and depth:
                 made = self._with_signs(operation, members, fmt, depth)
             if made is members and operation.name == CONCATENATION and fmt in _READ:
                 made = self._conversions(operation, members, fmt)
             elif operation.name == operations.SELECT and operation.result.bits == fmt.bits and depth:
-                condition, *sides = self._store.arguments(members)[:, :3].T
+                condition, *sides = self.store.arguments(members)[:, :3].T
                 chosen = (self._read(side, fmt, depth - 1) for side in sides)
-                made = self._store.apply(operation, condition, *chosen)
+                made = self.store.apply(operation, condition, *chosen)
             if made is not members:
                 found = np.where(np.isin(terms, members), made[self._places(members, terms)], found)
         return found.astype(np.int32)
@@ -120,7 +103,7 @@ class TruncatedFloats:
 
     def _with_signs(self, operation: Operation, words: Ids, fmt: FloatFormat, depth: int) -> Ids:
         """Return words (n,) of one concatenation as magnitudes or negations of floats, if they are."""
-        store, own = self._store, fields(operation)
+        store, own = self.store, fields(operation)
         *low, top = (
             Slice(part, field)
             for part, field in zip(store.elements(store.arguments(words)[:, 0]).T, own, strict=True)
@@ -145,24 +128,24 @@ class TruncatedFloats:
             return words
         if (fmt == BF16) != (operation.result.bits == BF16.bits):
             return words
-        parts = self._store.elements(self._store.arguments(words)[:, 0])
+        parts = self.store.elements(self.store.arguments(words)[:, 0])
         found = [Slice(parts[:, at], field) for at, field in enumerate(fields(operation))]
         if operation.result.bits == F32.bits:
             zeros, *found = found
-            if (self._store.constant_values(zeros.terms) != 0).any():
+            if (self.store.constant_values(zeros.terms) != 0).any():
                 return words
         floats = found[0].terms
         if not self._are_floats(floats):
             return words
-        whole = join(self._store, [Slice(floats, Field(0, low)), *found])
-        made = self._store.apply(operations.fused(narrow, (), (F32,), Rounding.TOWARD_ZERO), whole)
+        whole = join(self.store, [Slice(floats, Field(0, low)), *found])
+        made = self.store.apply(operations.fused(narrow, (), (F32,), Rounding.TOWARD_ZERO), whole)
         if fmt == narrow:
             return made
-        return self._store.apply(operations.fused(F32, (), (narrow,)), made)
+        return self.store.apply(operations.fused(F32, (), (narrow,)), made)
 
     def _are_floats(self, terms: Ids) -> bool:
         """Tell whether terms (n,) are f32 by what computes them, or choices of 32 bits."""
-        kinds = [self._store.operations[number] for number in np.unique(self._store.operation_numbers(terms))]
+        kinds = [self.store.operations[number] for number in np.unique(self.store.operation_numbers(terms))]
         return all(
             each.result == F32 or (each.name == operations.SELECT and each.result.bits == F32.bits)
             for each in kinds

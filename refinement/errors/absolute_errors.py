@@ -25,6 +25,7 @@ from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..analysis.approximations import REACH, relative_error
 from ..analysis.quantisation import quantises
+from ..analysis.real_ranges import limits
 from ..analysis.rounding_depth import Path, paths, unit_of_rounding
 from ..analysis.rounding_errors import unit_of
 from ..normal_forms.element_functions import ElementFunctions
@@ -32,16 +33,14 @@ from ..normal_forms.forms import NormalForms
 from ..normal_forms.reciprocals import quotient_roundings
 from ..normal_forms.sparse_polynomials import sparse
 from ..terms import operations
+from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
 from ..terms.matrix_rounding import MatrixRounding
 from ..terms.operations import Sum
 from ..terms.store import CONSTANT, INPUT, Operation
-from ..terms.traversal import by_operation
-from .absolute_parts import NO_UNIT, NONE, Part, accumulated, product, total
+from ..terms.traversal import gathered
+from .absolute_parts import NO_UNIT, NONE, PARTS, Part, accumulated, product, total
 from .absolute_polynomials import AbsolutePolynomials
-
-Reading = tuple[Ids, Format]
-"""Terms, and the format that they are read in."""
 
 _LIPSCHITZ = MappingProxyType({"tanh": 1.0, "erf": 1.25, "sin": 1.0})
 """Functions f of which |f(x)| and |f(x) - f(y)| are at most so many times |x| and |x - y|."""
@@ -53,7 +52,7 @@ _MANY = 1 << 22
 """Terms of vectors that are looked at one by one."""
 
 
-class AbsoluteErrors:
+class AbsoluteErrors(Domain):
     """Error bounds of terms for all data: pairs (M, g).
 
     Parameters
@@ -71,60 +70,40 @@ class AbsoluteErrors:
         What is taken for granted of the numbers that functions are done to.
     """
 
+    dtype = PARTS
+
     def __init__(
         self, forms: NormalForms, unit: MatrixRounding | None = None, *, relaxed: bool = False
     ) -> None:
+        super().__init__(forms.store)
         self._forms, self._unit = forms, unit
-        self._store = forms.store
         self._quantifier = forms.quantifier
         self._functions = ElementFunctions(forms.quantifier)
         self._absolute = AbsolutePolynomials(forms, relaxed=relaxed)
-        self._known: dict[Format, Part] = {}
-        self._size = len(forms.store)
         self.granted: set[str] = set()
 
     def of(self, terms: Ids, fmt: Format) -> Part:
         """Return what is known of terms (n,), made before this object was, read in a format."""
-        pending: list[Reading] = [(np.unique(terms).astype(np.int32), fmt)]
-        while pending:
-            some, read = pending[-1]
-            groups = self._groups(self._missing(some, read), read)
-            needed = [
-                (missing, other)
-                for operation, members, made in groups
-                if made
-                for each, other in self._needed(operation, members, read)
-                if len(missing := self._missing(np.unique(each), other))
-            ]
-            if needed:
-                pending += needed
-                continue
-            pending.pop()
-            for operation, members, made in groups:
-                rule = _RULES[operation.name] if made else AbsoluteErrors._leaf
-                self._table(read).put(members, rule(self, operation, members, read))
-        return self._table(fmt).at(terms)
+        self.fill(terms, fmt)
+        return Part.of_table(self.table(fmt), terms)
 
-    def _groups(self, terms: Ids, fmt: Format) -> list[tuple[Operation, Ids, bool]]:
-        """Return terms by their operations, and whether its rule says what is known of them."""
-        found = []
-        for operation, members in by_operation(self._store, terms):
-            whole = self._whole(operation, members, fmt) | (not self._is_read(operation, fmt))
-            for some, made in ((members[whole], False), (members[~whole], True)):
-                if len(some):
-                    found.append((operation, some, made))
-        return found
-
-    def _table(self, fmt: Format) -> Part:
-        if fmt not in self._known:
-            self._known[fmt] = Part.unknown(self._size)
-        return self._known[fmt]
-
-    def _missing(self, terms: Ids, fmt: Format) -> Ids:
-        found: Ids = terms[self._table(fmt).magnitudes[terms] == NONE]
-        return found
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> None:
+        """Note what is known of terms of one operation."""
+        assert read is not None
+        made = self._made(operation, terms, read)
+        for some, rule in ((terms[~made], AbsoluteErrors._leaf), (terms[made], _RULES.get(operation.name))):
+            if len(some):
+                assert rule is not None
+                part = rule(self, operation, some, read)
+                part.note(self.table(read), some)
 
     # -- what terms depend on
+    def _made(self, operation: Operation, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+        """Tell of which terms of one operation a rule says what is known of them."""
+        if not self._is_read(operation, fmt):
+            return np.zeros(len(terms), dtype=bool)
+        return ~self._whole(operation, terms, fmt)
+
     def _whole(self, operation: Operation, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
         """Tell which terms of one operation are exact as they are: functions of inputs, and integers."""
         every = np.ones(len(terms), dtype=bool)
@@ -138,22 +117,18 @@ class AbsoluteErrors:
             return ~every
         return self._functions.leaves(terms) >= 0
 
-    def _needed(self, operation: Operation, terms: Ids, fmt: Format) -> Iterator[Reading]:
-        arguments = self._store.arguments(terms)
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterator[Reading]:
+        """Return the arguments of terms that are taken apart, and how they are read."""
+        assert read is not None
+        terms = terms[self._made(operation, terms, read)]
+        if not len(terms):
+            return
+        formats = (read,) * 3 if operation.name == operations.SELECT else operation.operands
+        columns = gathered(self.store, operation, terms, expanded=False)
         if operation.name == operations.DOT:
-            for column in (0, 1):
-                yield (
-                    self._store.elements(np.unique(arguments[:, column])).reshape(-1),
-                    operation.operands[column],
-                )
-            yield arguments[:, 2], operation.operands[2]
-            return
-        if operation.name == operations.SELECT:
-            yield arguments[:, 1], fmt
-            yield arguments[:, 2], fmt
-            return
-        for column, read in enumerate(operation.operands):
-            yield arguments[:, column], read
+            columns[:2] = [self.store.elements(np.unique(vectors)) for vectors in columns[:2]]
+        first = 1 if operation.name == operations.SELECT else 0  # what chooses is no number
+        yield from zip(columns[first:], formats[first:], strict=True)
 
     def _is_read(self, operation: Operation, fmt: Format) -> bool:
         if operation.name == operations.SELECT:
@@ -183,7 +158,7 @@ class AbsoluteErrors:
             found.low, found.high = self._quantifier.magnitudes.intervals(terms, fmt).T
             found.units[:] = 0
         elif operation.name == CONSTANT:
-            words = self._store.constant_values(terms)
+            words = self.store.constant_values(terms)
             numbers = [fmt.exact(int(word)) if isinstance(fmt, FloatFormat) else None for word in words]
             values = np.array([np.nan if each is None else float(each) for each in numbers])
             found.reasons[np.isnan(values)] = terms[np.isnan(values)]
@@ -198,7 +173,7 @@ class AbsoluteErrors:
 
     def _of_opposites(self, found: Part, operation: Operation, terms: Ids) -> None:
         """Take the greater of an integer and its opposite for its absolute value."""
-        fmt, arguments = operation.result, self._store.arguments(terms)
+        fmt, arguments = operation.result, self.store.arguments(terms)
         assert isinstance(operation.attribute, tuple)
         if operation.attribute[0] != "max" or not isinstance(fmt, IntegerFormat):
             return
@@ -216,7 +191,7 @@ class AbsoluteErrors:
         found.units[:] = fmt.quantum
         if operation.name == INPUT:
             if fmt.bits <= 8:
-                found.low, found.high = _ends(fmt, len(terms))
+                found.low, found.high = (np.full(len(terms), end) for end in limits(fmt))
             elif not fmt.signed:
                 found.low = np.zeros(len(terms))
             return
@@ -227,7 +202,8 @@ class AbsoluteErrors:
 
     def argument(self, operation: Operation, terms: Ids, index: int, fmt: Format | None = None) -> Part:
         """Return what is known of an argument of terms of one operation."""
-        return self._table(fmt or operation.operands[index]).at(self._store.arguments(terms)[:, index])
+        read = fmt or operation.operands[index]
+        return Part.of_table(self.table(read), self.store.arguments(terms)[:, index])
 
     def rounded(self, found: Part, operation: Operation, path: Path, *, certain: bool = True) -> Part:
         """Return results rounded as an operation does on a path; not where all that can be are numbers."""
@@ -243,12 +219,12 @@ class AbsoluteErrors:
             return Part.without(terms)
         given = [self.argument(operation, terms, index) for index in range(len(operation.operands))]
         pairs = 2 * operation.attribute.products
-        arguments = self._store.arguments(terms)
+        arguments = self.store.arguments(terms)
         parts = [
-            product(self._store, given[i], given[i + 1], arguments[:, i] == arguments[:, i + 1])
+            product(self.store, given[i], given[i + 1], arguments[:, i] == arguments[:, i + 1])
             for i in range(0, pairs, 2)
         ]
-        found = self.rounded(total(self._store, [*parts, *given[pairs:]]), operation, paths(operation)[0])
+        found = self.rounded(total(self.store, [*parts, *given[pairs:]]), operation, paths(operation)[0])
         self._tighten(found, operation, terms)
         return found
 
@@ -256,12 +232,12 @@ class AbsoluteErrors:
         """Take sums of two that nothing rounds for what they are: a weight less its zero point."""
         if len(operation.operands) < 2:
             return
-        arguments = self._store.arguments(terms)[:, : len(operation.operands)]
+        arguments = self.store.arguments(terms)[:, : len(operation.operands)]
         sums = [
             each.name in (operations.FUSED, operations.DOT) and len(each.operands) > 1
-            for each in self._store.operations
+            for each in self.store.operations
         ]
-        summed = np.array(sums, dtype=bool)[self._store.operation_numbers(arguments)]
+        summed = np.array(sums, dtype=bool)[self.store.operation_numbers(arguments)]
         summed &= self._functions.leaves(arguments.reshape(-1)).reshape(arguments.shape) < 0
         simple = ~summed.any(axis=1)
         exact = (found.growth == 0) & (found.reasons == NONE) & ~found.definite
@@ -272,12 +248,12 @@ class AbsoluteErrors:
             found.definite[chosen[known]] = True
 
     def _dot(self, operation: Operation, terms: Ids, _: Format) -> Part:
-        arguments = self._store.arguments(terms)
-        left, right = (self._store.elements(arguments[:, column]) for column in (0, 1))
+        arguments = self.store.arguments(terms)
+        left, right = (self.store.elements(arguments[:, column]) for column in (0, 1))
         if left.size > _MANY:
             return Part.without(terms)
         x, y = (
-            self._table(operation.operands[column]).at(each.reshape(-1)).reshaped(each.shape)
+            Part.of_table(self.table(operation.operands[column]), each)
             for column, each in ((0, left), (1, right))
         )
         of_products, of_addend = paths(operation, self._unit)
@@ -289,7 +265,7 @@ class AbsoluteErrors:
             self.granted.add(f"matrix instructions round {self._unit}")
         else:  # of no model, and so perhaps toward zero
             growths = 2 * growths[0], 2 * growths[1]
-        return accumulated(self._store, x, y, addend, growths, operation, left == right)
+        return accumulated(self.store, x, y, addend, growths, operation, left == right)
 
     def _negated(self, operation: Operation, terms: Ids, _: Format) -> Part:
         found = self.argument(operation, terms, 0)
@@ -306,15 +282,15 @@ class AbsoluteErrors:
     def _extremum(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
         given = [self.argument(operation, terms, index) for index in (0, 1)]
         found = _either(self, terms, given)
-        opposite = self._opposites(self._store.arguments(terms), operation, fmt)
+        opposite = self._opposites(self.store.arguments(terms), operation, fmt)
         found.definite |= opposite & given[0].definite  # max(x, -x) is |x|
         found.positive |= opposite
         for column in (0, 1):  # -∞ is never the greatest
-            places = np.flatnonzero(self._is_neutral(operation, self._store.arguments(terms)[:, column]))
+            places = np.flatnonzero(self._is_neutral(operation, self.store.arguments(terms)[:, column]))
             found.put(places, given[1 - column].at(places))
         sums = np.flatnonzero(opposite & ~given[0].definite)
         if len(sums):
-            inner = self._store.arguments(terms[sums])[:, 0]
+            inner = self.store.arguments(terms[sums])[:, 0]
             magnitudes, known = self._absolute.of(inner, operation.operands[0])
             chosen = given[0].growth[sums] == 0
             found.magnitudes[sums[known & chosen]] = magnitudes[known & chosen]
@@ -328,7 +304,7 @@ class AbsoluteErrors:
             return np.zeros(len(terms), dtype=bool)
         infinity = np.array(-np.inf if operation.attribute[0] == "max" else np.inf)
         word = int(encode(infinity, fmt, Rounding.NEAREST_EVEN))
-        return np.asarray(terms == int(self._store.constants(word, fmt.bits)))
+        return np.asarray(terms == int(self.store.constants(word, fmt.bits)))
 
     def _opposites(self, arguments: Ids, operation: Operation, fmt: Format) -> NDArray[np.bool_]:
         """Tell which extrema are of a number and its opposite, the greater of which is positive."""
@@ -337,8 +313,8 @@ class AbsoluteErrors:
             return np.zeros(len(arguments), dtype=bool)
         found = np.zeros(len(arguments), dtype=bool)
         for one, other in ((0, 1), (1, 0)):
-            negated = self._store.are(operations.NEGATE, arguments[:, one])
-            inside = self._store.arguments(np.where(negated, arguments[:, one], arguments[:, other]))[:, 0]
+            negated = self.store.are(operations.NEGATE, arguments[:, one])
+            inside = self.store.arguments(np.where(negated, arguments[:, one], arguments[:, other]))[:, 0]
             found |= negated & (inside == arguments[:, other])
         return found
 
@@ -365,12 +341,12 @@ class AbsoluteErrors:
         else:
             usable, carried = inner.growth == 0, np.zeros(len(terms))
         if stem == "div":
-            reciprocals = self._store.apply(operations.function("rcp", fmt, fmt), self._divisors(terms))
+            reciprocals = self.store.apply(operations.function("rcp", fmt, fmt), self._divisors(terms))
             magnitudes, known = self._absolute.of(reciprocals, fmt)
             inverse = Part.of_magnitudes(magnitudes)
             inverse.definite[:], inverse.positive, inverse.growth = True, inner.positive, carried
             inverse.reasons = inner.reasons
-            found = product(self._store, given[0], inverse, np.zeros(len(terms), dtype=bool))
+            found = product(self.store, given[0], inverse, np.zeros(len(terms), dtype=bool))
         else:
             magnitudes, known = self._absolute.of(terms, fmt)
             found = Part.of_magnitudes(magnitudes)
@@ -383,13 +359,13 @@ class AbsoluteErrors:
         return found
 
     def _divisors(self, terms: Ids) -> Ids:
-        found: Ids = self._store.arguments(terms)[:, 1]
+        found: Ids = self.store.arguments(terms)[:, 1]
         return found
 
     def _quotient(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
         found = self.argument(operation, terms, 0)
         assert isinstance(fmt, FloatFormat)
-        divisors = self._store.constant_values(self._divisors(terms))
+        divisors = self.store.constant_values(self._divisors(terms))
         numbers = [fmt.exact(int(word)) for word in divisors]
         inverse = np.array([0.0 if not each else abs(1 / float(each)) for each in numbers])
         lost = (inverse == 0) & (found.reasons == NONE)
@@ -412,18 +388,18 @@ class AbsoluteErrors:
     def _reciprocals(self, operation: Operation, terms: Ids) -> Ids:
         """Return the magnitudes of the reciprocals of constants, exact or rounded as quantities take them."""
         fmt = operation.result
-        ones = self._store.constants(np.full(len(terms), _one(fmt), dtype=np.uint64), fmt.bits)
-        quotients = self._store.apply(operation, ones, self._divisors(terms))
+        ones = self.store.constants(np.full(len(terms), _one(fmt), dtype=np.uint64), fmt.bits)
+        quotients = self.store.apply(operation, ones, self._divisors(terms))
         return self._absolute.of(quotients, fmt)[0]
 
     # -- what dominates
     def candidates(self, term: int, fmt: Format) -> Sequence[Sequence[tuple[int, Format]]]:
         """Return the products of terms, read in formats, that a term is a sum of."""
-        operation = self._store.operation(term)
+        operation = self.store.operation(term)
         some = np.array([term], dtype=np.int32)
         if self._whole(operation, some, fmt).all() or not self._is_read(operation, fmt):
             return []
-        arguments = self._store.arguments(some)[0].tolist()
+        arguments = self.store.arguments(some)[0].tolist()
         match operation.name:
             case operations.FUSED:
                 assert isinstance(operation.attribute, Sum)
@@ -431,7 +407,7 @@ class AbsoluteErrors:
                 pairs = 2 * operation.attribute.products
                 return [*(read[i : i + 2] for i in range(0, pairs, 2)), *([each] for each in read[pairs:])]
             case operations.DOT:
-                sides = [self._store.elements(np.array([each]))[0].tolist() for each in arguments[:2]]
+                sides = [self.store.elements(np.array([each]))[0].tolist() for each in arguments[:2]]
                 left, right, addend = operation.operands
                 products = [[(x, left), (y, right)] for x, y in zip(*sides, strict=True)]
                 return [*products, [(arguments[2], addend)]]
@@ -443,7 +419,7 @@ class AbsoluteErrors:
 
     def growth(self, term: int, fmt: Format) -> float:
         """Return the growth of a term that was asked for, or that such a term is made of."""
-        return float(self._table(fmt).growth[term])
+        return float(self.table(fmt)["growth"][term])
 
 
 def growth_of(path: Path) -> float:
@@ -454,7 +430,7 @@ def growth_of(path: Path) -> float:
 def _either(errors: AbsoluteErrors, terms: Ids, given: Sequence[Part]) -> Part:
     """Return what is one of two numbers."""
     one, other = given
-    found = total(errors._store, given)
+    found = total(errors.store, given)
     same = one.magnitudes == other.magnitudes
     found.magnitudes[same] = one.magnitudes[same]
     found.definite = one.definite & other.definite & same
@@ -468,11 +444,6 @@ def _carried(stem: str, growth: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):
         lost = -np.log1p(-np.expm1(growth))  # 1 / (1 - e), which is more than 1 + e
     return np.where(growth == 0, 0.0, lost if stem in ("rcp", "div") else lost / 2)
-
-
-def _ends(fmt: FloatFormat, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
-    return np.full(count, -largest if fmt.signed else 0.0), np.full(count, largest)
 
 
 def _one(fmt: Format) -> int:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F64, FloatFormat
-from ..analysis.rounding_errors import least
+from ..analysis.intervals import Interval
+from ..analysis.rounding_errors import is_exact, least, scaled
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation
@@ -56,11 +57,6 @@ class Part:
     reasons: Ids
 
     @staticmethod
-    def unknown(count: int) -> Part:
-        """Return terms of which nothing is known yet."""
-        return Part.of_magnitudes(np.full(count, NONE, dtype=np.int32))
-
-    @staticmethod
     def of_magnitudes(magnitudes: Ids) -> Part:
         """Return terms that have no error, but of which no more is known."""
         count = len(magnitudes)
@@ -82,14 +78,24 @@ class Part:
         found.reasons = terms.copy()
         return found
 
-    def put(self, terms: NDArray[Any], part: Part) -> None:
+    @staticmethod
+    def of_table(table: NDArray[Any], terms: NDArray[Any]) -> Part:
+        """Return what a table of `PARTS` has of terms."""
+        return Part(*(table[each.name][terms] for each in fields(Part)))
+
+    def note(self, table: NDArray[Any], terms: NDArray[Any]) -> None:
         """Note what is known of some terms, in a table of all."""
         for each in fields(self):
-            getattr(self, each.name)[terms] = getattr(part, each.name)
+            table[each.name][terms] = getattr(self, each.name)
 
-    def at(self, terms: NDArray[Any]) -> Part:
-        """Return what a table has of terms."""
-        return Part(*(getattr(self, each.name)[terms] for each in fields(self)))
+    def put(self, places: NDArray[np.intp], part: Part) -> None:
+        """Take what is known of others for terms in some places."""
+        for each in fields(self):
+            getattr(self, each.name)[places] = getattr(part, each.name)
+
+    def at(self, places: NDArray[np.intp]) -> Part:
+        """Return the terms in some places."""
+        return Part(*(getattr(self, each.name)[places] for each in fields(self)))
 
     def reshaped(self, shape: tuple[int, ...]) -> Part:
         """Return the same in another shape."""
@@ -104,15 +110,24 @@ class Part:
     def round(self, fmt: FloatFormat, growth: float, *, exact_if_fits: bool = True) -> None:
         """Round to a format, which changes nothing where it has every multiple of the unit in the range."""
         most = np.maximum(np.abs(self.low), np.abs(self.high))
-        with np.errstate(over="ignore"):
-            fits = most <= np.ldexp(1.0, np.clip(self.units + fmt.precision, -2000, 2000).astype(np.int32))
-        fits &= (self.units >= fmt.quantum) & exact_if_fits
+        fits = is_exact(fmt, most, self.units) & exact_if_fits
         self.growth = np.where(fits, self.growth, self.growth + growth)
         margin = np.where(fits | np.isinf(most), 0.0, least(fmt))
         margin = margin + 2 * np.expm1(growth) * np.where(fits | np.isinf(most), 0.0, most)
         self.low, self.high = self.low - margin, self.high + margin
         self.low = np.where(self.positive, np.maximum(self.low, 0.0), self.low)
         self.units = np.where(fits, self.units, np.maximum(self.units, fmt.quantum))
+
+
+PARTS = np.dtype(
+    [
+        *((name, np.int32) for name in ("magnitudes", "reasons")),
+        *((name, np.bool_) for name in ("definite", "positive")),
+        *((name, np.float64) for name in ("growth", "low", "high")),
+        ("units", np.int64),
+    ]
+)
+"""Tables of error bounds."""
 
 
 def _first(*reasons: Ids) -> Ids:
@@ -134,9 +149,8 @@ def _multiplied(found: Part, one: Part, other: Part, same: NDArray[np.bool_]) ->
     found.definite = one.definite & other.definite
     found.positive = (one.positive & other.positive) | same
     with np.errstate(invalid="ignore"):
-        corners = np.stack([x * y for x in (one.low, one.high) for y in (other.low, other.high)])
-    corners = np.where(np.isnan(corners), 0.0, corners)  # 0 times what is unbounded
-    found.low, found.high = corners.min(axis=0), corners.max(axis=0)
+        ends = Interval(one.low, one.high).combined(scaled, Interval(other.low, other.high))
+    found.low, found.high = ends
     found.low = np.where(found.positive, np.maximum(found.low, 0.0), found.low)
     found.units = np.clip(one.units + other.units, NO_UNIT, ZERO_UNIT)
     found.reasons = _first(one.reasons, other.reasons)

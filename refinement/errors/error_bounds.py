@@ -19,20 +19,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import FloatFormat
+from ...spec.formats import FloatFormat, Format
 from ..analysis.rounding_errors import Reals
 from ..terms import operations
 from ..terms.assignments import FILLINGS
 from ..terms.interning import Ids
 from ..terms.store import CONCATENATION, CONSTANT, LEAVES, VECTOR, Operation, TermStore
-from ..terms.traversal import fill, operands
 from .error_rules import RULES, absorbed, of_bits
 from .error_table import ErrorTable
 
 _DIVIDING = ("rcp", "div")
 """Functions whose last argument divides; that it is not 0 is a hypothesis, unless it always is."""
-
-_UNKNOWN = -1.0
 
 
 class ErrorBounds(ErrorTable):
@@ -68,34 +65,24 @@ class ErrorBounds(ErrorTable):
         UnsupportedError
             If a term has no value that can be computed.
         """
-        self._fill(terms)
-        found: Reals = self.known_errors[np.asarray(terms)]
-        return found
+        return self.values(np.asarray(terms))["error"]
 
     def sizes(self, terms: Ids) -> Reals:
         """Return the sum of the magnitudes of what is added up in each term; raises as `errors`."""
-        self._fill(terms)
-        found: Reals = self.known_sizes[np.asarray(terms)]
-        return found
+        return self.values(np.asarray(terms))["size"]
 
-    def _fill(self, terms: Ids) -> None:
-        self._assignment.values(terms)
-        missing = len(self.store) - len(self.known_errors)
-        self.known_errors = np.concatenate([self.known_errors, np.full(missing, _UNKNOWN)])
-        self.known_sizes = np.concatenate([self.known_sizes, np.zeros(missing)])
-        self.known_kinds = np.concatenate([self.known_kinds, np.zeros(missing, dtype=np.int16)])
-        self.steady = np.concatenate([self.steady, np.zeros(missing, dtype=bool)])
+    def fill(self, terms: Ids, read: Format | None = None) -> None:
+        """Note the values and errors of terms; raises as `errors`."""
+        self._assignment.fill(terms)
         with np.errstate(all="ignore"):
-            fill(self.store, terms, self.known_errors, _UNKNOWN, self._depends, self._compute)
+            super().fill(terms, read)
 
-    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
-        return operands(self.store, operation, terms)
-
-    def _compute(self, operation: Operation, terms: Ids, _: NDArray[Any]) -> Any:
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> None:
+        """Note the errors of terms of one operation."""
         self.known_kinds[terms] = self.kind(operation.result)
         if operation.name in LEAVES or operation.name == VECTOR:
             self.known_sizes[terms] = self._magnitudes(operation, terms)
-            return 0.0
+            return
         rule = RULES.get(operation.name, of_bits)
         errors, sizes = rule(self, operation, terms)
         lost = ~np.isfinite(self.reals(terms, operation.result))
@@ -106,7 +93,7 @@ class ErrorBounds(ErrorTable):
             errors = np.where(lost, np.where(certain, 0.0, np.inf), errors)
         if len(zeros := self._zeros(terms)):
             errors[zeros] = np.where(self.reals(terms[zeros], operation.result) == 0, 0.0, errors[zeros])
-        return np.where(np.isnan(errors), np.inf, errors)
+        self.known_errors[terms] = np.where(np.isnan(errors), np.inf, errors)
 
     def _is_certain(self, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
         """Tell which results that are no finite numbers are no hypothesis's violation."""

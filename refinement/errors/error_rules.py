@@ -10,13 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F16, F32, FloatFormat
-from ..analysis.rounding_errors import Column, Reals, coarseness, flushed, least, rounded_sum, times, unit_of
+from ..analysis.rounding_errors import (
+    Column,
+    Reals,
+    coarseness,
+    compounded,
+    flushed,
+    is_exact,
+    least,
+    rounded_sum,
+    times,
+    unit_of,
+)
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.slices import Field
-from ..terms.store import CONCATENATION, Operation, TermStore
-from ..terms.traversal import operands
+from ..terms.store import CONCATENATION, Operation
+from ..terms.traversal import gathered
 from ..terms.widened_words import NONE, narrower
 from .error_table import ErrorTable
 from .function_errors import of_conversion, of_function
@@ -52,18 +63,12 @@ def _fused(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, A
 
 
 def _dot(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
-    arguments = bounds.store.arguments(terms)
-    left, right, addend = operation.operands[:3]
-    x, y = bounds.vector(arguments[:, 0], left), bounds.vector(arguments[:, 1], right)
     if not isinstance(operation.result, FloatFormat):
         return of_bits(bounds, operation, terms)
-    if operation.name == operations.SCALED_DOT:
-        rest, scale = bounds.store.elements(arguments[:, 2]), operation.operands[3]
-        scales = [_spread(bounds.vector(rest[:, column], scale), x[0].shape[-1]) for column in (1, 2)]
-        (x, _), (y, _) = times(x, scales[0]), times(y, scales[1])
-        c = bounds.read(rest[:, 0], addend)
-    else:
-        c = bounds.argument(terms, 2, addend)
+    x, y, c, *scales = map(bounds.read, gathered(bounds.store, operation, terms), operation.operands)
+    if scales:
+        length = x[0].shape[-1]
+        x, y = (times(each, _spread(scale, length))[0] for each, scale in zip((x, y), scales, strict=True))
     return _accumulated(operation, times(x, y), c)
 
 
@@ -82,11 +87,11 @@ def _accumulated(
     inexact = errors.sum(-1) + addend[1]
     magnitude = np.abs(values).sum(-1) + np.abs(addend[0])
     unit = np.minimum(units.min(-1), unit_of(addend[0]))
-    exact = (unit >= fmt.quantum) & (magnitude <= np.ldexp(1.0, unit + fmt.precision))
     count = 2 * (how.length + 1)
-    growth = np.expm1(count * np.log1p(coarseness(fmt)))
+    growth = compounded(fmt, count)
     own = growth * (magnitude + inexact) + count * least(fmt) * (1 + growth)
-    return inexact + np.where(exact | (magnitude == 0), 0.0, own), sizes.sum(-1) + addend[2]
+    exact = is_exact(fmt, magnitude, unit) | (magnitude == 0)
+    return inexact + np.where(exact, 0.0, own), sizes.sum(-1) + addend[2]
 
 
 def absorbed(bounds: ErrorTable, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
@@ -112,17 +117,10 @@ def absorbed(bounds: ErrorTable, operation: Operation, terms: Ids) -> NDArray[np
 def of_bits(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
     """Return the errors of what is exact where its arguments are, and else unknown."""
     inexact = np.zeros(len(terms), dtype=bool)
-    for arguments in _arguments(bounds.store, operation, terms):
+    for arguments in gathered(bounds.store, operation, terms):
         whole = bounds.steady[arguments] & bounds.coarse.are(arguments)
         inexact |= ((bounds.known_errors[arguments] != 0) & ~whole).reshape(len(terms), -1).any(-1)
     return np.where(inexact, np.inf, 0.0), np.abs(bounds.reals(terms, operation.result))
-
-
-def _arguments(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
-    """Return the terms, each (n,) or (n, K), that terms (n,) are made of."""
-    given = operands(store, operation, terms)
-    vectors = {CONCATENATION: (0,), operations.DOT: (0, 1)}.get(operation.name, ())
-    return [store.elements(each) if index in vectors else each for index, each in enumerate(given)]
 
 
 def _concatenation(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any]:
@@ -163,7 +161,7 @@ def _select(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, 
     """Let a choice that may turn be off by what its sides are apart."""
     condition, then, otherwise = bounds.store.arguments(terms).T
     errors, sizes, kinds = bounds.known_errors, bounds.known_sizes, bounds.known_kinds
-    taken = bounds.values(condition).astype(bool)
+    taken = bounds.words(condition).astype(bool)
     chosen, other = np.where(taken, then, otherwise), np.where(taken, otherwise, then)
     sure = errors[condition] == 0
     kinds[terms] = np.where(bounds.is_float(chosen) | sure, kinds[chosen], kinds[other])

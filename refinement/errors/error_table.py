@@ -16,12 +16,13 @@ from ...spec.formats import F32, TF32, FloatFormat, Format, IntegerFormat
 from ..analysis.magic_constants import CoarseSums
 from ..analysis.rounding_errors import Reals
 from ..terms.assignments import FILLINGS, Assignment
+from ..terms.domains import Domain
 from ..terms.evaluation import integers
 from ..terms.interning import Ids
 from ..terms.store import TermStore
 
 
-class ErrorTable:
+class ErrorTable(Domain):
     """Values and error bounds of terms on given inputs; `error_bounds` fills it.
 
     Parameters
@@ -33,17 +34,13 @@ class ErrorTable:
 
     Attributes
     ----------
-    known_errors, known_sizes : array (terms of the store,)
-        Of terms that were asked for, and what they are made of.
-    known_kinds : array (terms of the store,)
-        As which of the formats an error is measured: bits that are a chosen float are that float.
     formats : list of Format
         By their numbers in `known_kinds`.
-    steady : array (terms of the store,)
-        Of sums that are rounded coarsely: whether what is rounded is exact, so that no step is missed.
     coarse : CoarseSums
-        Which sums those are.
+        Which sums are rounded coarsely.
     """
+
+    dtype = np.dtype([("error", float), ("size", float), ("kind", np.int16), ("steady", bool)])
 
     def __init__(
         self,
@@ -51,17 +48,33 @@ class ErrorTable:
         inputs: Mapping[str, NDArray[Any]],
         undefined: int = FILLINGS[0],
     ) -> None:
-        self.store = store
+        super().__init__(store)
         self._assignment = Assignment(store, inputs, undefined)
-        self.known_errors = np.zeros(0)
-        self.known_sizes = np.zeros(0)
-        self.known_kinds = np.zeros(0, dtype=np.int16)
-        self.steady = np.zeros(0, dtype=bool)
         self.coarse = CoarseSums(store)
         self.formats: list[Format] = []
 
-    def values(self, terms: Ids) -> NDArray[np.uint64]:
-        """Return the encodings of terms; raises UnsupportedError as `Assignment.values`."""
+    @property
+    def known_errors(self) -> Reals:
+        """Of terms that were asked for, and what they are made of."""
+        return self.table()["error"]
+
+    @property
+    def known_sizes(self) -> Reals:
+        """The sums of the magnitudes of what is added up in these terms."""
+        return self.table()["size"]
+
+    @property
+    def known_kinds(self) -> NDArray[np.int16]:
+        """As which of the formats an error is measured: bits that are a chosen float are that float."""
+        return self.table()["kind"]
+
+    @property
+    def steady(self) -> NDArray[np.bool_]:
+        """Of sums that are rounded coarsely: whether what is rounded is exact, so that no step is missed."""
+        return self.table()["steady"]
+
+    def words(self, terms: Ids) -> NDArray[np.uint64]:
+        """Return the encodings of terms; raises UnsupportedError as `Assignment`."""
         return self._assignment.values(terms)
 
     def reals(self, terms: Ids, fmt: Format) -> Reals:
@@ -108,7 +121,3 @@ class ErrorTable:
     def argument(self, terms: Ids, index: int, fmt: Format) -> tuple[Reals, Reals, Reals]:
         """Return values, errors and sizes of an argument of terms (n,)."""
         return self.read(self.store.arguments(terms)[:, index], fmt)
-
-    def vector(self, vectors: Ids, fmt: Format) -> tuple[Reals, Reals, Reals]:
-        """Return values, errors and sizes of the elements (n, K) of vectors (n,)."""
-        return self.read(self.store.elements(vectors), fmt)

@@ -21,7 +21,7 @@ from ..terms.evaluation import integers
 from ..terms.inputs import Inputs
 from ..terms.operations import Sum
 from ..terms.store import CONCATENATION, CONSTANT, INPUT, VECTOR, Operation, TermStore
-from ..terms.traversal import operands
+from ..terms.traversal import gathered, operands
 
 _STEP_BITS = 8
 """Conversions to floats of so many bits, or fewer, are functions with steps."""
@@ -149,17 +149,9 @@ class ExactValues:
             raise OpenValueError
         if operation.name == operations.CONVERT and not isinstance(operation.operands[0], FloatFormat):
             return []
-        arguments = self._store.arguments(term)
-        if operation.name == operations.DOT:
-            left, right, addend = operation.operands
-            x, y = (self._store.elements(arguments[column]).tolist() for column in (0, 1))
-            return [
-                *((each, left) for each in x),
-                *((each, right) for each in y),
-                (int(arguments[2]), addend),
-            ]
-        count = len(operation.operands)
-        return list(zip(arguments[:count].tolist(), operation.operands, strict=True))
+        columns = gathered(self._store, operation, np.array([term]))
+        read = zip(columns, operation.operands, strict=True)
+        return [(each, own) for column, own in read for each in column.reshape(-1).tolist()]
 
     def _combined(self, term: int, fmt: Format) -> Exact:
         operation = self._store.operation(term)

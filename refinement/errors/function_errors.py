@@ -13,7 +13,8 @@ from ...spec.formats import FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
 from ..analysis.approximations import documented_error
 from ..analysis.rounding_errors import Column, Reals, coarseness, flushed, least
-from ..terms.evaluation import error_function
+from ..terms import operations
+from ..terms.evaluation import FUNCTIONS, WHOLE, error_function
 from ..terms.interning import Ids
 from ..terms.store import Operation
 from .error_table import ErrorTable
@@ -52,18 +53,8 @@ def _converted(operation: Operation, values: Reals) -> Reals:
         least = -largest if target.signed else float(decode(np.zeros((), target.storage), target))
         return np.asarray(decode(encode(np.clip(values, least, largest), target, rounding), target))
     assert isinstance(target, IntegerFormat)
-    whole = _INTEGRAL[rounding](values)
+    whole = FUNCTIONS[WHOLE[rounding]](values)
     return np.asarray(np.clip(whole, target.minimum, target.maximum), dtype=np.float64)
-
-
-_INTEGRAL: Mapping[Rounding, Callable[[Any], Any]] = MappingProxyType(
-    {
-        Rounding.NEAREST_EVEN: np.rint,
-        Rounding.TOWARD_ZERO: np.trunc,
-        Rounding.UPWARD: np.ceil,
-        Rounding.DOWNWARD: np.floor,
-    }
-)
 
 
 def of_function(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, Any] | None:
@@ -77,7 +68,7 @@ def of_function(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[A
     if name.endswith(".ftz"):
         given = [flushed(*each, least(fmt, flush=True)) for each in given]
     passed = _FUNCTIONS[stem](given)
-    if stem in _INTEGRAL_FUNCTIONS:
+    if stem in operations.INTEGRAL:
         return passed, np.abs(results)
     if "." in name and stem != name:
         own = documented_error(name, fmt, results, given[-1][0])
@@ -110,8 +101,6 @@ def _quotient(given: list[Column]) -> Reals:
     return np.where((ex == 0) & (ey == 0), 0.0, np.where(np.abs(y) > ey, spread, np.inf))
 
 
-_INTEGRAL_FUNCTIONS = {"rint": np.rint, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil}
-
 _FUNCTIONS: Mapping[str, Callable[[list[Column]], Reals]] = MappingProxyType(
     {
         "ex2": _monotone(np.exp2),
@@ -124,7 +113,7 @@ _FUNCTIONS: Mapping[str, Callable[[list[Column]], Reals]] = MappingProxyType(
         "cos": lambda given: given[0][1],
         "rcp": _reciprocal,
         "div": _quotient,
-        **{name: _monotone(function) for name, function in _INTEGRAL_FUNCTIONS.items()},
+        **{name: _monotone(FUNCTIONS[name]) for name in operations.INTEGRAL},
     }
 )
 """How far off a function's results are where its arguments are off."""

@@ -353,7 +353,7 @@ def telling(
     for filled in fillings(store):
         bounds = ErrorBounds(store, inputs, undefined=filled)
         try:
-            got, wanted = (numbers_in(bounds.values(terms), fmt) for terms in (actual, expected))
+            got, wanted = (numbers_in(bounds.words(terms), fmt) for terms in (actual, expected))
             suspects = np.flatnonzero(unequal(got, wanted, np.zeros(1)))
             if len(suspects) > SUSPECTS:
                 suspects = np.unique([*suspects[: SUSPECTS // 2], *_most_apart(got, wanted, suspects)])
@@ -366,7 +366,7 @@ def telling(
         before = got
         if special is not None:
             unknown = suspects[np.isinf(allowed)]
-            lost = unknown[special.differ(actual[unknown], expected[unknown], fmt, bounds.values)]
+            lost = unknown[special.differ(actual[unknown], expected[unknown], fmt, bounds.words)]
             allowed = np.where(np.isin(suspects, lost), 0.0, allowed)
         free = np.isnan(wanted[suspects].astype(float)) & np.isfinite(got[suspects].astype(float))
         wrong = suspects[unequal(got[suspects], wanted[suspects], allowed) & ~free]  # of NaN, any number
@@ -387,7 +387,7 @@ def disproved(
         return None if told is None else told[0]
     bounds = ErrorBounds(store, inputs)
     try:
-        got, wanted = (numbers_in(bounds.values(terms), fmt) for terms in (actual, expected))
+        got, wanted = (numbers_in(bounds.words(terms), fmt) for terms in (actual, expected))
     except UnsupportedError:
         return None
     size = np.abs(wanted.astype(np.float64))

@@ -253,7 +253,7 @@ class Detours:
         return _Off(wrong, finite, got, wanted)
 
     def _numbers(self, bounds: ErrorBounds, terms: Ids) -> Reals:
-        return numbers_in(bounds.values(terms), self._format).astype(np.float64)
+        return numbers_in(bounds.words(terms), self._format).astype(np.float64)
 
     def _sizes(self, formula: ErrorBounds) -> Reals:
         """Return the magnitudes but for 0 of all that a formula computes, in one row."""

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..normal_forms.readings import Quantifier
+from ..terms.domains import Domain
 from ..terms.interning import Ids
 from ..terms.operations import DOT, FUSED, RING, SCALED_DOT, Sum
-from ..terms.store import INPUT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation
-from ..terms.traversal import fill, leaves_of, operands
+from ..terms.store import INPUT, LEAVES, NORMAL_FORM, UNDEFINED, VECTOR, Operation, TermStore
+from ..terms.traversal import leaves_of, operands
 from .diagnosis import Monomial, paired
 
-_UNKNOWN = 255
 _MOST_LEAVES = 7
 _STEPS = 100_000
 """Terms that are looked at on the way down."""
@@ -257,25 +258,9 @@ class FaultLocator:
         return self._covers(np.array([root], dtype=np.int32), leaves)
 
     def _covers(self, roots: Ids, leaves: Sequence[int]) -> _Cover:
-        table = np.full(len(self._store), _UNKNOWN, dtype=np.uint8)
-
-        def depends(operation: Operation, some: Ids) -> list[Ids]:
-            return operands(self._store, operation, some)
-
-        def compute(operation: Operation, some: Ids, known: _Cover) -> _Cover:
-            found = np.zeros(len(some), dtype=np.uint8)
-            if operation.name == INPUT:
-                for bit, leaf in enumerate(leaves):
-                    found[some == leaf] = 1 << bit
-            elif operation.name == VECTOR:
-                found |= np.bitwise_or.reduce(known[self._store.elements(some)], axis=-1)
-            else:
-                for each in operands(self._store, operation, some):
-                    found |= known[each]
-            return found
-
-        fill(self._store, roots, table, _UNKNOWN, depends, compute)
-        return table
+        domain = _Covers(self._store, leaves)
+        domain.fill(roots)
+        return domain.table()
 
     def _fault(
         self, root: int, leaves: Sequence[int], wrong: int | None, right: int | None, *, counted: bool
@@ -395,6 +380,19 @@ class FaultLocator:
             elif operation.name in (FUSED, RING):
                 assert isinstance(operation.attribute, Sum)
                 yield arguments[:, : 2 * operation.attribute.products].reshape(-1)
+
+
+class _Covers(Domain):
+    """The leaves that a term depends on, a bit each."""
+
+    dtype = np.uint8
+
+    def __init__(self, store: TermStore, leaves: Sequence[int]) -> None:
+        super().__init__(store)
+        self._leaves = leaves
+
+    def leaf(self, operation: Operation, terms: Ids) -> Any:
+        return sum((terms == leaf) << bit for bit, leaf in enumerate(self._leaves))
 
 
 def _nearest(fetches: Fetches, fault: Fault, factors: Ids) -> int:

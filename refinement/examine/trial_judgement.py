@@ -140,7 +140,7 @@ class Judgement:
         found = {}
         for each in self._claim.compared:
             numbers = np.full(each.output.elements, np.nan, dtype=object)
-            words = self.bounds.values(each.expected[each.members])
+            words = self.bounds.words(each.expected[each.members])
             numbers[each.members] = numbers_in(words, each.output.format)
             found[each.output.name] = numbers
         return found
@@ -239,7 +239,7 @@ class Judgement:
         if self._claim.equality is not Equality.BITS or not isinstance(fmt, FloatFormat):
             return None
         try:
-            expected = self.bounds.values(each.expected[members])
+            expected = self.bounds.words(each.expected[members])
         except UnsupportedError:
             return None
         nan = np.isnan(numbers_in(words, fmt)) & np.isnan(numbers_in(expected, fmt))

@@ -230,7 +230,7 @@ def _evaluated(
         try:
             for each in claim.compared:
                 members = each.members[random.random(len(each.members)) < share]
-                words = judgement.bounds.values(each.actual[members])
+                words = judgement.bounds.words(each.actual[members])
                 if (wrong := judgement.difference(each, members, words)) is not None:
                     raise DisagreementError(wrong)
                 found += Trials(elements=len(members))

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.overflow import NONE
 from ..analysis.rounding_depth import roundings
 from ..contract.arguments import Array
 from ..contract.contract import Instance
@@ -21,6 +20,7 @@ from ..findings.storing_warps import stored_by
 from ..machine.array_memory import ArrayMemory, first_lanes, inputs_of
 from ..machine.front_end import Kernel, Outcome
 from ..normal_forms.forms import NormalForms
+from ..terms.domains import NONE
 from ..terms.inputs import Inputs
 from ..terms.interning import Ids
 from ..terms.store import UNDEFINED

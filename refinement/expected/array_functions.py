@@ -53,12 +53,7 @@ def _alike(arrays: Sequence[Any]) -> list[TermArray]:
         return lifted
     if any(each.is_real for each in lifted):
         return [each.as_real().cast(some.space.working) for each in lifted]
-    within = lifted[0].within
-    for each in lifted:
-        if within is not None and each.within is not None:
-            within = within.union(each.within)
-    assert within is not None
-    return [each.cast(within.narrowest()) for each in lifted]
+    return [each.cast(_widest(lifted).narrowest()) for each in lifted]
 
 
 def _joined(
@@ -71,11 +66,8 @@ def _joined(
 
 
 def _widest(arrays: Sequence[TermArray]) -> Any:
-    ranges = [each.within for each in arrays if each.within is not None]
-    found = ranges[0]
-    for each in ranges[1:]:
-        found = found.union(each)
-    return found
+    first, *others = [each.within for each in arrays if each.within is not None]
+    return first.union(*others)
 
 
 def _where(condition: Any, then: Any, otherwise: Any) -> TermArray:

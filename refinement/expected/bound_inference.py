@@ -7,11 +7,11 @@ ends of single inputs, such as ``X[i] < Y[i]``, only narrows them as far as the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.intervals import Interval
 from ..contract.arguments import Array, Scalar
 from ..contract.contract import Instance
 from ..contract.required_conditions import as_output, contradiction
@@ -33,13 +33,6 @@ from .input_bounds import InputBounds, from_above, from_below, numbers_of
 
 ROUNDS = 3
 """Times that all conditions are gone through; ends that follow along longer chains stay wider."""
-
-
-class Interval(NamedTuple):
-    """Bounds over a formula's index space."""
-
-    low: Reals
-    high: Reals
 
 
 _ANY = Interval(np.asarray(-np.inf), np.asarray(np.inf))
@@ -135,18 +128,16 @@ class _Narrowing:
             return Interval(value, value)
         if self._space.kinds.is_concrete(node):
             numbers = self._space.numbers(node, scope).astype(np.float64)
-            return _widened(numbers, numbers, exact=np.abs(numbers) < 2.0**53)
+            return Interval(numbers, numbers).outward(np.abs(numbers) < 2.0**53)
         match node:
             case Element() | Name():
                 ends, places = self._ends(node, scope)
                 return Interval(ends.low[places], ends.high[places])
             case Negative():
-                low, high = self._interval(node.operand, scope)
-                return Interval(-high, -low)
+                return -self._interval(node.operand, scope)
             case Extremum():
-                choose = np.maximum if node.which == "max" else np.minimum
                 one, other = (self._interval(each, scope) for each in node.operands)
-                return Interval(choose(one.low, other.low), choose(one.high, other.high))
+                return one.extremum(node.which, other)
             case ReducedExtremum():
                 return self._reduced(node, scope)
             case Binary():
@@ -167,15 +158,15 @@ class _Narrowing:
         with np.errstate(all="ignore"):
             match node.operator:
                 case "+":
-                    return _widened(one.low + other.low, one.high + other.high)
+                    return (one + other).outward()
                 case "-":
-                    return _widened(one.low - other.high, one.high - other.low)
+                    return (one - other).outward()
                 case "*":
-                    low, high = _corners(_times, one, other)
+                    low, high = one * other
                     low = np.maximum(low, 0) if node.left == node.right else low
-                    return _widened(low, high)
-                case "/" if ((other.low > 0) | (other.high < 0)).all():
-                    return _widened(*_corners(_over, one, other))
+                    return Interval(low, high).outward()
+                case "/" if other.is_of_one_sign.all():
+                    return (one / other).outward()
         return _ANY
 
     # -- down
@@ -187,7 +178,7 @@ class _Narrowing:
             case Element() | Name():
                 self._put(node, to, scope, strict=strict)
             case Negative():
-                self._narrow(node.operand, Interval(-to.high, -to.low), scope, strict=strict)
+                self._narrow(node.operand, -to, scope, strict=strict)
             case Extremum():
                 self._narrow_extremum(node, to, scope, strict=strict)
             case ReducedExtremum():
@@ -219,18 +210,16 @@ class _Narrowing:
         with np.errstate(all="ignore"):
             match node.operator:
                 case "+":
-                    left = _widened(to.low - other.high, to.high - other.low)
-                    right = _widened(to.low - one.high, to.high - one.low)
+                    left, right = (to - other).outward(), (to - one).outward()
                 case "-":
-                    left = _widened(to.low + other.low, to.high + other.high)
-                    right = _widened(one.low - to.high, one.high - to.low)
+                    left, right = (to + other).outward(), (one - to).outward()
                 case "*" if node.left == node.right:
                     root = np.nextafter(np.sqrt(np.maximum(to.high, 0)), np.inf)
                     left = right = Interval(-root, root)
                 case "*":
-                    left, right = _quotient(to, other), _quotient(to, one)
+                    left, right = _factor(to, other), _factor(to, one)
                 case "/":
-                    left, right = _product(to, other), _ANY
+                    left, right = _dividend(to, other), _ANY
                 case _:
                     return
         self._narrow(node.left, left, scope, strict=strict)
@@ -296,48 +285,13 @@ def _snapped(values: Reals, snap: Callable[..., Reals], ends: Ends, *, strict: b
     return found[places.reshape(-1)]
 
 
-def _widened(low: Reals, high: Reals, exact: NDArray[np.bool_] | bool = False) -> Interval:
-    """Return an interval of rounded ends, each moved outward; what is no number is no end."""
-    low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
-    return Interval(
-        np.where(exact | (low == 0), low, np.nextafter(low, -np.inf)),
-        np.where(exact | (high == 0), high, np.nextafter(high, np.inf)),
-    )
-
-
-def _corners(combine: Callable[[Reals, Reals], Reals], one: Interval, other: Interval) -> Interval:
-    """Return the least and greatest combination of ends; a NaN where one is."""
-    found = np.broadcast_arrays(*(combine(x, y) for x in one for y in other))
-    return Interval(np.min(found, axis=0), np.max(found, axis=0))
-
-
-def _quotient(to: Interval, by: Interval) -> Interval:
+def _factor(to: Interval, by: Interval) -> Interval:
     """Return where a factor lies whose product with another one, of one sign, lies in an interval."""
-    found = _corners(_over, to, by)
-    signed = (by.low > 0) | (by.high < 0)
-    return _unless(~signed | np.isnan(found.low), _widened(*found))
+    found = to / by
+    return found.outward().unless(~by.is_of_one_sign | np.isnan(found.low))
 
 
-def _product(to: Interval, by: Interval) -> Interval:
+def _dividend(to: Interval, by: Interval) -> Interval:
     """Return where a dividend lies whose quotient by a number lies in an interval."""
-    found = _corners(_times, to, by)
-    return _unless(np.isnan(found.low), _widened(*found))
-
-
-def _unless(unknown: NDArray[np.bool_], found: Interval) -> Interval:
-    return Interval(np.where(unknown, -np.inf, found.low), np.where(unknown, np.inf, found.high))
-
-
-def _times(x: Reals, y: Reals) -> Reals:
-    """Return products; one that underflows is no 0."""
-    return _not_underflowed(x * y, (x != 0) & (y != 0), x, y)
-
-
-def _over(x: Reals, y: Reals) -> Reals:
-    """Return quotients; one that underflows is no 0, but by an infinity it is."""
-    return _not_underflowed(x / y, (x != 0) & np.isfinite(y), x, y)
-
-
-def _not_underflowed(found: Reals, nonzero: NDArray[np.bool_], x: Reals, y: Reals) -> Reals:
-    least = np.copysign(np.finfo(np.float64).smallest_subnormal, np.sign(x) * np.sign(y))
-    return np.where((found == 0) & nonzero, least, found)
+    found = to * by
+    return found.outward().unless(np.isnan(found.low))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...spec.float_encoding import decode, encode
 from ...spec.formats import F64, FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
+from ..analysis.intervals import Interval
 from ..analysis.literal_constants import deviation, is_log2_of_e
 from ..contract.arguments import Array
 from ..contract.contract import Accumulate, Instance
@@ -51,7 +52,7 @@ from ..terms.operations import Accumulation
 from ..terms.store import CONSTANT, TermStore
 from ..terms.truth_tables import A, B
 from .formula_space import FormulaSpace, Scope
-from .integer_ranges import Range, given_side, range_of
+from .integer_ranges import given_side, range_of
 from .term_arithmetic import TermArithmetic, Value, grouped
 
 ORDER = "contract"
@@ -259,7 +260,7 @@ class _Expected:
         fmt = self._word(node, range_of(self.space, node, scope))
         return Value(self._integer(node, scope, fmt.bits), fmt)
 
-    def _word(self, node: Node, values: Range) -> IntegerFormat:
+    def _word(self, node: Node, values: Interval) -> IntegerFormat:
         fmt = values.word()
         if fmt is None:
             raise self.space.source.error(
@@ -430,7 +431,7 @@ class _Expected:
     def _reached(self, node: Lookup, scope: Scope) -> tuple[Node, ...]:
         """Return what a table has for the values that an integer may have, which must be in it."""
         real, last = self.kinds.is_real(node.entry), len(node.table) - 1
-        taken = Range(0, 0) if real else range_of(self.space, node.entry, scope)
+        taken = Interval(0, 0) if real else range_of(self.space, node.entry, scope)
         if real or taken.low < 0 or taken.high > last:
             given = "a real number" if real else f"from {taken.low} to {taken.high}"
             raise self.space.source.error(

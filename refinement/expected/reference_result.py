@@ -15,6 +15,7 @@ from ...spec.errors import InputError
 from ...spec.float_encoding import decode, encode
 from ...spec.formats import F64, S64, FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
+from ..analysis.intervals import Interval
 from ..contract.arguments import Array, Scalar
 from ..contract.contract import Instance
 from ..formula.tree import (
@@ -39,7 +40,7 @@ from ..formula.tree import (
 )
 from ..terms.evaluation import error_function
 from .formula_space import FormulaSpace, Scope, Truths
-from .integer_ranges import range_of, range_of_format
+from .integer_ranges import range_of
 
 Values = NDArray[Any]
 """Numbers over a formula's space: float64, or int64, or Python's integers where int64 is too narrow."""
@@ -207,7 +208,7 @@ class _Reference:
         return _arithmetic(node, given)
 
     def _fits(self, node: Node, scope: Scope) -> bool:
-        return range_of(self.space, node, scope).within(S64)
+        return bool(range_of(self.space, node, scope).within(S64))
 
     # -- real numbers
     def _real(self, node: Node, scope: Scope) -> Values:
@@ -343,7 +344,7 @@ def _wrapped(values: Values, fmt: IntegerFormat) -> Values:
         low = values & ((1 << fmt.bits) - 1)
         return low - ((low > fmt.maximum).astype(np.int64) << fmt.bits)
     found = (values.astype(object) - fmt.minimum) % (1 << fmt.bits) + fmt.minimum
-    return found.astype(np.int64) if range_of_format(fmt).within(S64) else found
+    return found.astype(np.int64) if Interval.of(fmt).within(S64) else found
 
 
 def _clamped(values: Values, fmt: IntegerFormat, *, nearest: bool) -> Values:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import Format
+from ..analysis.intervals import Interval
 from ..formula.parser import FUNCTIONS
 from ..terms import operations
 from ..terms.evaluation import apply
@@ -19,7 +20,6 @@ from ..terms.interning import Ids
 from ..terms.operations import Accumulation
 from ..terms.store import CONSTANT
 from .contract_terms import ORDER
-from .integer_ranges import Range
 from .term_arithmetic import TermArithmetic, Value, grouped
 from .term_arrays import NotModelledError, TermArray
 
@@ -27,7 +27,7 @@ WIDEST = 64
 """Bits of integers."""
 
 
-def _integer(arrays: Sequence[TermArray], within: Range, combine: Callable[..., Ids]) -> TermArray:
+def _integer(arrays: Sequence[TermArray], within: Interval, combine: Callable[..., Ids]) -> TermArray:
     """Return integers that hold a range, combined modulo their width."""
     space = arrays[0].space
     fmt = within.narrowest()
@@ -38,7 +38,7 @@ def _integer(arrays: Sequence[TermArray], within: Range, combine: Callable[..., 
     return TermArray(space, Value(np.asarray(combine(make, fmt.bits, *words)), fmt), within)
 
 
-def _ranges(*arrays: TermArray) -> list[Range]:
+def _ranges(*arrays: TermArray) -> list[Interval]:
     return [each.within for each in arrays if each.within is not None]
 
 
@@ -96,7 +96,7 @@ def _known(array: TermArray) -> NDArray[np.float64] | None:
     return numbers_in(words, array.value.format).astype(np.float64).reshape(terms.shape)
 
 
-def alike(left: TermArray, right: TermArray) -> tuple[Format, list[Ids], Range | None]:
+def alike(left: TermArray, right: TermArray) -> tuple[Format, list[Ids], Interval | None]:
     """Return a format for two arrays, their terms in it, and of integers the range of both."""
     if _both_real(left, right):
         pair = _make(left, right).alike(left.as_real().value, right.as_real().value)
@@ -161,7 +161,7 @@ def summed(factors: Sequence[TermArray], axes: Sequence[int]) -> TermArray:
         how = Accumulation(ORDER, count)
         found = make.dot(space.working, left, right or make.reals(1.0), make.reals(0.0), extents, how)
         return TermArray(space, found)
-    within = Range(count, count)
+    within = Interval(count, count)
     for each in _ranges(*factors):
         within = within * each
     fmt = within.narrowest()

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from ...spec.errors import MmaproofError
 from ...spec.formats import FORMATS, FloatFormat, Format, IntegerFormat, numpy_type
 from ...spec.rounding import Rounding
+from ..analysis.intervals import Interval
 from ..terms.interning import Ids
 from ..terms.store import TermStore
-from .integer_ranges import Range, range_of_format
 from .term_arithmetic import TermArithmetic, Value
 
 
@@ -76,9 +76,9 @@ class TermSpace:
         make = self.arithmetic(plain.ndim)
         if plain.dtype.kind in "iub":
             low, high = (int(plain.min()), int(plain.max())) if plain.size else (0, 0)
-            fmt = Range(low, high).narrowest()
+            fmt = Interval(low, high).narrowest()
             terms = make.integers(plain.astype(np.int64), fmt.bits).reshape(plain.shape)
-            return TermArray(self, Value(terms, fmt), Range(low, high))
+            return TermArray(self, Value(terms, fmt), Interval(low, high))
         if plain.dtype.kind in "fV":
             return TermArray(
                 self, Value(make.reals(plain.astype(np.float64)).terms.reshape(plain.shape), self.working)
@@ -95,16 +95,16 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
         Where its terms are.
     value : Value
         Terms of any shape, and how they are read.
-    within : Range, optional
+    within : Interval, optional
         What integers it may hold; by default, all of the format.
     """
 
     __array_priority__ = 1000
 
-    def __init__(self, space: TermSpace, value: Value, within: Range | None = None) -> None:
+    def __init__(self, space: TermSpace, value: Value, within: Interval | None = None) -> None:
         self.space, self.value = space, value
         fmt = value.format
-        self.within = within or (range_of_format(fmt) if isinstance(fmt, IntegerFormat) else None)
+        self.within = within or (Interval.of(fmt) if isinstance(fmt, IntegerFormat) else None)
 
     # -- what numpy programs ask an array
     @property

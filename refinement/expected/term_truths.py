@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.intervals import Interval
 from ..terms import operations
 from ..terms.bit_slices import bitwise
 from ..terms.choices import chosen
 from ..terms.evaluation import apply
 from ..terms.interning import Ids
 from ..terms.truth_tables import A, B, Table
-from .integer_ranges import Range
 from .term_arithmetic import Value
 from .term_array_arithmetic import UFUNCS, alike
 from .term_arrays import NotModelledError, TermArray, TermSpace
@@ -31,12 +31,12 @@ class TermTruths(TermArray):
         Where its terms are.
     value : Value
         Terms of one bit.
-    within : Range, optional
+    within : Interval, optional
         0 and 1.
     """
 
-    def __init__(self, space: TermSpace, value: Value, within: Range | None = None) -> None:
-        super().__init__(space, value, within or Range(0, 1))
+    def __init__(self, space: TermSpace, value: Value, within: Interval | None = None) -> None:
+        super().__init__(space, value, within or Interval(0, 1))
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -95,7 +95,7 @@ class _Expansion:
                 return self._put_in(node, name, ())
             case Element(array=name) if name in self._definitions:
                 return self._put_in(node, name, tuple(self.of(each) for each in node.indices))
-        return _rebuilt(node, self.of)
+        return rebuilt(node, self.of)
 
     def check_indices(self, indices: Iterable[Bound | Name]) -> None:
         """Refuse indices that are called like a part."""
@@ -120,7 +120,7 @@ class _Expansion:
             case Reduction():
                 own = {bound.name: Name(at, f"{bound.name}'{next(self._fresh)}") for bound in node.indices}
                 names = {**names, **own}
-        found = _rebuilt(node, lambda each: self._replaced(each, at, names), at)
+        found = rebuilt(node, lambda each: self._replaced(each, at, names), at)
         if isinstance(node, Reduction) and isinstance(found, Reduction):
             renamed = zip(found.indices, node.indices, strict=True)
             return replace(
@@ -129,7 +129,7 @@ class _Expansion:
         return found
 
 
-def _rebuilt(node: Node, change: Any, at: int | None = None) -> Node:
+def rebuilt(node: Node, change: Any, at: int | None = None) -> Node:
     """Return a node with each of its parts changed."""
 
     def changed(value: Any) -> Any:

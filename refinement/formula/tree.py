@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from functools import cached_property
 
 from ...spec.errors import InputError
 from ...spec.formats import Format
@@ -48,10 +49,12 @@ class Node:
 
     at: int = field(compare=False)
 
-    @property
+    @cached_property
     def operands(self) -> tuple[Node, ...]:
-        """The parts it is made of."""
-        return ()
+        """The parts that it is made of, in the order of the text."""
+        values = (getattr(self, each.name) for each in fields(self))
+        parts = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
+        return tuple(part for part in parts if isinstance(part, Node) and not isinstance(part, Bound))
 
 
 @dataclass(frozen=True)
@@ -82,22 +85,12 @@ class Element(Node):
     indices: tuple[Node, ...]
     old: bool = False
 
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """The indices."""
-        return self.indices
-
 
 @dataclass(frozen=True)
 class Negative(Node):
     """Negation."""
 
     operand: Node
-
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """What is negated."""
-        return (self.operand,)
 
 
 @dataclass(frozen=True)
@@ -108,22 +101,12 @@ class Binary(Node):
     left: Node
     right: Node
 
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """Both sides."""
-        return (self.left, self.right)
-
 
 @dataclass(frozen=True)
 class Inverse(Node):
     """Logical not."""
 
     operand: Node
-
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """The truth."""
-        return (self.operand,)
 
 
 @dataclass(frozen=True)
@@ -140,11 +123,6 @@ class Reduction(Node):
 
     indices: tuple[Bound, ...]
     body: Node
-
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """What is reduced."""
-        return (self.body,)
 
 
 @dataclass(frozen=True)
@@ -167,11 +145,6 @@ class Choice(Node):
     then: Node
     otherwise: Node
 
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """The condition and both values."""
-        return (self.condition, self.then, self.otherwise)
-
 
 @dataclass(frozen=True)
 class Extremum(Node):
@@ -180,11 +153,6 @@ class Extremum(Node):
     which: str
     left: Node
     right: Node
-
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """Both."""
-        return (self.left, self.right)
 
 
 @dataclass(frozen=True)
@@ -201,11 +169,6 @@ class Cast(Node):
     operand: Node
     nearest: bool = False
 
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """What is converted."""
-        return (self.operand,)
-
 
 @dataclass(frozen=True)
 class Function(Node):
@@ -214,11 +177,6 @@ class Function(Node):
     name: str
     arguments: tuple[Node, ...]
 
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """The arguments."""
-        return self.arguments
-
 
 @dataclass(frozen=True)
 class Lookup(Node):
@@ -226,11 +184,6 @@ class Lookup(Node):
 
     entry: Node
     table: tuple[Node, ...]
-
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        """The integer, then the table."""
-        return (self.entry, *self.table)
 
 
 RELATIONS = ("<", "<=", ">", ">=", "==", "!=")

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from ...spec.formats import F32, FloatFormat, Format
 from ..normal_forms.elementary_forms import stem
 from ..terms import operations
+from ..terms.domains import Domain
 from ..terms.inputs import numbers_in
 from ..terms.interning import Ids
 from ..terms.operations import Sum
-from ..terms.store import CONSTANT, INPUT, VECTOR, Operation, TermStore
-from ..terms.traversal import fill, operands
+from ..terms.store import CONSTANT, INPUT, Operation
+from ..terms.traversal import gathered
 
 Growth = NDArray[np.float64]
 """Degree, and least and greatest binary logarithm of a factor (n, 3)."""
@@ -26,7 +27,7 @@ Growth = NDArray[np.float64]
 _NONE = np.zeros(3)
 
 
-class TermGrowth:
+class TermGrowth(Domain):
     """Computes how terms grow.
 
     Parameters
@@ -35,39 +36,36 @@ class TermGrowth:
         Of the terms.
     """
 
-    def __init__(self, store: TermStore) -> None:
-        self._store = store
-        self._found = np.zeros((len(store), 3))
-        self._known = np.zeros(len(store), dtype=np.int8)
+    dtype = np.dtype((np.float64, 3))
 
     def of(self, terms: Ids) -> Growth:
         """Return degrees, and least and greatest logarithms of factors (n, 3)."""
-        fill(self._store, terms, self._known, 0, self._depends, self._compute)
-        found: Growth = self._found[terms]
-        return found
+        return self.values(terms)
 
-    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
-        return operands(self._store, operation, terms)
-
-    def _compute(self, operation: Operation, terms: Ids, _: NDArray[Any]) -> int:
-        self._found[terms] = self._of(operation, terms)
-        return 1
-
-    def _of(self, operation: Operation, terms: Ids) -> Any:
-        result, arguments = operation.result, self._store.arguments(terms)
-        match operation.name:
-            case name if name == INPUT and isinstance(result, FloatFormat):
-                return [min(1.0, (result.maximum_exponent + 1) / (F32.maximum_exponent + 1)), 0, 0]
-            case name if name == VECTOR:
-                return _hull(list(self._found[self._store.elements(terms)].transpose(1, 0, 2)))
-            case operations.DOT:
-                left, right, addend = self._found[arguments[:, :3].T]
-                return _hull([left + right, addend])
-            case operations.SELECT:
-                return _hull(list(self._found[arguments[:, 1:3].T]))
-        if not isinstance(result, FloatFormat):
+    def leaf(self, operation: Operation, terms: Ids) -> Any:
+        """Return the growth of leaves: inputs that are floats have a degree."""
+        fmt = operation.result
+        if operation.name != INPUT or not isinstance(fmt, FloatFormat):
             return _NONE
-        given = [self._read(arguments[:, index], fmt) for index, fmt in enumerate(operation.operands)]
+        return [min(1.0, (fmt.maximum_exponent + 1) / (F32.maximum_exponent + 1)), 0, 0]
+
+    def vector(self, elements: Growth) -> Any:
+        """Return the growth of vectors (n,) of elements (n, K)."""
+        return _hull(list(elements.transpose(1, 0, 2)))
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Growth]) -> Any:
+        """Return the growth of terms of one operation."""
+        match operation.name:
+            case operations.DOT | operations.SCALED_DOT:
+                columns = gathered(self.store, operation, terms, expanded=False)
+                left, right, addend, *scales = (self.table()[each] for each in columns)
+                return _hull([sum(scales, start=left + right), addend])
+            case operations.SELECT:
+                return _hull(given[1:])
+        if not isinstance(operation.result, FloatFormat):
+            return _NONE
+        arguments = gathered(self.store, operation, terms)
+        given = [self._read(each, fmt) for each, fmt in zip(arguments, operation.operands, strict=True)]
         match operation.name:
             case operations.FUSED:
                 assert isinstance(operation.attribute, Sum)
@@ -82,12 +80,10 @@ class TermGrowth:
         return _NONE
 
     def _read(self, terms: Ids, fmt: Format) -> Growth:
-        found: Growth = self._found[terms].copy()
-        constants = self._store.are(CONSTANT, terms)
+        found: Growth = self.table()[terms]
+        constants = self.store.are(CONSTANT, terms)
         if constants.any() and isinstance(fmt, FloatFormat):
-            numbers = np.abs(
-                numbers_in(self._store.constant_values(terms[constants]), fmt).astype(np.float64)
-            )
+            numbers = np.abs(numbers_in(self.store.constant_values(terms[constants]), fmt).astype(np.float64))
             usual = np.isfinite(numbers) & (numbers > 0)
             found[constants, 1:] = np.log2(np.where(usual, numbers, 1))[:, None]
         return found

@@ -138,7 +138,7 @@ class BranchWays:
 
     def is_decided_by_data(self, condition: int) -> bool:
         """Tell whether a bit is neither undefined nor one of scalars alone, which are cases."""
-        origins = self._origins.of(np.array([condition], dtype=np.int32))[0]
+        origins = self._origins.values(np.array([condition], dtype=np.int32))[0]
         return not (origins & Origin.UNDEFINED or origins == Origin.SCALAR)
 
     def meet(self, branch: int, parting: Parting) -> int:

@@ -13,17 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..analysis.rounding_depth import Roundings, carries, formula_of, paths, roundings
+from ..analysis.rounding_depth import PathCounts, Roundings, carries, formula_of, roundings
 from ..terms.interning import Ids
 from ..terms.matrix_rounding import Counted, MatrixRounding
 from ..terms.operations import DOT, SCALED_DOT
-from ..terms.store import INPUT, VECTOR, Operation, TermStore
-from ..terms.traversal import by_operation, fill, leaves_of
+from ..terms.store import INPUT, Operation, TermStore
+from ..terms.traversal import by_operation, leaves_of
 from .invariant_inference import HELD
-
-_UNKNOWN = -1
 
 Grown = tuple[tuple[Counted, ...], tuple[Counted, ...]]
 """Roundings at the first number, and what each turn adds."""
@@ -134,27 +131,20 @@ def _once(store: TermStore, terms: Ids, held: Ids) -> bool:
     for operation, members in by_operation(store, leaves):
         if operation.name == INPUT and operation.attribute == HELD and not np.isin(members, held).all():
             return False
-    table = np.full(len(store), _UNKNOWN, dtype=np.int64)
+    return bool(_Held(store).values(terms).max(initial=0) <= 1)
 
-    def depends(operation: Operation, members: Ids) -> list[Ids]:
-        if operation.name == VECTOR:
-            return [store.elements(members).reshape(-1)]
-        arguments = store.arguments(members)
-        return [arguments[:, index] for path in paths(operation) for index in path.arguments]
 
-    def counted(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
-        if operation.name == INPUT:
-            return int(operation.attribute == HELD)
-        if operation.name == VECTOR:
-            return known[store.elements(members)].max(axis=-1)
-        arguments = store.arguments(members)
-        found = [known[arguments[:, list(path.arguments)]].sum(axis=-1) for path in paths(operation)]
+class _Held(PathCounts):
+    """The most held inputs in a product."""
+
+    def leaf(self, operation: Operation, terms: Ids) -> int:
+        return int(operation.name == INPUT and operation.attribute == HELD)
+
+    def counted(self, operation: Operation, arguments: Ids) -> list[Any]:
+        found = super().counted(operation, arguments)
         if carried := carries(operation):
-            found.append(2 * known[arguments[:, carried]].max(axis=-1))
-        return np.max(found, axis=0) if found else 0
-
-    fill(store, terms, table, _UNKNOWN, depends, counted)
-    return bool(table[terms].max(initial=0) <= 1)
+            found.append(2 * self.table()[arguments[:, carried]].max(axis=1))
+        return found
 
 
 def joined(several: Sequence[GrowingRoundings | None]) -> GrowingRoundings | None:

@@ -5,17 +5,48 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import FloatFormat, Format
 from ..terms import operations
+from ..terms.domains import Domain
 from ..terms.interning import Ids
 from ..terms.store import INPUT, Operation, TermStore
-from ..terms.traversal import fill, operands
 from .invariant_inference import HELD
 
-_UNKNOWN, _NONE, _FIRST_OF_SEVERAL = -2, -1, -3
+_NONE, _FIRST_OF_SEVERAL = -1, -2
+
+
+class _Held(Domain):
+    """The held input that a term depends on, or the number of a set of them."""
+
+    def __init__(self, store: TermStore) -> None:
+        super().__init__(store)
+        self.several: dict[int, frozenset[int]] = {}
+        self._numbered: dict[frozenset[int], int] = {}
+
+    def leaf(self, operation: Operation, terms: Ids) -> Any:
+        return terms if operation.name == INPUT and operation.attribute == HELD else _NONE
+
+    def vector(self, elements: Ids) -> Ids:
+        found = np.full(len(elements), _NONE, dtype=np.int32)
+        for part in elements.T:
+            clash = np.flatnonzero((found != part) & (part != _NONE) & (found != _NONE))
+            both = zip(found[clash].tolist(), part[clash].tolist(), strict=True)
+            united = [self._united(*pair) for pair in both]
+            found = np.where(found == _NONE, part, found).astype(np.int32)
+            found[clash] = united
+        return found
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Ids]) -> Ids:
+        return self.vector(np.stack(given, axis=-1))
+
+    def _united(self, one: int, other: int) -> int:
+        """Return the number of what two terms depend on; numbers of several are below those of one."""
+        union = self.several.get(one, frozenset((one,))) | self.several.get(other, frozenset((other,)))
+        number = self._numbered.setdefault(union, _FIRST_OF_SEVERAL - len(self._numbered))
+        self.several[number] = union
+        return number
 
 
 def held_by(store: TermStore, terms: Ids) -> Ids:
@@ -26,36 +57,9 @@ def held_by(store: TermStore, terms: Ids) -> Ids:
     UnsupportedError
         If one depends on none, or two depend on different numbers of them, or on the same.
     """
-    table = np.full(len(store), _UNKNOWN, dtype=np.int32)
-    several: dict[int, frozenset[int]] = {}
-    numbered: dict[frozenset[int], int] = {}
-
-    def depends(operation: Operation, members: Ids) -> list[Ids]:
-        return operands(store, operation, members)
-
-    def united(one: int, other: int) -> int:
-        """Return the number of what two terms depend on; numbers of several are below those of one."""
-        union = several.get(one, frozenset((one,))) | several.get(other, frozenset((other,)))
-        number = numbered.setdefault(union, _FIRST_OF_SEVERAL - len(numbered))
-        several[number] = union
-        return number
-
-    def found(operation: Operation, members: Ids, known: NDArray[Any]) -> Ids:
-        if operation.name == INPUT and operation.attribute == HELD:
-            return members
-        result = np.full(len(members), _NONE, dtype=np.int32)
-        for column in operands(store, operation, members):
-            for part in known[column].reshape(len(members), -1).T:
-                clash = np.flatnonzero((result != part) & (part != _NONE) & (result != _NONE))
-                both = [
-                    united(*pair) for pair in zip(result[clash].tolist(), part[clash].tolist(), strict=True)
-                ]
-                result = np.where(result == _NONE, part, result).astype(np.int32)
-                result[clash] = both
-        return result
-
-    fill(store, terms, table, _UNKNOWN, depends, found)
-    sets = [sorted(several.get(each, () if each == _NONE else (each,))) for each in table[terms].tolist()]
+    held = _Held(store)
+    found = held.values(terms).tolist()
+    sets = [sorted(held.several.get(each, () if each == _NONE else (each,))) for each in found]
     counts = {len(each) for each in sets}
     whole = np.array(sets, dtype=np.int32) if len(counts) == 1 else np.empty((0, 0), dtype=np.int32)
     if not whole.size or len(np.unique(whole)) != whole.size:

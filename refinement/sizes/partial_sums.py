@@ -16,11 +16,12 @@ from typing import Any
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import Format
+from ..analysis.intervals import Interval
 from ..contract.contract import Contract, Instance
 from ..contract.parameters import Access, ArrayParameter, ScalarParameter
 from ..contract.size_polynomials import Polynomial, SizePolynomials
 from ..expected.formula_space import FormulaSpace
-from ..expected.integer_ranges import Range, range_of
+from ..expected.integer_ranges import range_of
 from ..formula.index_arithmetic import Expression
 from ..formula.tree import Binary, Bound, Element, Formula, Name, Node, Number, Reduction, Sum, walk
 
@@ -90,7 +91,7 @@ class PartialSums:
                 )
         return found
 
-    def term_range(self, instance: Instance) -> Range:
+    def term_range(self, instance: Instance) -> Interval:
         """Return a range that holds every integer that is added up, at sizes that stand in for all."""
         space = FormulaSpace(instance, self.formula)
         return range_of(space, self.total.body, space.summed(self.total, space.scope)[0])

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ..terms import operations
+from ..terms.domains import Domain, Rewriting
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, VECTOR, Operation
-from ..terms.traversal import fill, operands
+from ..terms.store import CONSTANT, Operation
 from .integer_forms import Rows, Truths
 from .symbolic_integers import SymbolicIntegers
 from .tail_predicates import Rest, RestConditions, compared
 
-_UNKNOWN = -2
 _NONE = -1
 
 
@@ -119,18 +118,11 @@ def settled(store: SymbolicIntegers, terms: Ids, there: Sequence[tuple[Rest, NDA
     """
     bits = _Settled(store)
     for rest, numbers in there:
-        table = np.full(len(store), _UNKNOWN, dtype=np.int64)
-        fill(store, terms, table, _UNKNOWN, lambda o, m: operands(store, o, m), _deciding(store, rest, bits))
-        if (table[terms] > rest.reach_of(numbers)).any():
+        if (_Deciding(store, rest, bits).values(terms) > rest.reach_of(numbers)).any():
             raise UnsupportedError(
                 f"what is stored for a row of {rest.size} depends on another that may not be"
             )
-    table = np.full(len(store), _UNKNOWN, dtype=np.int32)
-    fill(store, terms, table, _UNKNOWN, lambda o, m: operands(store, o, m), _chosen(store, bits))
-    return np.asarray(table[terms], dtype=np.int32)
-
-
-Compute = Callable[[Operation, Ids, NDArray[Any]], Any]
+    return _Chosen(store, bits).values(terms)
 
 
 class _Settled:
@@ -162,37 +154,34 @@ class _Settled:
         return np.array(found, dtype=bool)[which.reshape(-1)]
 
 
-def _deciding(store: SymbolicIntegers, rest: Rest, bits: _Settled) -> Compute:
-    """Return what finds the largest number that more has to be left than, for choices below terms."""
+class _Deciding(Domain):
+    """The largest number that more has to be left than, for choices below terms."""
 
-    def found(operation: Operation, members: Ids, known: NDArray[Any]) -> NDArray[np.int64]:
-        result = np.full(len(members), _NONE, dtype=np.int64)
-        for column in operands(store, operation, members):
-            result = np.maximum(result, known[column].reshape(len(members), -1).max(axis=1, initial=_NONE))
-        if operation.name == operations.SELECT:
-            result = np.maximum(result, bits.numbers(store.arguments(members)[:, 0], rest.size))
-        return result
+    dtype, join = np.int64, np.maximum
 
-    return found
+    def __init__(self, store: SymbolicIntegers, rest: Rest, bits: _Settled) -> None:
+        super().__init__(store)
+        self._rest, self._bits = rest, bits
+
+    def leaf(self, operation: Operation, terms: Ids) -> int:
+        return _NONE
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        found = super().applied(operation, terms, given)
+        if operation.name != operations.SELECT:
+            return found
+        return np.maximum(found, self._bits.numbers(self.store.arguments(terms)[:, 0], self._rest.size))
 
 
-def _chosen(store: SymbolicIntegers, bits: _Settled) -> Compute:
-    """Return what makes terms with the first of what they choose by what is left of sizes."""
+class _Chosen(Rewriting):
+    """Terms with the first of what they choose by what is left of sizes."""
 
-    def made(operation: Operation, members: Ids, known: NDArray[Any]) -> Ids:
-        columns = operands(store, operation, members)
-        result = members.copy()
-        if operation.name == VECTOR:
-            elements = store.elements(members)
-            return np.asarray(store.vectors(known[elements]), dtype=np.int32)
-        if columns:
-            after = [known[column] for column in columns]
-            changed = np.any([one != other for one, other in zip(columns, after, strict=True)], axis=0)
-            if changed.any():
-                result[changed] = store.apply(operation, *(column[changed] for column in after))
-        if operation.name == operations.SELECT:
-            own = bits.hold(store.arguments(members)[:, 0])
-            result = np.where(own, known[store.arguments(members)[:, 1]], result).astype(np.int32)
-        return result
+    def __init__(self, store: SymbolicIntegers, bits: _Settled) -> None:
+        super().__init__(store)
+        self._bits = bits
 
-    return made
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        found = super().applied(operation, terms, given)
+        if operation.name != operations.SELECT:
+            return found
+        return np.where(self._bits.hold(self.store.arguments(terms)[:, 0]), given[1], found).astype(np.int32)

@@ -230,7 +230,7 @@ def _convert(operation: Operation, arguments: Sequence[Words]) -> Any:
     operand = _flushed(_operand(words, source)) if flush else _operand(words, source)
     if isinstance(target, IntegerFormat):
         reals = decode(operand.bits, operand.format)
-        return np.where(np.isnan(reals), 0, _clamped(_rounded(reals, rounding), target))
+        return np.where(np.isnan(reals), 0, _clamped(FUNCTIONS[WHOLE[rounding]](reals), target))
     assert isinstance(target, FloatFormat)
     bits = (
         _nearest_away(operand, target) if rounding is None else ALGEBRA.fused(target, rounding, (), [operand])
@@ -264,18 +264,15 @@ def _from_integers(values: NDArray[Any], target: FloatFormat, rounding: Rounding
     return encode(sum_to_odd(high, low), target, rounding)
 
 
-_INTEGRAL: MappingProxyType[Rounding, Callable[[Any], Any]] = MappingProxyType(
+WHOLE: MappingProxyType[Rounding, str] = MappingProxyType(
     {
-        Rounding.NEAREST_EVEN: np.rint,
-        Rounding.TOWARD_ZERO: np.trunc,
-        Rounding.UPWARD: np.ceil,
-        Rounding.DOWNWARD: np.floor,
+        Rounding.NEAREST_EVEN: "rint",
+        Rounding.TOWARD_ZERO: "trunc",
+        Rounding.UPWARD: "ceil",
+        Rounding.DOWNWARD: "floor",
     }
 )
-
-
-def _rounded(reals: NDArray[np.float64], rounding: Rounding) -> Any:
-    return _INTEGRAL[rounding](reals)
+"""The functions that round to integers, by how they do."""
 
 
 def _clamped(values: NDArray[Any], target: IntegerFormat) -> Any:
@@ -380,7 +377,7 @@ def _function(operation: Operation, arguments: Sequence[Words]) -> Any:
     if isinstance(fmt, IntegerFormat) and name in ("div", "rem"):
         return _quotient(fmt, *arguments, remainder=name == "rem")
     plain, *modifiers = name.split(".")
-    compute = _FUNCTIONS.get(plain)
+    compute = FUNCTIONS.get(plain)
     if compute is None or not isinstance(fmt, FloatFormat):
         raise UnsupportedError(f"{operation} can't be evaluated")
     flush = "ftz" in modifiers
@@ -431,7 +428,7 @@ def error_function(numbers: Any) -> NDArray[np.float64]:
     return np.array([math.erf(each) for each in reals.reshape(-1)]).reshape(reals.shape)
 
 
-_FUNCTIONS: MappingProxyType[str, Callable[..., Any]] = MappingProxyType(
+FUNCTIONS: MappingProxyType[str, Callable[..., Any]] = MappingProxyType(
     {
         "ex2": np.exp2, "lg2": np.log2, "rcp": lambda x: 1 / x, "sqrt": np.sqrt, "div": np.divide,
         "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin, "cos": np.cos, "tanh": np.tanh,

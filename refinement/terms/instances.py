@@ -7,16 +7,19 @@ besides, wherever that has one term, this has one too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...spec.formats import Format
 from ...spec.operand_arrays import blocks
+from .domains import Domain
 from .input_ends import Ends
 from .interning import Ids, RowTable
-from .store import CONSTANT, INPUT, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
-from .traversal import by_operation, fill, operands
+from .store import CONSTANT, INPUT, VECTOR, Operation, TermStore
+from .traversal import by_operation, operands
 
 _UNKNOWN = -1
 _LEAF = -7
@@ -41,6 +44,44 @@ def _is_uniform(ends: Ends) -> bool:
     return all(bool((each == each[0]).all()) for each in (ends.low, ends.high, ends.nonzero) if len(each))
 
 
+class Shapes(Domain):
+    """Numbers that are equal for terms that differ in nothing but which inputs they take."""
+
+    def __init__(self, store: TermStore) -> None:
+        super().__init__(store)
+        self._rows = RowTable(4)
+        self._vectors: dict[int, RowTable] = {}
+
+    def leaf(self, operation: Operation, terms: Ids) -> Ids:
+        """Return the shapes of leaves; one of which nothing else is known is of its own."""
+        rows = np.full((len(terms), 3), _LEAF, dtype=np.int32)
+        if operation.name == CONSTANT:
+            rows = self.store.arguments(terms)
+        elif operation.name != INPUT:
+            rows[:, 0] = terms
+        return self._numbered(operation, list(rows.T))
+
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
+        """Return the shapes of terms of one operation."""
+        found = super().transfer(operation, terms, read)
+        return self._numbered(operation, [found]) if operation.name == VECTOR else found
+
+    def vector(self, elements: Ids) -> Ids:
+        """Return numbers of the rows of shapes that the elements of vectors have."""
+        length = elements.shape[1]
+        return self._vectors.setdefault(length, RowTable(length)).numbers(elements)
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Ids]) -> Ids:
+        """Return the shapes of terms of one operation by those of its arguments."""
+        return self._numbered(operation, given)
+
+    def _numbered(self, operation: Operation, columns: Sequence[Ids]) -> Ids:
+        rows = np.full((len(columns[0]), 4), _LEAF, dtype=np.int32)
+        rows[:, 0] = self.store.number(operation)
+        rows[:, 1 : 1 + len(columns)] = np.stack(columns, axis=-1)
+        return self._rows.numbers(rows)
+
+
 class TermInstances:
     """Finds instances of terms among others.
 
@@ -52,36 +93,11 @@ class TermInstances:
 
     def __init__(self, store: TermStore) -> None:
         self._store = store
-        self._shapes = np.empty(0, dtype=np.int32)
-        self._rows = RowTable(4)
-        self._vectors: dict[int, RowTable] = {}
+        self._shapes = Shapes(store)
 
     def shapes(self, terms: Ids) -> Ids:
         """Return numbers (n,) that are equal for terms of one shape."""
-        missing = max(0, len(self._store) - len(self._shapes))
-        self._shapes = np.concatenate([self._shapes, np.full(missing, _UNKNOWN, dtype=np.int32)])
-        fill(self._store, terms, self._shapes, _UNKNOWN, self._depends, self._shape)
-        found: Ids = self._shapes[terms]
-        return found
-
-    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
-        return operands(self._store, operation, terms)
-
-    def _shape(self, operation: Operation, terms: Ids, known: NDArray[np.int32]) -> Ids:
-        rows = np.full((len(terms), 4), _LEAF, dtype=np.int32)
-        rows[:, 0] = self._store.number(operation)
-        if operation.name == CONSTANT:
-            rows[:, 1:] = self._store.arguments(terms)
-        elif operation.name == VECTOR:
-            elements = known[self._store.elements(terms)]
-            length = elements.shape[-1]
-            rows[:, 1] = self._vectors.setdefault(length, RowTable(length)).numbers(elements)
-        elif operation.name == NORMAL_FORM or (operation.name in LEAVES and operation.name != INPUT):
-            rows[:, 1] = terms  # a leaf of which nothing else is known
-        elif operation.name != INPUT:
-            for column, each in enumerate(operands(self._store, operation, terms), start=1):
-                rows[:, column] = known[each]
-        return self._rows.numbers(rows)
+        return self._shapes.values(terms)
 
     def of(self, pattern: Ids, others: Ids) -> NDArray[np.bool_]:
         """Tell which rows of terms (n, k) are instances of a pattern (k,) of the same shapes."""

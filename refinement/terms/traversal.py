@@ -1,22 +1,14 @@
-"""Bottom-up traversal: a function of every reachable term, computed in groups by operation."""
+"""Traversal of terms in groups by operation: arguments, leaves, and all that terms are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import operations
 from .interning import Ids
 from .store import CONCATENATION, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
-
-Operands = Callable[[Operation, Ids], list[Ids]]
-"""The terms that those of an operation depend on."""
-
-Compute = Callable[[Operation, Ids, NDArray[Any]], Any]
-"""The values of terms of one operation, given the table of the values known so far."""
 
 
 def by_operation(store: TermStore, terms: Ids) -> Iterator[tuple[Operation, Ids]]:
@@ -37,76 +29,61 @@ def operands(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
     return list(store.arguments(terms)[:, :count].T)
 
 
-def leaves_of(store: TermStore, terms: Ids) -> Ids:
-    """Return the inputs, constants and undefined terms that terms depend on."""
+def gathered(store: TermStore, operation: Operation, terms: Ids, *, expanded: bool = True) -> list[Ids]:
+    """Return the operands of terms (n,) of one operation: arrays (n,), or (n, k) where one is a vector.
+
+    A leaf has its number. A concatenation has one operand, its elements; a scaled dot product has five: two
+    vectors, the addend and two vectors of scales. Vectors that are not expanded are (n,), too.
+    """
+    arguments = store.arguments(terms)
+    vectors: Callable[[Ids], Ids] = store.elements if expanded else np.asarray
+    match operation.name:
+        case name if name in LEAVES or name in (VECTOR, NORMAL_FORM):
+            return [arguments[:, 0]]
+        case name if name == CONCATENATION:
+            return [store.elements(arguments[:, 0])]
+        case operations.DOT:
+            return [*map(vectors, arguments[:, :2].T), arguments[:, 2]]
+        case operations.SCALED_DOT:
+            rest = store.elements(arguments[:, 2])
+            return [*map(vectors, arguments[:, :2].T), rest[:, 0], *map(vectors, rest[:, 1:].T)]
+    return list(arguments[:, : len(operation.operands)].T)
+
+
+def cone(store: TermStore, terms: Ids, most: int) -> Ids | None:
+    """Return terms and all that they are made of, in increasing order; None if there are more than `most`.
+
+    A store numbers terms as they are made, and arguments are made first: each is behind its arguments.
+    """
     seen = np.zeros(len(store), dtype=bool)
-    found = [np.empty(0, dtype=np.int32)]
-    pending = np.unique(terms)
+    levels, pending, count = list[Ids](), np.unique(terms).astype(np.int32), 0
     while len(pending):
         seen[pending] = True
-        needed = [np.empty(0, dtype=np.int32)]
-        for operation, members in by_operation(store, pending):
-            if operation.name in LEAVES:
-                found.append(members)
-            needed += operands(store, operation, members)
-        pending = np.unique(np.concatenate(needed))
-        pending = pending[~seen[pending]]
-    return np.concatenate(found)
+        levels.append(pending)
+        if (count := count + len(pending)) > most:
+            return None
+        groups = (operands(store, *each) for each in by_operation(store, pending))
+        needed = np.concatenate([pending[:0], *(each for own in groups for each in own)])
+        pending = np.unique(needed[~seen[needed]])
+    return np.sort(np.concatenate([pending, *levels]))
 
 
 def within(store: TermStore, terms: Ids) -> Ids:
     """Return terms and all that they are made of, vectors too, in increasing order."""
-    seen = np.zeros(len(store), dtype=bool)
-    pending = np.unique(terms)
-    while len(pending):
-        seen[pending] = True
-        needed = [
-            each
-            for operation, members in by_operation(store, pending)
-            for each in operands(store, operation, members)
-        ]
-        pending = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *needed]))
-        pending = pending[~seen[pending]]
-    return np.flatnonzero(seen).astype(np.int32)
+    found = cone(store, terms, len(store))
+    assert found is not None
+    return found
 
 
-def fill(
-    store: TermStore, terms: Ids, table: NDArray[Any], unknown: Any, depends: Operands, compute: Compute
-) -> None:
-    """Fill in a table of values by term for `terms`, and for whatever they depend on.
-
-    Parameters
-    ----------
-    store : TermStore
-        The terms.
-    terms : array
-        Where values are wanted.
-    table : array (terms of the store, …)
-        Values by term; `unknown` where there is none yet.
-    unknown : scalar
-        No value.
-    depends, compute : callable
-        What a value depends on, and how it follows.
-    """
-    pending = [_distinct(np.asarray(terms, dtype=np.int32).reshape(-1))]
-    while pending:
-        some = pending[-1]
-        some = some[table[some] == unknown]
-        needed = [
-            each for operation, members in by_operation(store, some) for each in depends(operation, members)
-        ]
-        missing = np.concatenate([np.empty(0, dtype=np.int32), *needed])
-        missing = missing[table[missing] == unknown]
-        if len(missing):
-            pending.append(_distinct(missing))
-            continue
-        pending.pop()
-        for operation, members in by_operation(store, some):
-            table[members] = compute(operation, members, table)
+def leaves_of(store: TermStore, terms: Ids) -> Ids:
+    """Return the inputs, constants and undefined terms that terms depend on, in increasing order."""
+    every = within(store, terms)
+    found: Ids = every[np.logical_or.reduce([store.are(name, every) for name in LEAVES])]
+    return found
 
 
-def _distinct(terms: Ids) -> Ids:
+def distinct(terms: Ids) -> Ids:
     """Return distinct terms in increasing order; `numpy.unique` hashes, which takes far longer here."""
     ordered = np.sort(terms)
-    distinct: Ids = ordered[np.diff(ordered, prepend=-1) != 0]
-    return distinct
+    found: Ids = ordered[np.diff(ordered, prepend=-1) != 0]
+    return found

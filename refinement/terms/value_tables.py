@@ -7,6 +7,7 @@ value, the term is that polynomial, whatever the tricks were.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -17,27 +18,25 @@ from ...spec.errors import UnsupportedError
 from ...spec.float_encoding import decode, default_nan, is_nan
 from ...spec.formats import F64, FloatFormat, Format, IntegerFormat
 from . import operations
+from .domains import Domain, Reading
 from .evaluation import evaluate, integers, signed_values
-from .interning import Ids, RowTable
+from .instances import Shapes
+from .interning import Ids
 from .store import (
     CONCATENATION,
     CONSTANT,
-    INPUT,
     NORMAL_FORM,
     UNDEFINED,
-    VECTOR,
     Operation,
     TermStore,
     is_raw,
 )
-from .traversal import fill, operands
+from .traversal import operands
 
 LARGEST = 16
 """Bits of the widest element whose values are all computed."""
 
-_UNKNOWN, _NOTHING, _MUCH = -3, -1, -2
-_LEAF = -7
-
+_NOTHING, _MUCH = -1, -2
 
 TABLE = "table"
 """What normal forms of functions of one element are called that are not affine."""
@@ -57,63 +56,50 @@ class Table(NamedTuple):
     values: bytes
 
 
+class _Leaves(Domain):
+    """The one small element that a term depends on."""
+
+    dtype = np.int64
+
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
+        return [] if operation.name in NOT_TABULATED else super().depends(operation, terms, read)
+
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
+        return _MUCH if operation.name in NOT_TABULATED else super().transfer(operation, terms, read)
+
+    def leaf(self, operation: Operation, terms: Ids) -> Any:
+        if operation.name == CONSTANT:
+            return _NOTHING
+        return terms if operation.result.bits <= LARGEST else _MUCH
+
+    def vector(self, elements: NDArray[np.int64]) -> NDArray[np.int64]:
+        largest = elements.max(axis=-1)
+        others = (elements != largest[:, None]) & (elements != _NOTHING)
+        return np.where((elements == _MUCH).any(axis=-1) | others.any(axis=-1), _MUCH, largest)
+
+    def applied(self, operation: Operation, terms: Ids, given: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        return self.vector(np.stack(given, axis=-1))
+
+
 class LeafFunctions:
     """Leaves that terms depend on, and value tables of terms with one leaf."""
 
     def __init__(self, store: TermStore) -> None:
         self.store = store
-        self._leaves = np.empty(0, dtype=np.int64)
-        self._shapes = np.empty(0, dtype=np.int64)
-        self._shape_rows = RowTable(4)
-        self._vector_shapes: dict[int, RowTable] = {}
+        self._leaves, self._shapes = _Leaves(store), Shapes(store)
         self._met_nans = self._other_nans = False
         self._tables: dict[tuple[int, Format], Affine | Table] = {}
 
     def leaves(self, terms: Ids) -> NDArray[np.int64]:
         """Return the one small element that each term depends on; negative where there is no such."""
-        self._leaves = _grown(self._leaves, len(self.store))
-        fill(self.store, terms, self._leaves, _UNKNOWN, self._depends, self._leaf_of)
-        found: NDArray[np.int64] = self._leaves[terms]
+        return self._leaves.values(terms)
+
+    def shapes(self, terms: Ids) -> Ids:
+        """Return a number of each term (n,), a function of one element, that only says which function."""
+        found = np.full(len(terms), _MUCH, dtype=np.int32)
+        known = self.leaves(terms) != _MUCH
+        found[known] = self._shapes.values(terms[known])
         return found
-
-    def _depends(self, operation: Operation, terms: Ids) -> list[Ids]:
-        return [] if operation.name in NOT_TABULATED else operands(self.store, operation, terms)
-
-    def _leaf_of(self, operation: Operation, terms: Ids, known: NDArray[np.int64]) -> NDArray[Any] | int:
-        if operation.name == CONSTANT:
-            return _NOTHING
-        if operation.name == INPUT:
-            return terms if operation.result.bits <= LARGEST else _MUCH
-        if operation.name in NOT_TABULATED:
-            return _MUCH
-        if operation.name == VECTOR:
-            among = known[self.store.elements(terms)]
-        else:
-            among = np.stack([known[each] for each in operands(self.store, operation, terms)], axis=-1)
-        largest = among.max(axis=-1)
-        others = (among != largest[:, None]) & (among != _NOTHING)
-        return np.where((among == _MUCH).any(axis=-1) | others.any(axis=-1), _MUCH, largest)
-
-    def shapes(self, terms: Ids) -> NDArray[np.int64]:
-        """Return a number of each term, a function of one element, that only says which function."""
-        self._shapes = _grown(self._shapes, len(self.store))
-        fill(self.store, terms, self._shapes, _UNKNOWN, self._depends, self._shape_of)
-        found: NDArray[np.int64] = self._shapes[terms]
-        return found
-
-    def _shape_of(self, operation: Operation, terms: Ids, known: NDArray[np.int64]) -> NDArray[np.int32]:
-        rows = np.full((len(terms), 4), _LEAF, dtype=np.int32)
-        rows[:, 0] = self.store.number(operation)
-        if operation.name == CONSTANT:
-            rows[:, 1:] = self.store.arguments(terms)
-        elif operation.name == VECTOR:
-            elements = known[self.store.elements(terms)].astype(np.int32)
-            length = elements.shape[-1]
-            rows[:, 1] = self._vector_shapes.setdefault(length, RowTable(length)).numbers(elements)
-        elif operation.name != INPUT:
-            for column, each in enumerate(operands(self.store, operation, terms), start=1):
-                rows[:, column] = known[each]
-        return self._shape_rows.numbers(rows)
 
     def function(self, term: int, leaf: int, fmt: Format) -> Affine | Table:
         """Return what a term is of its element: an affine function, or else the table of its values."""
@@ -222,12 +208,6 @@ def _other_nan(fmt: FloatFormat) -> np.uint64:
     """Return a NaN that is not the one computed with, in as many bits as may differ."""
     most = np.uint64((1 << fmt.bits) - 1)
     return most if is_nan(np.array([most], dtype=fmt.storage), fmt)[0] else np.uint64(default_nan(fmt))
-
-
-def _grown(table: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    if len(table) >= size:
-        return table
-    return np.concatenate([table, np.full(2 * size - len(table), _UNKNOWN, dtype=np.int64)])
 
 
 def exact_numbers(encodings: NDArray[np.uint64], fmt: Format) -> list[Fraction | None]:

@@ -24,7 +24,9 @@ from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F32, FloatFormat
 
 MODULES = sorted((REPOSITORY / "refinement" / "checker").glob("*.py"))
-ALLOWED = {f"terms.{each}" for each in ("store", "operations", "traversal", "evaluation", "interning")}
+ALLOWED = {
+    f"terms.{each}" for each in ("store", "operations", "traversal", "domains", "evaluation", "interning")
+}
 MOST_STATEMENTS = 600
 
 RESIDUES = st.integers(0, PRIME - 1)

@@ -55,7 +55,7 @@ def test_a_sum_of_products_is_no_further_off_than_its_bound(data: st.DataObject)
             total = apply(store, operations.fused(fmt, (), (fmt, fmt)), product, total)
         expected += exact(fmt, words[x]) * exact(fmt, words[y])
     bounds = ErrorBounds(store, {"A": np.array(words, dtype=np.uint64)})
-    found = exact(fmt, bounds.values(np.array([total]))[0])
+    found = exact(fmt, bounds.words(np.array([total]))[0])
     assert abs(found - expected) <= Fraction(float(bounds.errors(np.array([total]))[0])) * (
         1 + Fraction(1, 1 << 40)
     )
@@ -75,7 +75,7 @@ def test_a_matrix_unit_is_exact_on_small_integers_and_bounded_on_others(data: st
     bounds = ErrorBounds(store, {"A": words})
     error = float(bounds.errors(term)[0])
     total = sum(exact(F16, words[i]) * exact(F16, words[i + 8]) for i in range(8))
-    assert abs(exact(F32, bounds.values(term)[0]) - total) <= error or error == 0
+    assert abs(exact(F32, bounds.words(term)[0]) - total) <= error or error == 0
     if small:
         assert error == 0
 
@@ -98,7 +98,7 @@ def test_a_kernel_is_not_wrong_by_what_its_own_roundings_explain() -> None:
     words = (0x3C00 + random.integers(0, 1024, count)).astype(np.uint64) | signs
     forwards, backwards = (_sums(order, count, store) for order in ([*range(count)], [*range(count)][::-1]))
     bounds = ErrorBounds(store, {"A": words})
-    left, right = (exact(F16, bounds.values(each)[0]) for each in (forwards, backwards))
+    left, right = (exact(F16, bounds.words(each)[0]) for each in (forwards, backwards))
     assert left != right
     assert telling(store, {"A": words}, forwards, backwards, F16) is None
     lacking = _sums([*range(count)][:-1], count, store)
@@ -162,4 +162,4 @@ def test_a_mask_that_is_added_is_exact_whatever_it_is_added_to(fmt: FloatFormat,
     terms = np.array([root, masked, beyond]).reshape(-1)
     inexact, exactly, _ = bounds.errors(terms)
     assert inexact > 0 and exactly == 0
-    assert int(bounds.values(terms)[1]) == infinity
+    assert int(bounds.words(terms)[1]) == infinity

@@ -6,7 +6,7 @@ but for roundings, for every number there is (`function_proofs`). A verdict that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
 from math import log2
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ....spec.errors import UnsupportedError
 from ....spec.formats import F32, Format
 from ...analysis.approximations import SURELY
-from ...terms import operations
+from ...terms import domains, operations
 from ...terms.evaluation import evaluate
 from ...terms.interning import Ids
 from ...terms.store import (
@@ -32,7 +32,7 @@ from ...terms.store import (
     TermStore,
     bits,
 )
-from ...terms.traversal import fill, operands
+from ...terms.traversal import operands
 from .function_proofs import Domain, error_of, proved
 from .library_functions import FUNCTIONS, LibraryFunction, Reals, approximate, exact, exponential, powers
 
@@ -89,6 +89,33 @@ _KNOWN: WeakKeyDictionary[TermStore, dict[tuple[Any, ...], Written | None]] = We
 """What has been tried of the terms of a store."""
 
 
+class _Computing(domains.Domain):
+    """Whether a term, or what it chooses from, is computed: 1 or 0."""
+
+    dtype, join = np.int8, np.maximum
+
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[domains.Reading]:
+        if operation.name != operations.SELECT:
+            return []
+        return [(each, read) for each in self.store.arguments(terms)[:, 1:3].T]
+
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
+        if operation.name == operations.SELECT:
+            return self.join.reduce(self.table()[self.store.arguments(terms)[:, 1:3]], axis=1)
+        return int(operation.name not in (CONSTANT, UNDEFINED))
+
+
+class _Replaced(domains.Rewriting):
+    """Terms with approximate functions in place of those that are written out."""
+
+    def __init__(self, functions: SoftwareFunctions) -> None:
+        super().__init__(functions.store)
+        self._functions = functions
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Ids]) -> Ids:
+        return self._functions.made(operation, terms, super().applied(operation, terms, given), self.table())
+
+
 class SoftwareFunctions:
     """Recognises inline expansions of library functions.
 
@@ -99,11 +126,11 @@ class SoftwareFunctions:
     """
 
     def __init__(self, store: TermStore) -> None:
-        self._store = store
+        self.store = store
         self._of_structure = _KNOWN.setdefault(store, {})
         self._known: dict[int, int] = {}
         self._used = set[str]()
-        self._computing = np.zeros(0, dtype=np.int8)
+        self._computing = _Computing(store)
 
     @property
     def recognised(self) -> tuple[str, ...]:
@@ -113,7 +140,7 @@ class SoftwareFunctions:
     def equal(self, terms: Ids, fmt: Format) -> Ids:
         """Return the functions that terms (n,) of one operation are; -1 where they are none that is known."""
         found = np.full(len(terms), _NONE, dtype=np.int32)
-        operation = self._store.operation(int(terms[0]))
+        operation = self.store.operation(int(terms[0]))
         if fmt == F32 and (some := self._candidates(operation, terms)) is not None:
             for place in np.flatnonzero(some):
                 term = int(terms[place])
@@ -128,70 +155,42 @@ class SoftwareFunctions:
             return self._computes(terms)
         if operation != _PRODUCT:
             return None
-        return self._of_bits(self._store.arguments(terms))
+        return self._of_bits(self.store.arguments(terms))
 
     def _of_bits(self, arguments: Ids) -> NDArray[np.bool_]:
         """Tell in which rows of arguments a factor is put together from bits."""
-        return np.asarray(self._store.are(CONCATENATION, arguments[:, :2]).any(axis=1))
+        return np.asarray(self.store.are(CONCATENATION, arguments[:, :2]).any(axis=1))
 
     def _computes(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which choices (n,) have something computed among what they choose from.
 
         A table, too, is written as choices, but of constants.
         """
-        store, known = self._store, self._computing
-        table = np.full(len(store), _NONE, dtype=np.int8)
-        table[: len(known)] = known
-
-        def depends(operation: Operation, members: Ids) -> list[Ids]:
-            return list(store.arguments(members)[:, 1:3].T) if operation.name == operations.SELECT else []
-
-        def compute(operation: Operation, members: Ids, found: NDArray[np.int8]) -> NDArray[np.int8]:
-            if operation.name == operations.SELECT:
-                return np.maximum(*(found[each] for each in depends(operation, members)))
-            return np.full(len(members), operation.name not in (CONSTANT, UNDEFINED), dtype=np.int8)
-
-        fill(store, terms, table, _NONE, depends, compute)
-        self._computing = table
-        return np.asarray(table[terms] == 1)
+        return np.asarray(self._computing.values(terms) != 0)
 
     def replaced(self, terms: Ids) -> Ids:
         """Return terms (n,) with approximate functions in place of those that are written out."""
-        if not any(self._store.named(name).any() for name in (operations.SELECT, CONCATENATION)):
+        if not any(self.store.named(name).any() for name in (operations.SELECT, CONCATENATION)):
             return terms
-        table = np.full(len(self._store), _NONE, dtype=np.int32)
+        return _Replaced(self).values(terms)
 
-        def depends(operation: Operation, members: Ids) -> list[Ids]:
-            return operands(self._store, operation, members)
-
-        def compute(operation: Operation, members: Ids, known: Ids) -> Ids:
-            if operation.name in LEAVES or operation.name == NORMAL_FORM:
-                return members
-            if operation.name == VECTOR:
-                return self._store.vectors(known[self._store.elements(members)])
-            arguments = self._store.arguments(members).copy()
-            for column, each in enumerate(depends(operation, members)):
-                arguments[:, column] = known[each]
-            made = self._store.apply(operation, *(column for column in arguments.T if (column >= 0).all()))
-            written = self.equal(members, F32) if operation.result.bits == F32.bits else made * 0 + _NONE
-            for place in np.flatnonzero(written >= 0):
-                made[place] = self._approximate(int(members[place]), known)
-            return self._without_products(operation, members, made, known)
-
-        fill(self._store, terms, table, _NONE, depends, compute)
-        found: Ids = table[terms]
-        return found
+    def made(self, operation: Operation, terms: Ids, made: Ids, known: Ids) -> Ids:
+        """Return what terms of one operation, made of what is known of their arguments, are replaced by."""
+        written = self.equal(terms, F32) if operation.result.bits == F32.bits else made * 0 + _NONE
+        for place in np.flatnonzero(written >= 0):
+            made[place] = self._approximate(int(terms[place]), known)
+        return self._without_products(operation, terms, made, known)
 
     def _without_products(self, operation: Operation, members: Ids, made: Ids, known: Ids) -> Ids:
         """Return what a sum is made into, of which a product is a function that is written out."""
         if operation.operands != (F32, F32, F32) or operation.name != operations.FUSED:
             return made
-        arguments = self._store.arguments(members)
+        arguments = self.store.arguments(members)
         for place in np.flatnonzero(self._of_bits(arguments)):
-            product = self._store.apply(_PRODUCT, *arguments[place, :2]).reshape(1)
+            product = self.store.apply(_PRODUCT, *arguments[place, :2]).reshape(1)
             if self.equal(product, F32)[0] >= 0:
                 function = self._approximate(int(product[0]), known)
-                made[place] = self._store.apply(_SUM, function, known[arguments[place, 2]])
+                made[place] = self.store.apply(_SUM, function, known[arguments[place, 2]])
         return made
 
     def _approximate(self, term: int, known: Ids) -> int:
@@ -199,7 +198,7 @@ class SoftwareFunctions:
         for argument, above in self._cuts(term):
             written = self._written(argument, above)
             if written is not None:
-                return approximate(self._store, written.function, int(known[argument]))
+                return approximate(self.store, written.function, int(known[argument]))
         raise AssertionError(term)
 
     def _recognised(self, term: int) -> int:
@@ -207,7 +206,7 @@ class SoftwareFunctions:
             written = self._written(argument, above)
             if written is not None:
                 self._used.add(str(written))
-                return exact(self._store, written.function, argument)
+                return exact(self.store, written.function, argument)
         return _NONE
 
     def _written(self, argument: int, above: list[int]) -> Written | None:
@@ -226,7 +225,7 @@ class SoftwareFunctions:
         cuts = 0
         while pending and len(above) < MOST_OPERATIONS and cuts < _MOST_CUTS:
             top = -heappop(pending)
-            operation = self._store.operation(top)
+            operation = self.store.operation(top)
             if above and not pending and operation.result in (F32, bits(32)):
                 cuts += 1
                 yield top, list(above)
@@ -234,12 +233,12 @@ class SoftwareFunctions:
                 return
             above.append(top)
             for each in self._operands(operation, top):
-                if each not in seen and self._store.operation(each).name != CONSTANT:
+                if each not in seen and self.store.operation(each).name != CONSTANT:
                     seen.add(each)
                     heappush(pending, -each)
 
     def _operands(self, operation: Operation, term: int) -> list[int]:
-        given = operands(self._store, operation, np.array([term], dtype=np.int32))
+        given = operands(self.store, operation, np.array([term], dtype=np.int32))
         return [each for some in given for each in some.tolist()]
 
     def _key(self, argument: int, above: list[int]) -> tuple[Any, ...]:
@@ -251,9 +250,9 @@ class SoftwareFunctions:
         return tuple(
             (
                 number,
-                *(places.get(each, (each,)) for each in self._operands(self._store.operation(term), term)),
+                *(places.get(each, (each,)) for each in self._operands(self.store.operation(term), term)),
             )
-            for term, number in zip(above, self._store.operation_numbers(above).tolist(), strict=True)
+            for term, number in zip(above, self.store.operation_numbers(above).tolist(), strict=True)
         )
 
     def _shown(self, argument: int, above: list[int]) -> Written | None:
@@ -267,7 +266,7 @@ class SoftwareFunctions:
             for function in _likely(domain, got):
                 plain = function.rational and self._has_side(argument, above, function)
                 proof = proved(
-                    self._store,
+                    self.store,
                     argument,
                     above[0],
                     function,
@@ -289,15 +288,15 @@ class SoftwareFunctions:
         values = self._computed(argument, above, _words(_GUESSED))
         plain = {argument}
         for term in reversed(above):
-            operation = self._store.operation(term)
+            operation = self.store.operation(term)
             given = [each for each in self._operands(operation, term) if each in values]
             if operation.name in _ARITHMETIC and plain.issuperset(given):
                 plain.add(term)
         sides = {
             each
             for term in above
-            if self._store.operation(term).name == operations.SELECT
-            for each in self._store.arguments(term)[1:3].tolist()
+            if self.store.operation(term).name == operations.SELECT
+            for each in self.store.arguments(term)[1:3].tolist()
         }
         return any(
             error_of(function, _GUESSED, _numbers(values[each])) <= SURELY
@@ -310,13 +309,13 @@ class SoftwareFunctions:
     def _domain(self, argument: int) -> Domain:
         """Return between which numbers an argument is, where it is clamped."""
         least, greatest, nan = -np.inf, np.inf, True
-        operation = self._store.operation(argument)
+        operation = self.store.operation(argument)
         if operation.name == operations.EXTREMUM and operation.result == F32:
             assert isinstance(operation.attribute, tuple)
             which, propagates, _ = operation.attribute
-            sides = self._store.arguments(np.array([argument]))[0, :2]
-            limits = sides[self._store.are(CONSTANT, sides)]
-            for word in self._store.constant_values(limits).astype(np.uint32):
+            sides = self.store.arguments(np.array([argument]))[0, :2]
+            limits = sides[self.store.are(CONSTANT, sides)]
+            for word in self.store.constant_values(limits).astype(np.uint32):
                 limit = float(word.view(np.float32))
                 if np.isnan(limit):
                     continue
@@ -339,11 +338,11 @@ class SoftwareFunctions:
 
         def value(term: int) -> NDArray[np.uint64]:
             if term not in values:
-                values[term] = np.broadcast_to(self._store.constant_values(np.array([term])), words.shape)
+                values[term] = np.broadcast_to(self.store.constant_values(np.array([term])), words.shape)
             return values[term]
 
         for term in reversed(above):
-            operation = self._store.operation(term)
+            operation = self.store.operation(term)
             given = [value(each) for each in self._operands(operation, term)]
             values[term] = (
                 np.stack(given, axis=-1) if operation.name == VECTOR else evaluate(operation, given)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...machine.memory import ByteLanes, Offsets
-from ...terms import traversal
+from ...terms.domains import NONE, Reached
 from ...terms.interning import Ids
-from ...terms.store import UNDEFINED, Operation, TermStore
+from ...terms.store import UNDEFINED, TermStore
 
 Named = Callable[[int], str]
 """Names the n-th of some elements."""
@@ -54,33 +54,14 @@ class UndefinedReads:
         tainted = np.zeros(len(terms), dtype=bool)
         if not self._names or not len(terms):
             return tainted, 0, ""
-        table = np.full(len(self._store), -1, dtype=np.int32)
-        traversal.fill(self._store, terms, table, -1, _operands(self._store), self._first)
-        found = table[terms]
-        tainted = found != _NONE
+        every = np.arange(len(self._store), dtype=np.int32)
+        found = Reached(self._store, every[self._store.are(UNDEFINED, every)]).values(terms)
+        tainted = found != NONE
         if not tainted.any():
             return tainted, 0, ""
         leaf = int(found[tainted][0])
         first, line, named = max(each for each in self._names if each[0] <= leaf)
         return tainted, line, named(leaf - first)
-
-    def _first(self, operation: Operation, members: Ids, table: NDArray[np.int32]) -> Ids:
-        """Return the undefined term that each term depends on, the greatest of them."""
-        if operation.name == UNDEFINED:
-            return members
-        given = traversal.operands(self._store, operation, members)
-        result = np.full(len(members), _NONE, dtype=np.int32)
-        for each in given:
-            result = np.maximum(result, table[each].reshape(len(members), -1).max(axis=1))
-        return result
-
-
-_NONE = -2
-"""In place of an undefined term where there is none."""
-
-
-def _operands(store: TermStore) -> traversal.Operands:
-    return lambda operation, members: traversal.operands(store, operation, members)
 
 
 def _among(places: NDArray[np.intp], named: Named) -> Named:

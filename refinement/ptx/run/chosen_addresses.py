@@ -36,7 +36,7 @@ def chosen_base(
     if not len(data):
         return None
     found = parted(functions_of(execution), terms[data])
-    of_bits = origins.of(found.bits)
+    of_bits = origins.values(found.bits)
     some = (of_bits & Origin.UNDEFINED == 0) & (of_bits != Origin.SCALAR)
     if not some.any():
         return None

@@ -214,7 +214,7 @@ class IfConversion:
     def _check_origins(self, decoded: Decoded, decision: Decision) -> None:
         """Refuse conditions that are to be known: cases of scalars, and what is undefined."""
         assert decision.conditions.terms is not None
-        origins = self._origins.of(np.unique(decision.conditions.terms))
+        origins = self._origins.values(np.unique(decision.conditions.terms))
         if (origins & Origin.UNDEFINED).any() or (origins == Origin.SCALAR).any():
             raise dependence(decoded, decision)
 

@@ -159,7 +159,7 @@ class Tickets:
         if term not in self._decided:
             self._decided[term] = None
             terms = np.array([term], dtype=np.int32)
-            if self._origins.of(terms)[0] == Origin.UNDEFINED:
+            if self._origins.values(terms)[0] == Origin.UNDEFINED:
                 leaves = leaves_of(self._store, terms)
                 open_ones = leaves[~self._store.are(CONSTANT, leaves)].tolist()
                 self._decided[term] = self._tickets.get(open_ones[0]) if len(open_ones) == 1 else None

@@ -11,6 +11,7 @@ Source: PTX ISA 9.1 section 9.7.14.4.1.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +23,10 @@ from ....spec.fragment import Packing
 from ....spec.ptx.variant import WARP_LANES
 from ...terms import operations
 from ...terms.algebra import TermAlgebra
+from ...terms.domains import Domain, Reading, Rewriting
 from ...terms.interning import Ids
 from ...terms.operations import FUNCTION
-from ...terms.store import VECTOR, Operation, TermStore
-from ...terms.traversal import fill, operands
+from ...terms.store import Operation, TermStore
 
 _MARK = "element of a wmma fragment, "
 
@@ -106,8 +107,8 @@ class FragmentKind:
             and (arguments[..., 2] == arguments[:, :1, 2]).all()
         ):
             return arguments[..., 0], np.ones(len(elements), dtype=bool)
-        inner = _rebuilt(store, elements, lambda tokens: store.arguments(tokens)[:, 0])
-        names = _rebuilt(store, elements, lambda tokens: self._shadows(store, tokens))
+        inner = _Rebuilt(store, lambda _, tokens: store.arguments(tokens)[:, 0]).values(elements)
+        names = _Rebuilt(store, lambda _, tokens: self._shadows(store, tokens)).values(elements)
         fine = (names == names[:, :1]).all(axis=1)
         fine &= ~_tokens_elsewhere(store, elements, own, places)
         return inner, np.asarray(fine)
@@ -123,61 +124,45 @@ def is_token(operation: Operation) -> bool:
     return operation.name == FUNCTION and str(operation.attribute).startswith(_MARK)
 
 
-def _inner(store: TermStore, operation: Operation, terms: Ids) -> list[Ids]:
-    return [] if is_token(operation) else operands(store, operation, terms)
+class _Wrapped(Domain):
+    """A domain of which tokens are leaves.
 
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    of_token : callable
+        What tokens of an operation are.
+    """
 
-def _rebuilt(store: TermStore, elements: Ids, replace: Any) -> Ids:
-    """Return terms with something in place of their tokens."""
-    table = np.full(len(store), -1, dtype=np.int32)
+    def __init__(self, store: TermStore, of_token: Callable[[Operation, Ids], Any]) -> None:
+        super().__init__(store)
+        self._of_token = of_token
 
-    def compute(operation: Operation, terms: Ids, known: NDArray[Any]) -> Any:
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
+        return [] if is_token(operation) else super().depends(operation, terms, read)
+
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
         if is_token(operation):
-            return replace(terms)
-        if operation.name == VECTOR:
-            return store.vectors(known[store.elements(terms)])
-        inner = operands(store, operation, terms)
-        return store.apply(operation, *(known[each] for each in inner)) if inner else terms
-
-    fill(
-        store,
-        elements.reshape(-1),
-        table,
-        -1,
-        lambda operation, terms: _inner(store, operation, terms),
-        compute,
-    )
-    found: Ids = table[elements]
-    return found
+            return self._of_token(operation, terms)
+        return super().transfer(operation, terms, read)
 
 
-_UNKNOWN = np.iinfo(np.int32).min
-_NONE = _UNKNOWN + 1
+class _Rebuilt(_Wrapped, Rewriting):
+    """Terms with something in place of their tokens."""
+
+
+_NONE = np.iinfo(np.int32).min
 """The mark of a term without tokens."""
 
 
-def _marked(store: TermStore, terms: Ids, of_token: Any) -> NDArray[Any]:
-    """Return for every term the highest of the marks that `of_token` gives its tokens."""
-    table = np.full(len(store), _UNKNOWN, dtype=np.int32)
+class _Marked(_Wrapped):
+    """The highest of the marks of a term's tokens."""
 
-    def compute(operation: Operation, members: Ids, known: NDArray[Any]) -> Any:
-        if is_token(operation):
-            return of_token(operation, members)
-        if operation.name == VECTOR:
-            return known[store.elements(members)].max(axis=-1)
-        inner = operands(store, operation, members)
-        return np.max([known[each] for each in inner], axis=0) if inner else _NONE
+    join = np.maximum
 
-    fill(
-        store,
-        terms.reshape(-1),
-        table,
-        _UNKNOWN,
-        lambda operation, members: _inner(store, operation, members),
-        compute,
-    )
-    found: NDArray[Any] = table[terms]
-    return found
+    def leaf(self, operation: Operation, terms: Ids) -> int:
+        return _NONE
 
 
 def _tokens_elsewhere(store: TermStore, elements: Ids, own: int, places: Ids) -> NDArray[np.bool_]:
@@ -190,7 +175,7 @@ def _tokens_elsewhere(store: TermStore, elements: Ids, own: int, places: Ids) ->
     def lowest(operation: Operation, tokens: Ids) -> Any:
         return -store.arguments(tokens)[:, 1] if operation == kind else np.iinfo(np.int32).max
 
-    most, least = _marked(store, elements, highest), _marked(store, elements, lowest)
+    most, least = (_Marked(store, each).values(elements) for each in (highest, lowest))
     elsewhere = (most != _NONE) & ((most != places) | (least != -places))
     return np.asarray(elsewhere.any(axis=1))
 
@@ -199,4 +184,4 @@ def leaked(store: TermStore, terms: Ids) -> NDArray[np.bool_]:
     """Tell which terms depend on where a fragment has its elements."""
     if not any(is_token(operation) for operation in store.operations):
         return np.zeros(np.shape(terms), dtype=bool)
-    return np.asarray(_marked(store, np.asarray(terms), lambda *_: 1) == 1)
+    return np.asarray(_Marked(store, lambda *_: 1).values(np.asarray(terms)) == 1)
