@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,11 @@ from ..checker.evaluated import Checked, ObjectionError, Taken, checked
 from ..normal_forms.elementary_forms import OutweighedMaskError
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
-from ..terms.domains import NONE
+from ..terms.domains import NONE, Domain
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore, bits
-from ..terms.traversal import by_operation, fill, operands
+from ..terms.traversal import by_operation
 from .arg_extrema import ArgExtrema
 from .order_cases import OrderCases
 from .sign_cases import SignCases
@@ -66,8 +67,6 @@ class Comparison:
     special: SpecialValues | None = None
     read: tuple[Ids, Ids] | None = None
 
-
-_UNKNOWN = -1
 
 _POLE = "what divides, or has a logarithm, is 0 for all inputs"
 _CONSTANT = "for all inputs it may be NaN, or another infinity"
@@ -195,25 +194,21 @@ def _equal_bits(
     No comparison holds of a NaN, and of a NaN and a number there is a maximum.
     """
     found, members = equal.copy(), np.flatnonzero(equal)
-    sides = actual[members], expected[members]
-    members = members[_read_floats(forms.store, sides[0]) | _read_floats(forms.store, sides[1])]
+    reads = _ReadsFloats(forms.store)
+    members = members[reads.values(actual[members]) | reads.values(expected[members])]
     found[members[OrderCases(forms).unequal(actual[members], expected[members], bits(1))]] = False
     return found
 
 
-def _read_floats(store: TermStore, terms: Ids) -> NDArray[np.bool_]:
-    """Tell which terms (n,) depend on words as floats."""
-    table = np.full(len(store), _UNKNOWN, dtype=np.int8)
+class _ReadsFloats(Domain):
+    """Whether a term depends on words as floats."""
 
-    def compute(operation: Operation, members: Ids, known: NDArray[np.int8]) -> NDArray[np.int8]:
+    dtype = bool
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        """Return whether an operation reads floats, or arguments depend on some."""
         reads = any(isinstance(fmt, FloatFormat) for fmt in operation.operands)
-        found = np.full(len(members), reads, dtype=np.int8)
-        for each in operands(store, operation, members):
-            found |= known[each].reshape(len(members), -1).max(axis=1)
-        return found
-
-    fill(store, terms, table, _UNKNOWN, partial(operands, store), compute)
-    return table[terms].astype(bool)
+        return reads | self.join.reduce(given, axis=0)
 
 
 def _have_poles(forms: NormalForms, terms: Ids) -> bool:
