@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checker_terms import WRONG
+from checker_terms import Terms as CheckedTerms
 from hypothesis import given
 from hypothesis import strategies as st
 from row_contracts import contract as row_contract
@@ -430,6 +432,14 @@ def value_of(tree: Any, values: np.ndarray[Any, Any]) -> float:
                 "erf": lambda x: erf(x[0]),
             }[name](given)
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("label", WRONG)
+def test_what_the_checker_objects_to_is_never_stated(label: str) -> None:
+    terms = CheckedTerms()
+    sides = (np.array([int(side)], np.int32) for side in WRONG[label](terms))
+    output = ShownOutput("Y", F32, "reals", np.array([0]), *sides, reordered=False)
+    assert not recheck(document(section_of(terms.store, "", [output], []))).elements
 
 
 # -- residues
