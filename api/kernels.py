@@ -12,6 +12,7 @@ from .several import several
 
 if TYPE_CHECKING:
     from ..refinement.instance_verification import Told
+    from ..refinement.recheck.rechecking import Rechecked
     from ..reports.verify_report import VerifyReport
 
 
@@ -25,6 +26,7 @@ def verify(
     told: Told | None = None,
     counterexamples: Path | str | None = None,
     scheduler: str | None = None,
+    certified: bool = False,
 ) -> VerifyReport:
     """Verify a kernel against a contract, or against another kernel, for all data.
 
@@ -44,6 +46,8 @@ def verify(
         The directory in which a counterexample is saved; by default none is.
     scheduler : str, optional
         Address of a Dask scheduler (``tcp://HOST:PORT``), whose workers verify sets of sizes.
+    certified : bool
+        Whether a certificate is made; ``report.found.certificate`` is its document.
 
     Returns
     -------
@@ -73,6 +77,7 @@ def verify(
             choices=[str(choice) for choice in several(choices)],
             every=every,
             submit=submit,
+            certified=certified,
         )
     report = verify_report.report(found, __version__)
     if counterexamples is None or found.counterexample is None:
@@ -82,6 +87,40 @@ def verify(
     path = folder / f"{Path(kernel).stem}.json"
     path.write_text(json.dumps(found.counterexample.document(), indent=1) + "\n", encoding="utf-8")
     return report.saved_in(path)
+
+
+def recheck(
+    certificate: Path | str, *, kernel: Path | str | None = None, contract: Path | str | None = None
+) -> Rechecked:
+    """Recheck a certificate that `verify` made, without the engine.
+
+    Parameters
+    ----------
+    certificate : Path or str
+        The file.
+    kernel, contract : Path or str, optional
+        Files that it has to be of.
+
+    Returns
+    -------
+    Rechecked
+        ``open`` says what is not rechecked; empty where everything is.
+
+    Raises
+    ------
+    InputError
+        If a file can't be read, or is no certificate.
+    RefusedError
+        If the certificate is wrong.
+    """
+    from ..refinement.certificate.certificate_document import check_digest
+    from ..refinement.recheck import document, rechecking
+
+    read = document.read(Path(certificate))
+    for name, path in (("kernel", kernel), ("contract", contract)):
+        if path is not None:
+            check_digest(read, name, Path(path))
+    return rechecking.recheck(read)
 
 
 def contract(kernel: Path | str, entry: str | None = None, *, from_triton: Path | str | None = None) -> str:

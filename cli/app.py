@@ -48,6 +48,7 @@ COMMANDS = {
     "run": "execute.run",
     "contract": "contract.contract",
     "verify": "verify.verify",
+    "recheck": "recheck.recheck",
     "replay": "replay.replay",
     "examples": "examples.examples",
     "site": "site.site",

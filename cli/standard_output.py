@@ -13,7 +13,7 @@ from ..spec.errors import InputError
 STANDARD_OUTPUT = Path("-")
 """The name of standard output where a result file is asked for."""
 
-RESULTS = ("json", "junit", "sarif", "html", "out")
+RESULTS = ("json", "junit", "sarif", "html", "out", "certificate")
 """The options that name result files."""
 
 _kept: list[TextIO] = []

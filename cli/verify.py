@@ -49,7 +49,10 @@ def verify(
         ),
     ] = True,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Also print what proofs for all sizes consist of.")
+        bool,
+        typer.Option(
+            "--explain", help="Also print the rules used, and what proofs for all sizes consist of."
+        ),
     ] = False,
     scheduler: Annotated[
         str | None, typer.Option(metavar="tcp://HOST:PORT", help="Run sets of sizes on a Dask cluster.")
@@ -57,6 +60,12 @@ def verify(
     list_: Annotated[
         bool, typer.Option("--list", help="Instead, list the kernels of the file with their matrix products.")
     ] = False,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write why outputs are equal, for mmaproof recheck; .gz compresses."
+        ),
+    ] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
@@ -101,15 +110,19 @@ def verify(
                     every=every,
                     told=told,
                     scheduler=scheduler,
+                    certified=explain or certificate is not None,
                 )
             except DisagreementError as defect:
                 path = _written(defect.counterexample, counterexamples)
                 raise DefectError(f"{defect}; mmaproof replay {path} runs it again") from defect
         report = _saved(report, counterexamples)
         fill(report)
+        if certificate is not None:
+            _certify(report.found, certificate)
     if not printed(report, output_format):
         _print(report.found)
         if explain:
+            _print_rows(report.result)
             _print_obligations(report.result)
     tell_github(report)
     return {
@@ -119,6 +132,17 @@ def verify(
         "undecided": ExitCode.UNDECIDED,
         "unsupported": ExitCode.UNDECIDED,
     }[report.result.verdict]
+
+
+def _certify(found: Verification, path: Path) -> None:
+    """Write the certificate, if there is one."""
+    from ..refinement.certificate.certificate_document import encoded
+
+    if (document := found.certificate) is None:
+        note(f"no certificate is written: {found.result.kernel} is not verified to compute anything")
+        return
+    with files.result_file(path) as stream:
+        stream.write(encoded(document, compressed=path.suffix == ".gz"))
 
 
 def _list(kernel: Path) -> ExitCode:
@@ -210,6 +234,16 @@ def _print(found: Verification) -> None:
     elif "outputs" in stats and not found.memory_only:
         seconds = f"{stats['total_seconds']:.3f} s"
         print(f"{stats['outputs']} output elements, {stats['wrong']} not right; {seconds}")
+
+
+def _print_rows(result: Result) -> None:
+    """Print the rules by instances of which both sides of outputs are equal."""
+    from ..refinement.rules.rows import BY_NAME
+
+    for name, count in result.stats.get("rows", {}).items():
+        rule = BY_NAME[name]
+        condition = f" if {rule.condition}" if rule.condition else ""
+        print(f"used {count:,} times, {name}: {rule.left} = {rule.right}{condition}")
 
 
 def _print_obligations(result: Result) -> None:

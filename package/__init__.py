@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .api.kernels import NotVerifiedError as NotVerifiedError
     from .api.kernels import assert_verified as assert_verified
     from .api.kernels import contract as contract
+    from .api.kernels import recheck as recheck
     from .api.kernels import verify as verify
     from .api.proving import check as check
     from .api.tables import gate as gate
@@ -38,6 +39,7 @@ _HOMES = {
     "gate": ".api.tables",
     "layout": ".api.instructions",
     "legal": ".api.instructions",
+    "recheck": ".api.kernels",
     "run": ".api.instructions",
     "trace": ".api.instructions",
     "triton": "",

@@ -248,6 +248,7 @@ def _examined(
             examination.findings.append(
                 KernelFinding(Kind.UNDECIDED, f"{reason}: nothing is run on numbers", kernel.path)
             )
+    examination.certificate = comparer.certificate()
     return examination, outcome.stats
 
 

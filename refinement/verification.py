@@ -10,6 +10,7 @@ from typing import Any
 
 from ..spec.errors import InputError
 from .analysis.rounding_depth import Roundings, worst
+from .certificate.certificate_document import certificate_document, rows_of
 from .checker.evaluated import Checked
 from .contract.contract import Accumulate, Contract, Instance
 from .contract.parameters import ArrayParameter
@@ -68,6 +69,21 @@ class Verification:
     counterexample: KernelCounterexample | None
 
     @property
+    def certificate(self) -> dict[str, Any] | None:
+        """The document of a certificate; None where none was asked for, or no values are verified."""
+        sections = _sections([each for _, each in self.examinations])
+        result = self.result
+        if result.verdict is not Verdict.VERIFIED or not sections:
+            return None
+        proofs = len(result.stats.get("obligations", ()))
+        reasons = [f"{proofs} proofs for every number of a size"] if proofs else []
+        reasons += ["that the cases of scalars are all that there are"] if result.cases else []
+        files = {"kernel": result.kernel, "contract": result.contract, "against": result.against}
+        return certificate_document(
+            files, str(result.equality), [str(each) for each in result.hypotheses], sections, reasons
+        )
+
+    @property
     def memory_only(self) -> bool:
         """Whether only what the kernel does to memory was looked at."""
         return self.result.against is None and not self.contract.says_values
@@ -82,6 +98,7 @@ def verify(
     choices: Sequence[str] = (),
     every: bool = True,
     submit: Submit | None = None,
+    certified: bool = False,
 ) -> Verification:
     """Verify a kernel against a contract, or against another kernel that computes the same.
 
@@ -100,6 +117,8 @@ def verify(
         overflows at one, the kernel is refuted. Else a verdict holds as far as it says.
     submit : callable, optional
         Has others verify sets of sizes; see `remote`.
+    certified : bool
+        Whether a certificate is made.
 
     Raises
     ------
@@ -119,7 +138,7 @@ def verify(
     unit = matrix_rounding(contract.isa, kernel.target, choices)
     if contract.accumulate is Accumulate.SEQUENTIAL:
         require_order(contract.isa, kernel.target, choices)
-    contract = replace(contract, matrix_rounding=unit)
+    contract = replace(contract, matrix_rounding=unit, certified=certified)
     former = None
     if against is not None:
         former = kernel_of(contract.of_former, against)
@@ -177,6 +196,7 @@ def verify(
             "runs": sum((examination.trials for examination in found), start=Trials()).document(),
             "checker": _evaluated_again(sum((each.checked for each in found), start=Checked())),
             **({"checker_of_proofs": _evaluated_again(scope.checked)} if scope.obligations else {}),
+            **({"rows": rows_of(_sections(found))} if certified else {}),
             "total_seconds": round(time.perf_counter() - started, 3),
         },
         scope.sizes,
@@ -186,6 +206,11 @@ def verify(
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
     return Verification(result, contract, tuple(examinations), counterexample)
+
+
+def _sections(found: Sequence[Examination]) -> list[dict[str, Any]]:
+    """Return the sections of a certificate, where one is made."""
+    return [each.certificate for each in found if each.certificate is not None]
 
 
 def _evaluated_again(checked: Checked) -> CheckedTerms:

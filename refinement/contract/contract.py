@@ -254,6 +254,8 @@ class Contract:
         Of a Power kernel: the reading of `mmaproof.spec.power.choices.ALIASING`.
     requirements : tuple of Requirement
         What the kernel may rely on of its inputs; nothing is said of others.
+    certified : bool
+        Whether a certificate is made; the command line says it.
     """
 
     path: str
@@ -278,6 +280,7 @@ class Contract:
     synchronisation: Synchronisation | None = None
     aliasing: str = ALIASING.default
     requirements: tuple[Requirement, ...] = ()
+    certified: bool = False
 
     @property
     def says_values(self) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import FloatFormat
+from ...spec.formats import FloatFormat, IntegerFormat
 from ..analysis.rounding_depth import Roundings, roundings, worst
+from ..certificate.sections import ShownOutput, section_of
 from ..checker.evaluated import Checked
 from ..contract.arguments import Array
 from ..contract.contract import Instance
@@ -86,6 +88,8 @@ class Examination:
         How far the errors of outputs are within what the contract allows.
     accuracy_hypotheses : list of Hypothesis
         What that takes for granted.
+    certificate : dict, optional
+        The section of a certificate, where one is made.
     """
 
     findings: list[KernelFinding] = field(default_factory=list)
@@ -103,6 +107,7 @@ class Examination:
     notes: tuple[KernelNote, ...] = ()
     accuracy: list[str] = field(default_factory=list)
     accuracy_hypotheses: list[Hypothesis] = field(default_factory=list)
+    certificate: dict[str, Any] | None = None
 
 
 class OutputComparison:
@@ -151,6 +156,14 @@ class OutputComparison:
         self._detours = DetourFindings(kernel, instance, self._forms, reference, self._namer)
         self.instance = instance
         self.compared: list[Compared] = []
+        self._equal: list[ShownOutput] = []
+        self._not_of_terms: list[str] = []
+
+    def certificate(self) -> dict[str, Any] | None:
+        """Return the section of a certificate, where one is made and nothing is wrong."""
+        if self._examination.equality is None or not self.instance.contract.certified:
+            return None
+        return section_of(self._store, str(self.instance), self._equal, self._not_of_terms)
 
     def _require_every_digit(self, output: Array, actual: Ids, expected: Ids) -> None:
         """Refuse outputs whose type drops digits of what is stored there, which no bound counts."""
@@ -179,7 +192,7 @@ class OutputComparison:
                 return
             found = compare(self._forms, actual[members], expected[members], output.format)
         _, _, actual, expected = self.compared[-1] = self.compared[-1].read_as(found.read)
-        self._examination.checked += found.checked
+        self._note_shown(output, members[found.equal], actual, expected, found)
         right = written | ~wanted
         right[members] = found.equal
         right[~wanted] = ~np.isin(first_lanes(output), self._clobbered(memory))[~wanted]
@@ -217,6 +230,20 @@ class OutputComparison:
             self._look_for_detours(output, some, actual, expected)
         if self._reference.equality is Equality.BITS:
             self._value_only(output, members[found.equal & ~found.identical], actual, expected)
+
+    def _note_shown(
+        self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids, found: Comparison
+    ) -> None:
+        """Note what the checker evaluated again of elements that are shown to be equal, and these."""
+        self._examination.checked += found.checked
+        if not self.instance.contract.certified:
+            return
+        exact = isinstance(output.format, IntegerFormat) and found.roundings is None
+        is_open = self._unordered and isinstance(output.format, FloatFormat)
+        how = "ring" if exact else "reals", members, actual[members], expected[members], is_open
+        self._equal.append(ShownOutput(output.name, output.format, *how))
+        if found.read is not None:
+            self._not_of_terms.append(f"that bits of {output.name} are those of conversions")
 
     def _look_at_accuracy(self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids) -> None:
         """Note whether elements, all right over the reals, are as near as the contract demands."""

@@ -116,6 +116,8 @@ class Statistics(TypedDict):
     checker_of_proofs : CheckedTerms
         The same of the steps of proofs for every number of a size: base, step and exits of an induction, and
         the tiles that blocks store.
+    rows : mapping of str to int
+        Instances of rules by name that a certificate has, where one is made.
     total_seconds : float
         The whole.
     """
@@ -127,4 +129,5 @@ class Statistics(TypedDict):
     runs: NotRequired[PassedRuns]
     checker: NotRequired[CheckedTerms]
     checker_of_proofs: NotRequired[CheckedTerms]
+    rows: NotRequired[Mapping[str, Natural]]
     total_seconds: Amount

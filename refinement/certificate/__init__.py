@@ -1,0 +1,1 @@
+"""Certificates: the terms of both sides, the instances of rows that make them equal, hypotheses."""

@@ -1,0 +1,140 @@
+"""The section of a certificate: what is equal at one set of sizes, with the steps that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import Format
+from ..recheck.document import MALFORMED, RefusedError, section
+from ..recheck.rechecking import supposed_by
+from ..terms.interning import Ids
+from ..terms.store import TermStore
+from .derivation import Derivation, literals_of
+from .term_rows import TermRows
+
+NO_STEPS = "by what a certificate has no steps for yet"
+"""Why an equality is not stated."""
+
+
+class ShownOutput(NamedTuple):
+    """Elements of an output that are shown to be equal to the expected ones.
+
+    Attributes
+    ----------
+    name : str
+        The output.
+    format : Format
+        That of its elements.
+    relation : str
+        How they are equal, where they are not the identical term: ``ring`` or ``reals``.
+    elements : array (n,)
+        Linear indices.
+    actual, expected : array (n,)
+        Terms.
+    reordered : bool
+        Whether the identical term is no more than equal over the reals: the order of its sums is open.
+    """
+
+    name: str
+    format: Format
+    relation: str
+    elements: NDArray[np.intp]
+    actual: Ids
+    expected: Ids
+    reordered: bool
+
+
+def section_of(
+    store: TermStore, title: str, outputs: Sequence[ShownOutput], reasons: Sequence[str]
+) -> dict[str, Any]:
+    """Return the section of a document, in the least of several ways that shows all, or else most.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    title : str
+        The sizes, and the case of scalars.
+    outputs : sequence of ShownOutput
+        What is shown.
+    reasons : sequence of str
+        What else the verdict rests on, that no equation of terms says.
+    """
+    rows = TermRows(
+        store, (int(t) for each in outputs for side in (each.actual, each.expected) for t in side)
+    )
+    equations = [one for each in outputs for one in _equations(each, rows)]
+    written: dict[str, Any] = {
+        "title": title, "operations": rows.operations, "terms": rows.rows, "literals": [], "steps": [],
+        "equations": equations, "supposed": [], "open": list(reasons),
+    }  # fmt: skip
+    ways: list[tuple[int, dict[str, Any], list[list[int]]]] = []
+    for powers, literals in ((False, False), (True, False), (True, True)):
+        found, failing = _derived(written, powers=powers, literals=literals)
+        ways.append((sum(map(len, failing)), found, failing))
+        if not ways[-1][0]:
+            break
+    _, found, failing = min(ways, key=lambda way: way[0])
+    return _without(found, failing)
+
+
+def _equations(output: ShownOutput, rows: TermRows) -> list[dict[str, Any]]:
+    same = (output.actual == output.expected) & ~np.bool_(output.reordered)
+    sides = output.elements, output.actual, output.expected
+    found = []
+    for relation, members in (("identical", same), (output.relation, ~same)):
+        triples = zip(*(each[members].tolist() for each in sides), strict=True)
+        elements = [[place, rows.place(actual), rows.place(expected)] for place, actual, expected in triples]
+        if elements:
+            found.append(
+                {"output": output.name, "format": output.format.name, "relation": relation,
+                 "elements": elements}
+            )  # fmt: skip
+    return found
+
+
+def _derived(
+    written: Mapping[str, Any], *, powers: bool, literals: bool
+) -> tuple[dict[str, Any], list[list[int]]]:
+    """Return a section with steps, and of each equation the places of elements that are not shown equal."""
+    read = section(written)
+    if literals:
+        read = read._replace(literals=literals_of(read))
+    derivation = Derivation(read, powers=powers)
+    try:
+        derivation.run()
+    except (RefusedError, RecursionError, *MALFORMED):
+        return dict(written), [list(range(len(each.elements))) for each in read.equations]
+    read = read._replace(steps=derivation.steps)
+    failing = [
+        [
+            place
+            for place, (_, actual, expected) in enumerate(each.elements)
+            if not derivation.holds(each.relation, actual, expected, each.format)
+        ]
+        for each in read.equations
+    ]
+    steps = [
+        {"before": each.before, "rows": list(each.rows), "variables": dict(each.variables)}
+        for each in derivation.steps
+    ]
+    of_literals = [[word, fmt.name, *stands] for (word, fmt), stands in read.literals.items()]
+    return {**written, "steps": steps, "literals": of_literals, "supposed": supposed_by(read)}, failing
+
+
+def _without(written: dict[str, Any], failing: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Return a section without the elements that are not shown equal, which it says are open."""
+    equations, reasons = [], list(written["open"])
+    for equation, places in zip(written["equations"], failing, strict=True):
+        if places:
+            left_out = set(places)
+            kept = [each for place, each in enumerate(equation["elements"]) if place not in left_out]
+            equation = {**equation, "elements": kept}  # noqa: PLW2901
+            reasons.append(f"{len(places):,} elements of {equation['output']}, equal {NO_STEPS}")
+        if equation["elements"]:
+            equations.append(equation)
+    return {**written, "equations": equations, "open": reasons}

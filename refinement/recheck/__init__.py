@@ -1,0 +1,1 @@
+"""Rechecks certificates: row instances, congruence, polynomial identities; the engine is not asked."""
