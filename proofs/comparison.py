@@ -9,12 +9,70 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from ..spec.algebra import Array
+from ..spec.errors import InputError
+from ..spec.instruction_set import instruction_set
 from .obligation import Certificate
+
+Asked = ParamSpec("Asked")
+
+REFUSED = "refused"
+"""What tables call what is refused."""
+
+
+def refused(read: Callable[[], object]) -> bool:
+    """Tell whether what reads a text refuses it."""
+    try:
+        read()
+    except InputError:
+        return True
+    return False
+
+
+def refusal_is(
+    answer: object, *errors: type[Exception]
+) -> Callable[[Callable[Asked, object]], Callable[Asked, object]]:
+    """Return the decorator of a question whose answer is `answer` where it is refused.
+
+    Parameters
+    ----------
+    answer : object
+        What a refusal is to say.
+    *errors : exception classes
+        What refusals are; by default `InputError`.
+    """
+    caught = errors or (InputError,)
+
+    def decorated(question: Callable[Asked, object]) -> Callable[Asked, object]:
+        @wraps(question)
+        def answering(*given: Asked.args, **named: Asked.kwargs) -> object:
+            try:
+                return question(*given, **named)
+            except caught:
+                return answer
+
+        return answering
+
+    return decorated
+
+
+UNREADABLE = "text"
+"""Stands for the rules of a text that can't be read."""
+
+
+def broken_rules(isa: str, text: str, target: str) -> frozenset[str]:
+    """Return the ids of the rules that a text breaks on a target; `UNREADABLE` of one that can't be read."""
+    try:
+        judgement = instruction_set(isa).read(text).legal(target)
+    except InputError:
+        return frozenset({UNREADABLE})
+    return frozenset(violation.rule.id for violation in judgement.violations)
+
 
 Key = TypeVar("Key", bound=Hashable)
 

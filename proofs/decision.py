@@ -17,11 +17,8 @@ from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import Z3Algebra, variable
 from ..spec.algebra import Array
 from ..spec.errors import UnsupportedError
-from .entailment import Entailment
 from .induction import decide_from_premises
-from .instances import implication
-from .integer_claims import decide_over_integers
-from .methods import BIT_ORIGINS, COMPARISON, COUNTEREXAMPLE, DEDUCTION, ENUMERATION, NORMAL_FORM
+from .instances import Entailment, implication
 from .obligation import (
     RN,
     Certificate,
@@ -37,10 +34,10 @@ from .obligation import (
     Status,
     Variable,
 )
-from .real_claims import decide_over_reals
+from .real_claims import decide_over_integers, decide_over_reals
 from .replay import Counterexample, Difference, counterexample, pinned_encodings, search
 from .ring_claims import decide_in_ring
-from .verdict import Verdict
+from .verdict import BIT_ORIGINS, COMPARISON, COUNTEREXAMPLE, DEDUCTION, ENUMERATION, NORMAL_FORM, Verdict
 
 Solve = Callable[[Query], Answer]
 """Asks a solver (or several, or the cache) about a query."""

@@ -17,9 +17,8 @@ from ...spec.formats import BF16, E4M3, F16, F32, F64, FloatFormat
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
 from ...spec.value_algebra import ValueAlgebra
-from ..comparison import arrays_compared, compared
+from ..comparison import arrays_compared, compared, refusal_is
 from ..obligation import Case, Certificate, Method, Theorem, theorem
-from ..refusals import refusal_is
 from ..stated import arithmetic as stated
 
 _NEAREST = Rounding.NEAREST_EVEN

@@ -12,8 +12,7 @@ import numpy as np
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import Format
 from ...spec.rounding import Rounding
-from ..induction import induction
-from ..invariants import Commutes, Image, Recursion, Same, Terms
+from ..induction import Commutes, Image, Recursion, Same, Terms, induction
 from ..obligation import (
     RN,
     Case,
@@ -27,8 +26,7 @@ from ..obligation import (
     Theorem,
     Variable,
 )
-from .block_products import BlockProduct, Blocks
-from .sums import added
+from .block_products import BlockProduct, Blocks, added
 
 ROWS = COLUMNS = (slice(0, 2), slice(2, 3))
 """Tiles of a D of 3 x 3: the second is ragged."""

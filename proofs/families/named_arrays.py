@@ -24,9 +24,8 @@ from ...spec.operand_arrays import (
     in_blocks,
     read,
 )
-from ..comparison import compared
+from ..comparison import REFUSED, compared, refusal_is
 from ..obligation import Certificate, Theorem
-from ..refusals import REFUSED, refusal_is
 from ..table_theorem import table_theorem
 
 

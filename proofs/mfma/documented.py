@@ -16,14 +16,12 @@ from ...spec.mfma.encoding import encode
 from ...spec.mfma.instructions import Constant
 from ...spec.mfma.legality import notes, violations
 from ...spec.mfma.targets import TARGETS, Target, target_named
-from ..comparison import compared
+from ..comparison import REFUSED, compared, refusal_is, refused
 from ..families.generic import generic_theorems
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is, refused
 from ..table_theorem import Table, answered, table_theorem
 from ..text_tables import table
 from .stated import instructions as stated
-from .stated import texts
 
 STATED = f"{__package__}.stated"
 """The package of the tables."""
@@ -135,12 +133,12 @@ def _written() -> Certificate:
 
 
 def _names() -> Certificate:
-    expected = dict.fromkeys(texts.UNMODELLED, "unmodelled") | dict.fromkeys(texts.UNKNOWN, "unknown")
+    expected = dict.fromkeys(stated.UNMODELLED, "unmodelled") | dict.fromkeys(stated.UNKNOWN, "unknown")
     expected |= {mnemonic: "known" for _, mnemonic in stated.INSTRUCTIONS}
     padding = 200 - len("a[0:15], v[0:1], v[2:3], a[0:15] blgp:1")
     line = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15] " + " " * padding
     expected |= {f"{line}blgp:1": "known", f"{line} blgp:1": "unknown", "": "unknown", "// x": "unknown"}
-    begins = {f"{name.upper()} // x": "_".join(name.split("_")[:2]) for name in texts.UNMODELLED}
+    begins = {f"{name.upper()} // x": "_".join(name.split("_")[:2]) for name in stated.UNMODELLED}
     begins["all"] = " ".join(sorted(set(begins.values())))
 
     def specified() -> Mapping[str, str]:

@@ -15,13 +15,12 @@ from ...spec.mfma.choices import choices_named
 from ...spec.mfma.product import Modifiers, product
 from ...spec.mfma.targets import target_named
 from ...spec.numpy_algebra import NumpyAlgebra
-from ..comparison import compared, whole_numbers
+from ..comparison import compared, refusal_is, whole_numbers
 from ..obligation import Certificate
-from ..refusals import refusal_is
 from ..table_theorem import Table, table_theorem
 from .documented import STATED
+from .stated import instructions
 from .stated import instructions as table
-from .stated import products
 
 WIDTHS = {"f64": 64, "f32": 32, "xf32": 32, "i32": 32, "f16": 16, "bf16": 16, "i8": 8, "fp8": 8, "bf8": 8}
 
@@ -169,12 +168,12 @@ class _Lanes:
     def __init__(self, instruction: _Instruction) -> None:
         i = self.instruction = instruction
         held = {name: int(np.prod(i.shape(name))) // 64 for name in "abc"}
-        a = products.lanes_of_factor(i.m, i.blocks, held["a"])
-        block, column, k = products.lanes_of_factor(i.n, i.blocks, held["b"])
+        a = instructions.lanes_of_factor(i.m, i.blocks, held["a"])
+        block, column, k = instructions.lanes_of_factor(i.n, i.blocks, held["b"])
         self.places = {
             "a": a,
             "b": (block, k, column),
-            "c": products.lanes_of_result(i.m, i.n, i.blocks, i.types["c"] == "f64"),
+            "c": instructions.lanes_of_result(i.m, i.n, i.blocks, i.types["c"] == "f64"),
         }
 
     def place(self, name: str) -> tuple[Array, ...]:
@@ -239,12 +238,12 @@ def _products(target: str) -> Certificate:
 
 def _modified(reading: str) -> Certificate:
     expected: dict[str, object] = {}
-    for name, cbsz, abid, blgp in products.MODIFIED:
+    for name, cbsz, abid, blgp in instructions.MODIFIED:
         instruction = _Instruction(f"{name} cbsz:{cbsz} abid:{abid} blgp:{blgp}", "gfx942")
         given, lanes = _operands(instruction), _Lanes(instruction)
         lane = np.arange(64)
-        from_a = products.broadcast(lane, instruction.m, cbsz, abid, reading)
-        from_b = products.permuted(lane, blgp)
+        from_a = instructions.broadcast(lane, instruction.m, cbsz, abid, reading)
+        from_b = instructions.permuted(lane, blgp)
         seen = {
             operand: lanes.matrix(operand, given[operand][lanes.place(operand)][source])
             for operand, source in (("a", from_a), ("b", from_b))

@@ -12,13 +12,17 @@ from ...spec.formats import F32, U32, FloatFormat
 from ...spec.power.catalogue import FAMILIES, UPDATES, Family, FloatFamily, IntegerFamily, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.power.rank_k_update import SIGNIFICAND_24, Live
-from ..families.block_products import BlockOperand, BlockProduct, sum_of_products
-from ..families.blocked import Loops, split_k, split_k_step, tiles
+from ..families.block_products import (
+    BlockOperand,
+    BlockProduct,
+    one_after_the_other,
+    outer,
+    power_of_two,
+    sum_of_products,
+)
+from ..families.blocked import Loops, split_k, split_k_step, tiles, zero_lane
 from ..families.chains import Chain, adds, over_the_reals, polynomial
-from ..families.sums import one_after_the_other, outer, power_of_two
-from ..families.zero_lanes import zero_lane
-from ..induction import induction
-from ..invariants import Same
+from ..induction import Same, induction
 from ..obligation import (
     RN,
     Case,

@@ -16,9 +16,8 @@ from ...spec.power.float_exceptions import Exceptions, raised, sticky_bits
 from ...spec.power.operand_arrays import rounding_named
 from ...spec.power.rank_k_update import Live, saturation
 from ...spec.rounding import Rounding
-from ..comparison import compared
+from ..comparison import REFUSED, compared, refusal_is, refused
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is, refused
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED
 

@@ -22,9 +22,8 @@ from ...spec.power.legality import RULES
 from ...spec.power.memory import Endian
 from ...spec.power.registers import ByteImage
 from ...spec.power.state import State, step, with_groups
-from ..comparison import compared
+from ..comparison import REFUSED, compared, refusal_is, refused
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is, refused
 from ..stated import choices
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED

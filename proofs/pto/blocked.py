@@ -11,7 +11,15 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.pto.choices import UNSPECIFIED, Choices
-from ..families.block_products import BlockProduct, Blocks, sum_of_products
+from ..families.block_products import (
+    BlockProduct,
+    Blocks,
+    added,
+    one_after_the_other,
+    outer,
+    power_of_two,
+    sum_of_products,
+)
 from ..families.chains import (
     Chain,
     InTiles,
@@ -24,9 +32,7 @@ from ..families.chains import (
     splits,
     tiled,
 )
-from ..families.sums import added, one_after_the_other, outer, power_of_two
-from ..induction import induction
-from ..invariants import Same
+from ..induction import Same, induction
 from ..obligation import (
     Case,
     Equality,

@@ -24,16 +24,14 @@ from ...spec.pto.placement import mover_placement, physical
 from ...spec.pto.sizes import Extents
 from ...spec.pto.targets import PROFILES
 from ...spec.pto.tile import Pad
-from ..comparison import compared
+from ..comparison import compared, refusal_is, refused
 from ..obligation import Certificate
-from ..refusals import refusal_is, refused
 from ..table_theorem import table_theorem
-from .spelled import spelled_tile
 from .stated import buffers as stated
 from .stated import tables
 from .stated.move_runs import EXTENTS, MATRICES, MOVES, NO_MATRICES, REFUSED
-from .stated.product_runs import PRODUCTS, REFUSED_PRODUCTS
-from .stated.runs import Run
+from .stated.product_runs import PRODUCTS, REFUSED_PRODUCTS, Run
+from .verdicts import spelled_tile
 
 SOURCE = "pto-isa headers at 3186c381: TMATMUL, TGEMV, TLOAD, TMOV, TEXTRACT, TINSERT, TSTORE, pto_tile.hpp"
 

@@ -22,19 +22,16 @@ from ...spec.pto.run_time_extents import of_arrays
 from ...spec.pto.sizes import Extents
 from ...spec.pto.targets import A5, PROFILES
 from ...spec.pto.tile import Tile
-from ..comparison import compared
+from ..comparison import REFUSED, compared, refusal_is
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is
 from ..table_theorem import answered, table_theorem
-from .spelled import spelled_tile
-from .stated import scaled_sums as sums
+from .stated import product_runs as sums
 from .stated import tables
-from .stated.buffer_orders import small_numbers
-from .stated.drawn import OPEN_EXTENTS, OPEN_PRODUCT, OPEN_SCALED, SCALED_EXTENTS, extents
+from .stated.buffers import OPEN_EXTENTS, OPEN_PRODUCT, OPEN_SCALED, SCALED_EXTENTS, extents, small_numbers
 from .stated.move_runs import MATRICES, MOVES
-from .stated.operand_spelling import operand
-from .stated.product_runs import PRODUCTS
-from .stated.runs import SCALING, Arrays, Run
+from .stated.names import operand
+from .stated.product_runs import PRODUCTS, SCALING, Arrays, Run
+from .verdicts import spelled_tile
 
 BATCHED = (
     "move a part",

@@ -31,7 +31,7 @@ from ..obligation import (
     holds,
     theorem,
 )
-from .indices import at_most, below, number, of_extent, size, word
+from .layouts import at_most, below, number, of_extent, size, word
 
 SOURCE = "pto-isa headers at 3186c381 (TMov, TExtract, TStore), issue 253; pypto issue 2470"
 

@@ -19,7 +19,7 @@ from ...spec.pto.placement import mover_placement
 from ...spec.pto.sizes import SIZE_BITS, Sizes, operand_extents, sizes
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Tile
-from ..families.sums import added, power_of_two
+from ..families.block_products import added, power_of_two
 from ..obligation import (
     Case,
     Equality,

@@ -20,8 +20,9 @@ from ...spec.pto.tile import Location, Order, Tile, box
 from ..comparison import compared
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from .stated import buffer_orders, tables
-from .stated.operand_spelling import operand
+from .stated import buffers as stated_buffers
+from .stated import tables
+from .stated.names import operand
 
 SOURCE = "pto-isa headers at 3186c381: pto_tile.hpp, TASSIGN, buffer sizes"
 
@@ -129,8 +130,8 @@ def _written() -> Certificate:
     expected = {}
     for profile, role in (("A2A3", "a"), ("A5", "a"), ("A5", "b")):
         text = _WRITTEN[role]
-        spelled = buffer_orders.tile(text, profile)
-        offsets = buffer_orders.offsets(spelled, spelled.rows, spelled.columns)
+        spelled = stated_buffers.tile(text, profile)
+        offsets = stated_buffers.offsets(spelled, spelled.rows, spelled.columns)
         expected[profile, role] = offsets.tolist()
 
     def specified(profile: str, role: str) -> object:

@@ -17,9 +17,8 @@ from ...spec.pto.resolution import resolve_known
 from ...spec.pto.targets import PROFILES
 from ...spec.pto.text.module import Other
 from ...spec.pto.text.syntax import Region
-from ..comparison import compared, whole_numbers
+from ..comparison import compared, refused, whole_numbers
 from ..obligation import Certificate
-from ..refusals import refused
 from ..table_theorem import answered, table_theorem
 from .stated import executions
 

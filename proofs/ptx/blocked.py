@@ -19,11 +19,9 @@ from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.variant import Shape, Variant
 from ..families import blocked
-from ..families.block_products import BlockOperand, BlockProduct
-from ..families.blocked import Loops
+from ..families.block_products import BlockOperand, BlockProduct, Factors, exact_product, one_after_the_other
+from ..families.blocked import Loops, zero_lane
 from ..families.scaling import ONE
-from ..families.sums import Factors, exact_product, one_after_the_other
-from ..families.zero_lanes import zero_lane
 from ..obligation import Inputs
 from .metadata import meanings
 from .operands import lost_one_by_one, operands_of

@@ -14,11 +14,10 @@ from ...spec.ptx.assembly import parse
 from ...spec.ptx.matrix_moves import matrix_move
 from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.shared_memory import ldmatrix
-from ..comparison import compared, whole_numbers
+from ..comparison import REFUSED, compared, refusal_is, whole_numbers
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is
 from ..table_theorem import answered, table_theorem
-from .stated import executions, moves
+from .stated import moves, products
 
 SOURCE = "PTX ISA 9.1 section 9.7.14"
 
@@ -73,7 +72,7 @@ def _operands(text: str) -> dict[str, Array]:
 
 def _dense() -> Certificate:
     expected = {}
-    for text in executions.PRODUCTS:
+    for text in products.PRODUCTS:
         given = _operands(text)
         expected[text] = _listed(given["c"] + given["a"] @ given["b"])
     return answered(expected, lambda text: _listed(_executed(text, _operands(text))["d"]))
@@ -145,7 +144,7 @@ def _sparse_operands(text: str, chunk: int, nibbles: tuple[int, int]) -> dict[st
 
 def _sparse() -> Certificate:
     expected = {}
-    for text, chunk, *kept in executions.SPARSE:
+    for text, chunk, *kept in products.SPARSE:
         given = _sparse_operands(text, chunk, (kept[0][0], kept[1][0]))
         stored = given["a"]
         dense = np.zeros((*stored.shape[:-1], 2 * stored.shape[-1]), dtype=int)
@@ -158,7 +157,7 @@ def _sparse() -> Certificate:
 
     def specified() -> Mapping[tuple[str, str], object]:
         found: dict[tuple[str, str], object] = {}
-        for text, chunk, first, second in executions.SPARSE:
+        for text, chunk, first, second in products.SPARSE:
             given = _sparse_operands(text, chunk, (first[0], second[0]))
             found[text, "D"] = _listed(_executed(text, given)["d"])
             sparsity = multiplication(parse(text).variant).sparsity
@@ -182,7 +181,7 @@ def _scaled_operands(text: str, factors: int) -> dict[str, Array]:
 
 def _scaled() -> Certificate:
     expected = {}
-    for text, factors, served in executions.SCALED:
+    for text, factors, served in products.SCALED:
         given = _scaled_operands(text, factors)
         a = given["a"] * given["scale_a"].repeat(served, axis=-1)
         b = given["b"] * given["scale_b"].repeat(served, axis=-2)
@@ -191,7 +190,7 @@ def _scaled() -> Certificate:
     def specified() -> Mapping[str, object]:
         return {
             text: _executed(text, _scaled_operands(text, factors))["d"].astype(float).tolist()
-            for text, factors, _ in executions.SCALED
+            for text, factors, _ in products.SCALED
         }
 
     return compared(expected, specified)
@@ -294,7 +293,7 @@ def _refused(text: str, arrays: Mapping[str, Array]) -> object:
 
 def _addresses() -> Certificate:
     expected: dict[object, bool] = {}
-    for lane, address, *wrong in executions.WRONG_ADDRESSES:
+    for lane, address, *wrong in products.WRONG_ADDRESSES:
         for count, is_wrong in zip((1, 2, 4), wrong, strict=True):
             expected[lane, address, count] = is_wrong
             expected[lane, address, count, "sm_75"] = address % 16 != 0 or not 0 <= address <= 1008
@@ -336,7 +335,7 @@ def _transposed() -> Certificate:
 def _wmma() -> Certificate:
     expected: dict[str, object] = {}
     arrays: dict[str, dict[str, Array]] = {}
-    for role, layout, shape, kind, extents, dtype in executions.WMMA_MEMORY:
+    for role, layout, shape, kind, extents, dtype in products.WMMA_MEMORY:
         text = f"wmma.load.{role}.sync.aligned.{layout}.{shape}.shared.{kind}"
         rows, columns = extents if layout == "row" else extents[::-1]
         size = np.dtype(dtype).itemsize
@@ -364,7 +363,7 @@ def _strides() -> Certificate:
             arrays["d"] = np.zeros((16, 16), dtype=np.float32)
         return _refused(text, arrays)
 
-    return answered({row[:-1]: row[-1] for row in executions.WMMA_STRIDES}, said)
+    return answered({row[:-1]: row[-1] for row in products.WMMA_STRIDES}, said)
 
 
 THEOREMS = (whole_products, executed_moves)

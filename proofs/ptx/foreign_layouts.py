@@ -13,11 +13,10 @@ from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.operand_tables import operands
 from ...spec.ptx.resolution import multiplication
-from ..comparison import compared
+from ..comparison import compared, refused
 from ..families.foreign_layouts import by_strides, by_vectors, extents_of, specified_elements
 from ..families.notations import images_of, notations, printed, spelled_in_cute, with_changed_stride
 from ..obligation import Certificate
-from ..refusals import refused
 from ..stated import foreign_layouts as formulas
 from ..table_theorem import answered, table_theorem
 from .stated import foreign_layouts as stated

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...spec.formats import U4
 from ...spec.ptx.resolution import Multiplication
-from ..families.block_products import BlockOperand
-from ..families.sums import power_of_two
+from ..families.block_products import BlockOperand, power_of_two
 
 IN_ORDER = 0b0100
 """A nibble of metadata that every granularity allows: indices 0 and 1."""

@@ -21,7 +21,7 @@ import mmaproof
 from mmaproof.api.proving import Checking, checking_of
 from mmaproof.proofs import runner
 from mmaproof.proofs.catalogue import matching
-from mmaproof.proofs.cluster import cluster
+from mmaproof.proofs.pool import cluster
 from mmaproof.proofs.runner import Settings
 from mmaproof.spec.errors import InputError
 from tools.mutation.campaign import campaign

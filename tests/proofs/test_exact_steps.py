@@ -11,10 +11,10 @@ from theorem_checks import judged
 
 from mmaproof.proofs.families import exact_steps as family
 from mmaproof.proofs.families.block_products import BlockProduct
-from mmaproof.proofs.mfma import exact_steps as mfma
+from mmaproof.proofs.mfma import numerics as mfma
 from mmaproof.proofs.obligation import Equality, Property
-from mmaproof.proofs.pto import exact_steps as pto
-from mmaproof.proofs.ptx import exact_steps as ptx
+from mmaproof.proofs.pto import numerics as pto
+from mmaproof.proofs.ptx import numerics as ptx
 from mmaproof.proofs.recorded_methods import recorded_method
 from mmaproof.proofs.replay import search
 from mmaproof.smt.float_terms import holds_exactly

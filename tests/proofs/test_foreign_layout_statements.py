@@ -9,8 +9,8 @@ import pytest
 from theorem_checks import unexpected
 from theorem_mutants import Mutant, refutation_of
 
-from mmaproof.proofs.mfma import foreign_layouts as of_mfma
-from mmaproof.proofs.power import foreign_layouts as of_power
+from mmaproof.proofs.mfma import layouts as of_mfma
+from mmaproof.proofs.power import layouts as of_power
 from mmaproof.spec.foreign_layouts import against, linear_comparison, permutations
 from mmaproof.spec.foreign_layouts.comparison import Comparison, Verdict
 from mmaproof.spec.foreign_layouts.distribution import Distribution

@@ -23,7 +23,7 @@ from mmaproof.proofs.families import formats
 from mmaproof.proofs.obligation import Certificate, Status, Theorem
 from mmaproof.proofs.power import documented as power
 from mmaproof.proofs.power import executed as power_executed
-from mmaproof.proofs.power import results as power_results
+from mmaproof.proofs.power import texts as power_results
 from mmaproof.proofs.pto import documented as pto
 from mmaproof.proofs.ptx import texts as ptx_texts
 from mmaproof.spec.formats import E4M3, E5M2, U8, FloatFormat, Special
