@@ -11,12 +11,10 @@ from theorem_checks import decided, unexpected
 from theorem_mutants import Mutant, Patch, each, of
 
 import mmaproof.proofs.mfma.documented
-import mmaproof.proofs.power.legality
 import mmaproof.proofs.pto.tables
 import mmaproof.proofs.pto.verdicts
 import mmaproof.proofs.ptx.combinations
 import mmaproof.proofs.ptx.documented
-import mmaproof.proofs.ptx.parameters
 import mmaproof.proofs.ptx.supplied
 import mmaproof.proofs.ptx.verdicts
 from mmaproof.proofs.families import formats
@@ -51,8 +49,8 @@ mfma = mmaproof.proofs.mfma.documented
 pto_tables = mmaproof.proofs.pto.tables
 pto_legal = mmaproof.proofs.pto.verdicts
 MODULES = (
-    power, power_results, mmaproof.proofs.power.legality, ptx, ptx_lanes, ptx_legal, pto, pto_tables,
-    ptx_combinations, pto_legal, mfma, mmaproof.proofs.ptx.parameters,
+    power, power_results, ptx, ptx_lanes, ptx_legal, pto, pto_tables,
+    ptx_combinations, pto_legal, mfma,
 )  # fmt: skip
 
 
