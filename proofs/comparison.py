@@ -8,7 +8,7 @@ the two tables is a difference between them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -80,7 +80,10 @@ SHOWN = 200
 """Characters of an entry that a message has."""
 
 
-def compared(stated: Mapping[Key, object], specified: Callable[[], Mapping[Key, object]]) -> Certificate:
+def compared(
+    stated: Mapping[Key, object],
+    specified: Callable[[], Mapping[Key, object] | Iterable[tuple[Key, object]]],
+) -> Certificate:
     """Return the certificate that two tables have the same entries under the same keys.
 
     Parameters
@@ -88,9 +91,9 @@ def compared(stated: Mapping[Key, object], specified: Callable[[], Mapping[Key, 
     stated : mapping
         What the document says.
     specified : callable
-        Returns what the specification says.
+        Returns what the specification says: a mapping, or its keys with their entries.
     """
-    return Certificate(lambda: difference(stated, specified()), len(stated), stated=True)
+    return Certificate(lambda: difference(stated, dict(specified())), len(stated), stated=True)
 
 
 def whole_numbers(shape: tuple[int, ...], largest: int, seed: int) -> Array:
@@ -116,7 +119,9 @@ def difference(stated: Mapping[Key, object], specified: Mapping[Key, object]) ->
     return None if surplus is None else f"{_spelled(surplus)} is specified, and not stated"
 
 
-def arrays_compared(stated: Mapping[str, Array], specified: Callable[[], Mapping[str, Array]]) -> Certificate:
+def arrays_compared(
+    stated: Mapping[str, Array], specified: Callable[[], Mapping[str, Array] | Iterable[tuple[str, Array]]]
+) -> Certificate:
     """Return the certificate that arrays are the same elements, of one kind; of floats every NaN is one.
 
     Parameters
@@ -124,11 +129,11 @@ def arrays_compared(stated: Mapping[str, Array], specified: Callable[[], Mapping
     stated : mapping of str to array
         What the document says.
     specified : callable
-        Returns what the specification says.
+        Returns what the specification says, as of `compared`.
     """
 
     def found() -> str | None:
-        said = specified()
+        said = dict(specified())
         if said.keys() != stated.keys():
             return f"{_spelled(frozenset(said.keys() ^ stated.keys()))}: only one of the two has it"
         return next(filter(None, (_differing(name, stated[name], said[name]) for name in stated)), None)

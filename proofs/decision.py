@@ -51,9 +51,7 @@ def formula(
     A goal is one scalar equation; the condition of an equation is replaced by true inside it, which
     lets both sides of a masked element become the same term. With `naive` it is not.
     """
-    inputs: dict[str, Any] = {}
-    for v in prop.variables:
-        inputs[v.name] = _input(v)
+    inputs: dict[str, Any] = {v.name: _input(v) for v in prop.variables}
     assumptions: list[Any] = []
     for condition in prop.assuming(alg, inputs) if prop.assuming else ():
         assumptions.extend(np.asarray(condition, dtype=object).flat)

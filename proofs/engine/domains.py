@@ -28,6 +28,7 @@ from ..obligation import (
     RealGoal,
     RefutableProperty,
     Status,
+    Theorem,
     theorem,
 )
 from .rules import goal_of
@@ -222,21 +223,21 @@ def tables() -> Iterator[Rule]:
         yield _rule(f"extremes/{relation}", f"where(x {_WRITTEN[relation]} y, x, y)", f"{which}(x, y)")
 
 
-@theorem(
+relations = Theorem(
     "engine/domains/relations",
     "comparisons by the sign of a difference, their opposites, and what they choose",
     "a comparison, its opposite and the choice of the first number by it are what the tables say",
     _SOURCE,
-)
-def relations() -> Iterator[Case]:
-    """Yield one obligation for each entry."""
-    for rule in tables():
-        yield Case(
+    lambda: (
+        Case(
             rule.name.partition("/")[2],
             partial(goal_of, rule),
             equality=Equality.VALUE,
             statement=f"{rule.left} = {rule.right}",
         )
+        for rule in tables()
+    ),
+)
 
 
 THEOREMS = (

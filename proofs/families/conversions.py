@@ -33,8 +33,8 @@ from ...spec.value_algebra import ValueAlgebra
 from ...spec.values import checked_encodings, encodings_of_values, values_of_encodings
 from ..comparison import arrays_compared, compared, refusal_is
 from ..obligation import Case, Certificate, Method, Theorem, theorem
-from ..stated import encodings, formats
 from ..stated import encodings as stated
+from ..stated import formats
 from ..stated.arithmetic import DIRECTIONS
 from ..stated.formats import INTEGERS
 
@@ -135,17 +135,17 @@ def _held() -> Certificate:
 def _payloads() -> Certificate:
     """Return the claim that NaNs are propagated as they are written, digit by digit."""
     formats = (F16, BF16, TF32, F32, F64)
-    encodings = {fmt.name: encodings.some_nans(fmt.name) for fmt in formats}
+    encodings = {fmt.name: stated.some_nans(fmt.name) for fmt in formats}
     expected: dict[str, Array] = {
         f"{fmt} to {result}": np.array(
-            [encodings.quieted(fmt.name, nan, result.name) for nan in encodings[fmt.name]], dtype=np.uint64
+            [stated.quieted(fmt.name, nan, result.name) for nan in encodings[fmt.name]], dtype=np.uint64
         )
         for fmt, result in product(formats, formats)
     }
 
     def propagated(fmt: FloatFormat, result: FloatFormat) -> Array:
         operand = Operand(np.array(encodings[fmt.name], dtype=fmt.storage), fmt)
-        another = np.full(len(operand.bits), encodings.some_nans(result.name)[-1], dtype=result.storage)
+        another = np.full(len(operand.bits), stated.some_nans(result.name)[-1], dtype=result.storage)
         return NumpyAlgebra().propagate_nan(Operand(another, result), [operand]).astype(np.uint64)
 
     return arrays_compared(
@@ -242,13 +242,13 @@ def _float(fmt: Format) -> Certificate:
             least = (direction == "upward") << stated.shape(fmt.name).padding
             expected[f"tiny {direction}"] = np.full(len(_TINY), least, dtype=np.uint64)
 
-    def specified() -> Mapping[str, Array]:
+    def specified() -> Iterator[tuple[str, Array]]:
         bits = read.encodings.astype(fmt.storage)
         operand, other = Operand(bits, fmt), Operand(np.roll(bits, 1), fmt)
         alg, of_values = NumpyAlgebra(), ValueAlgebra()
         number = Operand(decode(bits, fmt), fmt)
         exact = [fmt.exact(int(each)) for each in bits]
-        found: dict[str, Array] = {
+        yield from {
             "numbers": decode(bits, fmt),
             "NaN": alg.is_nan(operand),
             "infinite": alg.is_infinite(operand),
@@ -264,18 +264,17 @@ def _float(fmt: Format) -> Certificate:
             "value infinite": of_values.is_infinite(number),
             "value zero": of_values.is_zero(number),
             "value negated": of_values.negate(number),
-        }
+        }.items()
         for code, direction in enumerate(DIRECTIONS):
-            found[direction] = encode(rounded.numbers, fmt, Rounding(code))
+            yield direction, encode(rounded.numbers, fmt, Rounding(code))
             if has_tiny:
-                found[f"tiny {direction}"] = encode(_TINY, fmt, Rounding(code))
-        return found
+                yield f"tiny {direction}", encode(_TINY, fmt, Rounding(code))
 
     if has_nan and fmt != F64:
         for direction in DIRECTIONS:
             said = rounded.encodings[direction].astype(fmt.storage)
             expected[f"value {direction}"] = decode(said, fmt)
-        return arrays_compared(expected, lambda: {**specified(), **_values(rounded.numbers, fmt)})
+        return arrays_compared(expected, lambda: {**dict(specified()), **_values(rounded.numbers, fmt)})
     return arrays_compared(expected, specified)
 
 
@@ -299,19 +298,18 @@ def _integer(fmt: Format) -> Certificate:
         "read": [] if wide and least == 0 else [formats.value(code, bits, least < 0) for code in encoded],
     }
 
-    def specified() -> Mapping[str, object]:
+    def specified() -> Iterator[tuple[str, object]]:
         alg = NumpyAlgebra()
         exact = np.array(numbers, dtype=np.int64)
         codes = alg.wrap(exact, fmt)
-        found: dict[str, object] = {
+        yield from {
             "wrapped": codes.tolist(),
             "clamped": alg.saturate(exact, fmt).tolist(),
             "in range": alg.in_range(exact, fmt).tolist(),
             "read": [],
-        }
+        }.items()
         if expected["read"]:
-            found["read"] = alg.integer(np.array(encoded, dtype=fmt.storage), fmt).tolist()
-        return found
+            yield "read", alg.integer(np.array(encoded, dtype=fmt.storage), fmt).tolist()
 
     return compared(expected, specified)
 

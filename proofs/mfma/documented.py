@@ -178,19 +178,20 @@ def _elsewhere() -> Certificate:
         if (target, mnemonic) not in stated.INSTRUCTIONS:
             expected[mnemonic, target] = expected[f"{mnemonic} blgp:1", target] = []
 
-    def specified() -> Mapping[tuple[str, str], object]:
-        found: dict[tuple[str, str], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for text, target in expected:
             mnemonic, _, modifiers = text.partition(" ")
             written = parse(f"{mnemonic} {_OPERANDS} {modifiers}" if modifiers else mnemonic)
             kinds = sorted({note.kind.name.lower() for note in notes(written, target_named(target))})
             row, chosen = written.somewhere
-            found[text, target] = (
-                (chosen.name, row.opcode(chosen) is not None, kinds)
-                if (target, text) in stated.INSTRUCTIONS
-                else kinds
+            yield (
+                (text, target),
+                (
+                    (chosen.name, row.opcode(chosen) is not None, kinds)
+                    if (target, text) in stated.INSTRUCTIONS
+                    else kinds
+                ),
             )
-        return found
 
     return compared(expected, specified)
 
@@ -235,12 +236,10 @@ def _constants() -> Certificate:
     """Return the claim that numbers in the place of C are the listed bits and codes."""
     expected: dict[tuple[str, int], object] = {**_CONSTANTS, **dict.fromkeys(_TOO_WIDE, (None, None))}
 
-    def specified() -> Mapping[tuple[str, int], object]:
-        found: dict[tuple[str, int], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, int], object]]:
         for text, bits in expected:
             constant = Constant(float(text) if "." in text else int(text, 0), text)
-            found[text, bits] = constant.pattern(bits), constant.code(bits)
-        return found
+            yield (text, bits), (constant.pattern(bits), constant.code(bits))
 
     return compared(expected, specified)
 

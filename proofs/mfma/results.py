@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -117,17 +117,15 @@ def _unspecified() -> Certificate:
         choices = choices_named(["accumulation=unspecified"])
         return product(NumpyAlgebra(), row, target, **matrices, modifiers=Modifiers(), choices=choices)
 
-    def specified() -> Mapping[str, object]:
+    def specified() -> Iterator[tuple[str, object]]:
         zeros = {name: np.zeros((16, 16), dtype=np.uint32 if name == "c" else np.uint16) for name in "abc"}
         before = computed(zeros)
-        found: dict[str, object] = {}
         for name, at in changes.items():
             matrix = zeros[name].copy()
             matrix[at] = 1
-            found[name] = (computed({**zeros, name: matrix}) != before).tolist()
+            yield name, (computed({**zeros, name: matrix}) != before).tolist()
         none = Modifiers()
-        found["modifiers"] = none.cbsz, none.abid, none.blgp, none.neg
-        return found
+        yield "modifiers", (none.cbsz, none.abid, none.blgp, none.neg)
 
     return compared(expected, specified)
 
@@ -217,21 +215,19 @@ def _products(target: str) -> Certificate:
         if "fp8" not in name and "bf8" not in name:
             expected[f"{name} on registers"] = expected[name]
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for name in names:
             instruction = _Instruction(name.removeprefix("v_mfma_"), target)
             given, lanes = _operands(instruction), _Lanes(instruction)
             read = instruction_set("mfma").read(instruction.text)
             done = read.execute(given, as_registers=False, rounding=None, choices=[], target=target)
-            found[name] = done["d"].astype(int).tolist()
+            yield name, done["d"].astype(int).tolist()
             if f"{name} on registers" in expected:
                 words = {each: lanes.registers(each, matrix) for each, matrix in given.items()}
                 d = instruction.execute(words, registers=True)
                 kind = {"i32": "<i4", "f64": "<f8"}.get(instruction.types["d"], "<f4")
                 elements = np.ascontiguousarray(d).view(kind).astype(int)
-                found[f"{name} on registers"] = lanes.matrix("d", elements).tolist()
-        return found
+                yield f"{name} on registers", lanes.matrix("d", elements).tolist()
 
     return compared(expected, specified)
 
@@ -250,8 +246,7 @@ def _modified(reading: str) -> Certificate:
         }
         expected[instruction.text] = (given["c"] + seen["a"] @ seen["b"]).tolist()
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for text in expected:
             name, _, modifiers = text.removeprefix("v_mfma_").partition(" ")
             instruction = _Instruction(f"{name} {modifiers[modifiers.index('cbsz') :]}", "gfx942")
@@ -263,8 +258,7 @@ def _modified(reading: str) -> Certificate:
                 choices=[f"broadcast={reading}"],
                 target="gfx942",
             )
-            found[text] = done["d"].astype(int).tolist()
-        return found
+            yield text, done["d"].astype(int).tolist()
 
     return compared(expected, specified)
 

@@ -155,16 +155,14 @@ def _words(mnemonic: str) -> Certificate:
             value = stated.FACTORS.get(name, 1) << weight
             expected[name, value] = zero | 1 << size - 1 - bit
 
-    def specified() -> Mapping[tuple[str, int], int]:
+    def specified() -> Iterator[tuple[tuple[str, int], int]]:
         form = FORMS[mnemonic]
         layout = LAYOUTS[form]
         nothing = dict.fromkeys((operand.name for operand in form.operands), 0)
-        found = {}
         for name, value in expected:
             values = {**nothing, name: value} if name else nothing
             word = layout.assemble(values)
-            found[name, value] = word if _decoded(word, size) == (mnemonic, values) else -1
-        return found
+            yield (name, value), word if _decoded(word, size) == (mnemonic, values) else -1
 
     return compared(expected, specified)
 
@@ -200,19 +198,21 @@ def _built_ins() -> Certificate:
         made = Builtins(NumpyAlgebra(), Endian.LITTLE).rank_k_update(name, acc, *factors, *masks)
         return "taken" if made.shape == acc.shape else "another shape"
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {"names": sorted(name.removeprefix(PREFIX) for name in rank_k_updates())}
+    def specified() -> Iterator[tuple[str, object]]:
+        yield from {"names": sorted(name.removeprefix(PREFIX) for name in rank_k_updates())}.items()
         for name, operands in listed.items():
             vectors = [instructions.VECTORS[each] for each in operands if each in instructions.VECTORS]
             most = [(1 << int(each[1:])) - 1 for each in operands if each.startswith("u")]
             greater = [[*most[:at], most[at] + 1, *most[at + 1 :]] for at in range(len(most))]
-            found[name] = (
-                called(name, vectors, most),
-                tuple(called(name, vectors, masks) for masks in greater),
-                called(name, vectors, [*most, 0]),
-                called(name, vectors, most[:-1]) if most else "none",
+            yield (
+                name,
+                (
+                    called(name, vectors, most),
+                    tuple(called(name, vectors, masks) for masks in greater),
+                    called(name, vectors, [*most, 0]),
+                    called(name, vectors, most[:-1]) if most else "none",
+                ),
             )
-        return found
 
     return compared(expected, specified)
 

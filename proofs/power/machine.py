@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -136,13 +136,11 @@ def _places() -> Certificate:
         bits: [(place * bits // 8, place * bits) for place in range(128 // bits)] for bits in stated.WIDTHS
     }
 
-    def specified() -> Mapping[int, object]:
-        found: dict[int, object] = {}
+    def specified() -> Iterator[tuple[int, object]]:
         for bits in stated.WIDTHS:
             image = ByteImage(IntegerFormat("element", bits, signed=False), bits)
             places = image.places(np.arange(128 // bits))
-            found[bits] = list(zip(places["byte"].tolist(), places["bit"].tolist(), strict=True))
-        return found
+            yield bits, list(zip(places["byte"].tolist(), places["bit"].tolist(), strict=True))
 
     return compared(expected, specified)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -68,15 +68,13 @@ def _listing() -> Certificate:
     big = b"".join(code[at : at + 4][::-1] for at in range(0, len(code), 4))
     expected: dict[object, object] = {(order, at): each for order in ("<", ">") for at, each in bare.items()}
 
-    def specified() -> Mapping[object, object]:
-        found: dict[object, object] = {}
+    def specified() -> Iterator[tuple[object, object]]:
         for sign, order, image in (("<", Endian.LITTLE, code), (">", Endian.BIG, big)):
             for at, instruction in disassemble(image, order, start):
                 text = instruction.text(at)
                 again = to_bytes(encode(parse(text, address=at)), order)
                 shown = again if order is Endian.LITTLE else again[::-1]
-                found[sign, f"{at:x}"] = shown.hex(" "), text
-        return found
+                yield (sign, f"{at:x}"), (shown.hex(" "), text)
 
     return compared(expected, specified)
 
@@ -303,14 +301,12 @@ def _memory_order() -> Certificate:
         ("big", 4): [ascending[16 * k : 16 * k + 16] for k in range(4)],
     }
 
-    def specified() -> Mapping[tuple[str, int], object]:
-        found: dict[tuple[str, int], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, int], object]]:
         for order, count in expected:
             data = np.arange(16 * count, dtype=np.uint8)
             loaded = memory.load(data, Endian(order))
             stored = memory.store(loaded, Endian(order))
-            found[order, count] = loaded.tolist() if (stored == data).all() else None
-        return found
+            yield (order, count), loaded.tolist() if (stored == data).all() else None
 
     return compared(expected, specified)
 

@@ -63,14 +63,13 @@ def _elements() -> Certificate:
     expected |= dict.fromkeys(("i2", "float16x2", "no type"), None) | {"rounded": stated.ROUNDED}
     entries = set(stated.ELEMENTS)
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {"rounded": {name: _widths(fmt) for name, fmt in TF32_FORMATS.items()}}
+    def specified() -> Iterator[tuple[str, object]]:
+        yield from {"rounded": {name: _widths(fmt) for name, fmt in TF32_FORMATS.items()}}.items()
         for name in expected.keys() - {"rounded"} - entries:
-            found[name] = _or_none(partial(element_type_named, name))
+            yield name, _or_none(partial(element_type_named, name))
         for name, entry in ELEMENT_TYPES.items():
             fmt = None if entry.format is None else entry.format.name
-            found[name] = entry.bits, entry.storage_bytes, entry.per_unit, fmt
-        return found
+            yield name, (entry.bits, entry.storage_bytes, entry.per_unit, fmt)
 
     return compared(expected, specified)
 

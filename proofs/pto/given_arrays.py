@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import combinations, product
 
@@ -131,15 +131,13 @@ def _batches(profile: str) -> Certificate:
 def _drawn(profile: str) -> Certificate:
     stated = extents(profile)
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for text in stated:
             results = instruction_set("pto").read(text).execute(
                 DrawnArrays({}, 7), as_registers=False, rounding=None, choices=(), target=profile
             )  # fmt: skip
             (shape,) = {results[name].shape for name in results}
-            found[text] = shape
-        return found
+            yield text, shape
 
     return compared(stated, specified)
 
@@ -217,14 +215,12 @@ def _numbers() -> Certificate:
         bits = run.result(profile)
         return bits.view(floats[bits.itemsize]).tolist()
 
-    def specified() -> Mapping[tuple[str, str], object]:
-        found: dict[tuple[str, str], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for (name, profile), run in runs.items():
             results = instruction_set("pto").read(run.text(profile)).execute(
                 run.arrays(profile), as_registers=False, rounding=None, choices=run.choices, target=profile
             )  # fmt: skip
-            found[name, profile] = results["target"].tolist()
-        return found
+            yield (name, profile), results["target"].tolist()
 
     return compared({key: stated_numbers(run, key[1]) for key, run in runs.items()}, specified)
 
@@ -403,15 +399,13 @@ def _scaled_sums() -> Certificate:
     grid = list(product(range(len(sums.ROWS)), range(len(sums.COLUMNS))))
     expected = {(operation, *at): sums.result(operation, *at) for operation in sums.OPERATIONS for at in grid}
 
-    def specified() -> Mapping[tuple[str, int, int], float]:
-        found: dict[tuple[str, int, int], float] = {}
+    def specified() -> Iterator[tuple[tuple[str, int, int], float]]:
         for operation in sums.OPERATIONS:
             results = instruction_set("pto").read(sums.text(operation)).execute(
                 sums.arrays(operation), as_registers=False, rounding=None,
                 choices=("microscaled-sum=f64",), target="CPU",
             )  # fmt: skip
-            found |= {(operation, *at): float(results["d"][at]) for at in grid}
-        return found
+            yield from {(operation, *at): float(results["d"][at]) for at in grid}.items()
 
     return compared(expected, specified)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import product
 
@@ -212,24 +212,22 @@ def _lines() -> Certificate:
     expected |= {f"{profile}, whole": (_broken(lines), True) for profile, lines in stated.WRONG.items()}
     expected |= {"two": stated.PLACES, "one": ("",)}
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         module = parse_module(stated.TEXT)
         for name, text in (("two", stated.TWO), ("one", stated.TWO[: stated.TWO.rindex("%a")])):
             judgement = judge_module(parse_module(text), PROFILES["A5"])
-            found[name] = tuple(_place(violation.message) for violation in judgement.violations)
+            yield name, tuple(_place(violation.message) for violation in judgement.violations)
         for profile in stated.WRONG:
             lines = []
             for line, name, judgement in judged_statements(module.body, PROFILES[profile]):
                 rules = sorted(violation.rule.id for violation in judgement.violations)
                 lines.append(" ".join((str(line), name, *rules)))
-            found[profile] = tuple(lines)
+            yield profile, tuple(lines)
             whole = judge_module(module, PROFILES[profile])
             said = [str(violation) for violation in whole.violations]
             places = all(text.partition(": ")[2].startswith("line ") for text in said)
             notes = any(stated.UNKNOWN in str(note) for note in whole.notes)
-            found[f"{profile}, whole"] = sorted(each.rule.id for each in whole.violations), places and notes
-        return found
+            yield f"{profile}, whole", (sorted(each.rule.id for each in whole.violations), places and notes)
 
     return compared(expected, specified)
 
@@ -258,16 +256,17 @@ def _undecided() -> Certificate:
     def profiles(judged: Mapping[str, Judgement], is_undecided: Callable[[Note], bool]) -> str:
         return " ".join(name for name, found in judged.items() if any(map(is_undecided, found.notes)))
 
-    def specified() -> Mapping[str, tuple[str, str]]:
-        found = {}
+    def specified() -> Iterator[tuple[str, tuple[str, str]]]:
         for text in stated.UNDECIDED:
             module = parse_module(text)
             judged = {name: judge_module(module, profile) for name, profile in PROFILES.items()}
-            found[text] = (
-                profiles(judged, lambda note: note.kind is NoteKind.UNDECIDED),
-                profiles(judged, lambda note: "undecided" in str(note)),
+            yield (
+                text,
+                (
+                    profiles(judged, lambda note: note.kind is NoteKind.UNDECIDED),
+                    profiles(judged, lambda note: "undecided" in str(note)),
+                ),
             )
-        return found
 
     return compared({text: (names, names) for text, names in stated.UNDECIDED.items()}, specified)
 

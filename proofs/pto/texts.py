@@ -234,7 +234,7 @@ def _executed_moves(profile: str) -> Certificate:
         "load matrix": _whole(encodings),
     }
 
-    def specified() -> Mapping[str, object]:
+    def specified() -> Iterator[tuple[str, object]]:
         text, zeros = executions.MOVES, np.zeros(64 * 64, dtype=np.uint16)
         at = {"row": np.array(16), "column": np.array(32)}
         part = np.zeros(32 * 32, dtype=np.uint16)
@@ -250,11 +250,9 @@ def _executed_moves(profile: str) -> Certificate:
             "store": ("store", acc, True),
             "load matrix": ("load", {"source_bits": encodings}, False),
         }
-        found = {}
         for name, (which, arrays, registers) in runs.items():
             done = _run(text[which], profile, arrays, registers)
-            found[name] = _whole(done["target" if registers else "target_bits"])
-        return found
+            yield name, _whole(done["target" if registers else "target_bits"])
 
     return compared(expected, specified)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from functools import cache, partial
 from importlib.resources import files
 from itertools import product
@@ -179,18 +179,15 @@ def _kinds() -> Certificate:
     expected |= dict(stated_rules.KINDS.items())
     expected |= {("forbidding",): frozenset(stated_rules.FORBIDDING)}
 
-    def specified() -> Mapping[tuple[str, ...], object]:
-        found: dict[tuple[str, ...], object] = {
-            ("forbidding",): frozenset(kind.value for kind in RuleKind if kind.forbids)
-        }
+    def specified() -> Iterator[tuple[tuple[str, ...], object]]:
+        yield from {("forbidding",): frozenset(kind.value for kind in RuleKind if kind.forbids)}.items()
         rules: tuple[PtoRule[Any], ...] = (*RULES, *ADDRESS_RULES)
         for rule in rules:
-            found[(rule.id,)] = tuple(CONTRADICTIONS.index(each) + 1 for each in rule.contradictions)
+            yield (rule.id,), tuple(CONTRADICTIONS.index(each) + 1 for each in rule.contradictions)
             for name, operation in OPERATIONS.items():
                 for profile in PROFILES.values():
                     if (kind := rule.kind(profile, operation)) is not None:
-                        found[rule.id, name, profile.name] = str(kind)
-        return found
+                        yield (rule.id, name, profile.name), str(kind)
 
     return compared(expected, specified)
 

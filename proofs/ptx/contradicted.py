@@ -58,13 +58,12 @@ def _rules() -> Certificate:
 def _sides() -> Certificate:
     expected: dict[str, object] = {**texts.SIDES, "said twice": 0}
 
-    def specified() -> Mapping[str, object]:
+    def specified() -> Iterator[tuple[str, object]]:
         rows = instruction_set("ptx").tables["contradictions"]()
-        found: dict[str, object] = {"said twice": len(rows) - len({row["says"] for row in rows})}
+        yield from {"said twice": len(rows) - len({row["says"] for row in rows})}.items()
         for name in dict.fromkeys(row["contradiction"] for row in rows):
             sides = [row["who"] for row in rows if row["contradiction"] == name]
-            found[name] = tuple(one.partition(",")[0] for who in sides for one in who.split("; "))
-        return found
+            yield name, tuple(one.partition(",")[0] for who in sides for one in who.split("; "))
 
     return compared(expected, specified)
 
@@ -134,14 +133,12 @@ def _exceptions() -> Certificate:
         if "register-class" not in rules or _roles(text.partition(" ")[0]):
             broken[text, target, version] = rules
 
-    def specified() -> Mapping[At, str]:
-        found: dict[At, str] = {}
+    def specified() -> Iterator[tuple[At, str]]:
         for at in broken:
             instruction = parse(at[0], names)
             module = Module(target_named(at[1]), version_named(at[2]))
             wrong = violations(instruction, module.target, module.ptx)
-            found[at] = " ".join(each.id for each in may_be_taken(instruction, module, wrong))
-        return found
+            yield at, " ".join(each.id for each in may_be_taken(instruction, module, wrong))
 
     return compared({at: _named(at, rules) for at, rules in broken.items()}, specified)
 

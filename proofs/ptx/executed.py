@@ -155,16 +155,14 @@ def _sparse() -> Certificate:
         expected[text, "D"] = _listed(given["c"] + dense @ given["b"])
         expected[text, "A"] = _listed(dense)
 
-    def specified() -> Mapping[tuple[str, str], object]:
-        found: dict[tuple[str, str], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for text, chunk, first, second in products.SPARSE:
             given = _sparse_operands(text, chunk, (first[0], second[0]))
-            found[text, "D"] = _listed(_executed(text, given)["d"])
+            yield (text, "D"), _listed(_executed(text, given)["d"])
             sparsity = multiplication(parse(text).variant).sparsity
             assert sparsity is not None
             metadata = np.broadcast_to(given["metadata_bits"], (2, *given["metadata_bits"].shape))
-            found[text, "A"] = _listed(sparsity.expand(ALGEBRA, given["a"], metadata, np.array(0)))
-        return found
+            yield (text, "A"), _listed(sparsity.expand(ALGEBRA, given["a"], metadata, np.array(0)))
 
     return compared(expected, specified)
 
@@ -259,28 +257,26 @@ def _stores() -> Certificate:
     expected["two rows at one address"] = expected["two neighbours at one address"] = "refused"
     expected["threads without a row at one address"] = "taken"
 
-    def specified() -> Mapping[object, object]:
-        found: dict[object, object] = {}
+    def specified() -> Iterator[tuple[object, object]]:
         for name, count, trans in _variants():
             registers = _registers(count, trans, _MEMORY)
             arrays: dict[str, Array] = {"addresses": _ADDRESSES, "r": registers}
             arrays["memory"] = np.zeros(1024, dtype=np.uint8)
-            found[name] = _executed(f"stmatrix.{name}", arrays)["memory"].tolist()
+            yield name, _executed(f"stmatrix.{name}", arrays)["memory"].tolist()
             full = np.full(1024, 7, dtype=np.uint8)
             two = {**arrays, "memory": np.stack([arrays["memory"], full])}
             stored = _executed(f"stmatrix.{name}", two)["memory"]
-            found[name, "in two memories"] = stored.tolist()
+            yield (name, "in two memories"), stored.tolist()
             twice = {**arrays, "memory": full, "r": np.stack([registers, 0 * registers])}
-            found[name, "twice"] = _executed(f"stmatrix.{name}", twice)["memory"].tolist()
+            yield (name, "twice"), _executed(f"stmatrix.{name}", twice)["memory"].tolist()
         equal = {**arrays, "addresses": np.where(np.arange(32) == 31, _ADDRESSES[0], _ADDRESSES)}
-        found["two rows at one address"] = _refused(f"stmatrix.{name}", equal)
+        yield "two rows at one address", _refused(f"stmatrix.{name}", equal)
         neighbours = {**arrays, "addresses": np.where(np.arange(32) == 1, _ADDRESSES[0], _ADDRESSES)}
-        found["two neighbours at one address"] = _refused(f"stmatrix.{name}", neighbours)
+        yield "two neighbours at one address", _refused(f"stmatrix.{name}", neighbours)
         one, *_ = (each for each, count, _ in _variants() if count == 1)
         others = {"addresses": np.where(np.arange(32) < 8, _ADDRESSES, _ADDRESSES[8]),
                   "r": _registers(1, False, _MEMORY), "memory": arrays["memory"]}  # fmt: skip
-        found["threads without a row at one address"] = _refused(f"stmatrix.{one}", others)
-        return found
+        yield "threads without a row at one address", _refused(f"stmatrix.{one}", others)
 
     return compared(expected, specified)
 

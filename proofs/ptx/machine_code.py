@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
@@ -67,18 +67,16 @@ def stated_codes(name: str) -> dict[tuple[str, str], tuple[Code | None, str | No
 def _codes(name: str) -> Certificate:
     expected = stated_codes(name)
 
-    def specified() -> Mapping[tuple[str, str], object]:
-        found: dict[tuple[str, str], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for text, target in expected:
             form = multiplication(parse(text).variant)
             said = machine_code(form, target_named(target))
-            found[text, target] = (None, None) if said is None else (
+            yield (text, target), (None, None) if said is None else (
                 (said.factors.name, said.products, said.instructions, said.accumulator.name,
                  (*("halves",) * said.interleaved, *("last",) * said.addend_last,
                   *("ordered",) * said.reordered, *("integers",) * said.exact)),
                 said.described(form),
             )  # fmt: skip
-        return found
 
     return compared(expected, specified)
 
@@ -88,20 +86,18 @@ def _steps() -> Certificate:
         (text, model): (of_a_product, of_c, zeros) for text, model, of_a_product, of_c, zeros in STEPS
     }
 
-    def specified() -> Mapping[tuple[str, str], object]:
-        found: dict[tuple[str, str], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for text, model in expected:
             form = multiplication(parse(text).variant)
             try:
                 bound = accumulation_bound(form, choices_named(model.split()))
             except InputError:
                 bound = None
-            found[text, model] = (None, None, False) if bound is None else (
+            yield (text, model), (None, None, False) if bound is None else (
                 tuple(step.formula for step in bound.of_products),
                 tuple(step.formula for step in bound.of_addend),
                 not bound.ignores_zeros,
             )  # fmt: skip
-        return found
 
     return compared(expected, specified)
 
@@ -173,18 +169,16 @@ def _sums() -> Certificate:
         expected[row, "underflow"] = said.underflows
     expected |= dict.fromkeys(stated.NO_ROUNDINGS, True)
 
-    def specified() -> Mapping[object, object]:
-        found: dict[object, object] = {}
+    def specified() -> Iterator[tuple[object, object]]:
         for row in stated.ROUNDINGS:
             roundings, name, *_, direction, depth, quantum = row
             rounding = Rounding(DIRECTIONS.index(direction))
             bound = rounding_bound(roundings, _float(name), rounding, depth=depth, quantum=quantum)
-            found[row] = bound.relative, bound.absolute, bound.of(Fraction(3)), str(bound)
-            found[row, "underflow"] = not any("underflow" in each for each in bound.hypotheses)
+            yield row, (bound.relative, bound.absolute, bound.of(Fraction(3)), str(bound))
+            yield (row, "underflow"), not any("underflow" in each for each in bound.hypotheses)
         for roundings, name, depth in stated.NO_ROUNDINGS:
             wrong = partial(rounding_bound, roundings, _float(name), depth=depth)
-            found[roundings, name, depth] = refused(wrong)
-        return found
+            yield (roundings, name, depth), refused(wrong)
 
     return compared(expected, specified)
 

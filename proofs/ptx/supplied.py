@@ -111,18 +111,16 @@ def _scale_factors(operand: str, size: int) -> Certificate:
     numbers = np.arange(128, dtype=np.uint32).reshape(32, 4)
     registers = (numbers << np.array([0, 8, 16, 24], dtype=np.uint32)).sum(axis=-1, dtype=np.uint32)[:, None]
 
-    def specified() -> Mapping[object, object]:
+    def specified() -> Iterator[tuple[object, object]]:
         factors = ScaleFactors(operand, size)
         scale = BlockScale(size, 64, UE8M0)
-        found: dict[object, object] = {}
         for selectors in factors.selectors:
             held = scale.held(operand, selectors).gather(_ALGEBRA, registers)
             for line in range(factors.lines):
                 for chunk in range(size):
                     slot = factors.slot(line, chunk, Selectors(*selectors))
                     byte = held[(line, chunk) if operand == "a" else (chunk, line)]
-                    found[*selectors, line, chunk] = (int(slot.lane), int(slot.byte)), int(byte)
-        return found
+                    yield (*selectors, line, chunk), (int(slot.lane), int(slot.byte)), int(byte)
 
     return compared(expected, specified)
 
@@ -159,27 +157,26 @@ def _metadata(shape: str, bits: int) -> Certificate:
         ((number >> place & 15) << shifts).sum(axis=-1, dtype=np.uint32)[:, None] for place in (0, 4)
     )
 
-    def specified() -> Mapping[object, object]:
+    def specified() -> Iterator[tuple[object, object]]:
         forms = [form for form in SPARSE_FORMS if (str(form.shape), form.container) == (shape, bits)]
         chunks = {form.chunk for form in forms}
         variants = {each: Sparsity(Shape.parse(shape), bits, min(chunks), each) for each in (False, True)}
         sparsity = variants[True]
-        found: dict[object, object] = {
+        yield from {
             "elements of a chunk": chunks,
             "nibbles of sp": variants[False].legal_nibbles,
             "nibbles of sp::ordered_metadata": sparsity.legal_nibbles,
-        }
+        }.items()
         for selector in range(_selectors(forms)):
             held = sparsity.held(selector)
             places = held.gather(_ALGEBRA, low) | held.gather(_ALGEBRA, high) << 4
             for row, at in np.ndindex(places.shape):
                 slot = sparsity.slot(row, at, selector)
                 taken = divmod(int(places[row, at]), 8)
-                found[selector, row, at] = (int(slot.lane), int(slot.nibble)), taken
+                yield (selector, row, at), (int(slot.lane), int(slot.nibble)), taken
         for nibble in sparsity.legal_nibbles:
             columns = (sparsity.column(sparsity.kept + slot, nibble) for slot in range(sparsity.kept))
-            found["columns", nibble] = tuple(column - sparsity.chunk for column in columns)
-        return found
+            yield ("columns", nibble), tuple(column - sparsity.chunk for column in columns)
 
     return compared(expected, specified)
 
@@ -212,13 +209,11 @@ def _strides() -> Certificate:
         for at, stride in moves.STRIDES.items()
     }
 
-    def specified() -> Mapping[tuple[str, ...], tuple[int, int]]:
-        found: dict[tuple[str, ...], tuple[int, int]] = {}
+    def specified() -> Iterator[tuple[tuple[str, ...], tuple[int, int]]]:
         for shape, role, layout in moves.STRIDES:
             operand = _operand(shape, role, _ANY_TYPE.get(shape, "f16"), layout)
             stride = operand.minimum_stride
-            found[shape, role, layout] = stride, operand.element(3, 2, stride)
-        return found
+            yield (shape, role, layout), (stride, operand.element(3, 2, stride))
 
     return compared(expected, specified)
 

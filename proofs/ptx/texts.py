@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import partial
 
@@ -102,12 +102,10 @@ def _modifiers() -> Certificate:
     plain |= {"family": Family.MMA, "sync": False, "aligned": False}
     expected = {name: {**plain, slot: value} for name, (slot, value) in texts.MODIFIERS.items()}
 
-    def specified() -> Mapping[str, object]:
-        found = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for name in expected:
             variant = parse(f"mma.{name}").variant
-            found[name] = {each: getattr(variant, each) for each in plain}
-        return found
+            yield name, {each: getattr(variant, each) for each in plain}
 
     return compared(expected, specified)
 

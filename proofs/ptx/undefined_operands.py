@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 import numpy as np
@@ -117,18 +117,16 @@ def _operands() -> Certificate:
 
 
 def _selectors() -> Certificate:
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for text in operand_types.SELECTORS:
             instruction = parse(text)
             try:
                 read = immediates(multiplication(instruction.variant), instruction)
             except InputError:
-                found[text] = "refused"
+                yield text, "refused"
             else:
                 pairs = [None if pair is None else tuple(pair) for pair in (read.scale_a, read.scale_b)]
-                found[text] = (*pairs, read.sparsity)
-        return found
+                yield text, (*pairs, read.sparsity)
 
     return compared(operand_types.SELECTORS, specified)
 

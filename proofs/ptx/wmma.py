@@ -38,12 +38,12 @@ WARP_SOURCE = "PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5 and 9.7.14.6"
 @cache
 def products() -> dict[str, Multiplication]:
     """Return ``mma`` and ``mma.sp`` by name, once for all roundings and with or without ``.satfinite``."""
-    found = {}
-    for form in ALL_FORMS:
-        for variant in form.variants() if isinstance(form, MmaForm) else ():
-            if not variant.satfinite and variant.rounding is None:
-                found[str(replace(variant, sync=False, aligned=False))] = multiplication(variant)
-    return found
+    return {
+        str(replace(variant, sync=False, aligned=False)): multiplication(variant)
+        for form in ALL_FORMS
+        for variant in (form.variants() if isinstance(form, MmaForm) else ())
+        if not variant.satfinite and variant.rounding is None
+    }
 
 
 def selectors(form: Multiplication) -> Immediates:
