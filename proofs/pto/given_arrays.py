@@ -243,10 +243,11 @@ def _blocks() -> Certificate:
 
     expected["formula"] = "target[i,j] = source[row + i, column + j]"
 
-    def formula() -> str:
-        return instruction_set("pto").read("textract").formula("A5")[0].partition(" for ")[0]
+    def specified() -> Iterator[tuple[object, object]]:
+        yield from ((at, taken(*at)) for at in windows)
+        yield "formula", instruction_set("pto").read("textract").formula("A5")[0].partition(" for ")[0]
 
-    return compared(expected, lambda: {**{at: taken(*at) for at in windows}, "formula": formula()})
+    return compared(expected, specified)
 
 
 _TILES = (

@@ -120,7 +120,7 @@ def _scale_factors(operand: str, size: int) -> Certificate:
                 for chunk in range(size):
                     slot = factors.slot(line, chunk, Selectors(*selectors))
                     byte = held[(line, chunk) if operand == "a" else (chunk, line)]
-                    yield (*selectors, line, chunk), (int(slot.lane), int(slot.byte)), int(byte)
+                    yield (*selectors, line, chunk), ((int(slot.lane), int(slot.byte)), int(byte))
 
     return compared(expected, specified)
 
@@ -173,7 +173,7 @@ def _metadata(shape: str, bits: int) -> Certificate:
             for row, at in np.ndindex(places.shape):
                 slot = sparsity.slot(row, at, selector)
                 taken = divmod(int(places[row, at]), 8)
-                yield (selector, row, at), (int(slot.lane), int(slot.nibble)), taken
+                yield (selector, row, at), ((int(slot.lane), int(slot.nibble)), taken)
         for nibble in sparsity.legal_nibbles:
             columns = (sparsity.column(sparsity.kept + slot, nibble) for slot in range(sparsity.kept))
             yield ("columns", nibble), tuple(column - sparsity.chunk for column in columns)
