@@ -207,7 +207,7 @@ def splits(blocks: Blocks, in_a_ring: Blocks) -> Iterator[Case]:
     """Yield `added_later`: of integers a proof; of floats one over the reals, and the refutation."""
     for name, block in blocks.items():
         if block.is_integer:
-            yield Case(name, partial(added_later, block))
+            yield Case(name, partial(added_later, block), choices=block.choices)
             continue
         yield from over_the_reals(added_later_over_the_reals, {f"{name}/reals": in_a_ring[name]})
         yield Case(f"{name}/bits", partial(added_later, block), Status.REFUTED, choices=block.choices)
@@ -221,4 +221,5 @@ def split_loops(step: Theorem, blocks: Blocks, in_a_ring: Blocks) -> Iterator[Ca
         decided = block if exact else in_a_ring[name]
         goal = partial(induction, LaterBy(block.result), {premise: TwoLoops(decided)})
         equality = Equality.BITS if exact else Equality.VALUE
-        yield Case(name, goal, equality=equality, method=Method.INDUCTION)
+        choices = block.choices if exact else "all"
+        yield Case(name, goal, equality=equality, method=Method.INDUCTION, choices=choices)

@@ -39,7 +39,7 @@ CHOICES = Choices(nan="default")
 def _read_as(update: RankKUpdate) -> str:
     """Return the readings, besides that of NaNs, that an update depends on."""
     family = update.family
-    points = ["bf16-sum"] if family.x == BF16 else []
+    points = ["bf16-sum", "bf16-direction"] if family.x == BF16 else []
     points += ["negation"] if update.negative_product and family.rank == 1 else []
     return ", ".join(f"{point}={getattr(CHOICES, point.replace('-', '_'))}" for point in points) or "all"
 
@@ -147,7 +147,7 @@ def _sum(update: RankKUpdate) -> RoundedSum:
     elif update.negative_product:
         nearest = [f"{negation_choice.id}/{name}/symmetric"]
     if family.x == BF16:
-        read_as += ", bf16-sum=two-step"
+        read_as += ", bf16-sum=two-step, bf16-direction=fpscr"
         nearest = [f"{significand.id}/{each}" for each in ("half-a-place", "monotone", "as-f32")]
         directed = [f"{significand.id}/a-place/{way}" for way in rounded_chains.DIRECTIONS]
     negates = update.negative_product or update.negative_accumulator

@@ -35,7 +35,7 @@ from ..obligation import (
     theorem,
 )
 from .blocked import LENGTHS, SEEDED_ONLY, block, partial_sums, split_step
-from .operands import is_integer, multiplied, typed, variables
+from .operands import WRAPPING, is_integer, multiplied, typed, variables
 from .products import SOURCE
 
 ROWS, COLUMNS = 3, 2
@@ -123,7 +123,7 @@ def any_size() -> Iterator[Case]:
         steps = {f"{two_loops.id}/further/{each}": _further()[each] for each in lengths}
         base = {f"{two_loops.id}/bias/{each}": _biased()[each] for each in lengths}
         goal = partial(induction, Same(), steps, base)
-        choices = "all" if is_integer(formats) else SEEDED_ONLY
+        choices = WRAPPING if is_integer(formats) else SEEDED_ONLY
         yield Case(f"bias/{name}", goal, method=Method.INDUCTION, choices=choices)
 
         exact = is_integer(formats)
@@ -165,7 +165,7 @@ def granules() -> Iterator[Case]:
         )
 
 
-GRANULES = f"accumulation={UNSPECIFIED}, k-tail=granules"
+GRANULES = f"accumulation={UNSPECIFIED}, k-tail=granules, unit-pitches=derived"
 
 
 def _granules(profile: Profile, *, zeros: bool) -> Property:

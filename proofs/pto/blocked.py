@@ -49,6 +49,7 @@ from .operands import (
     ARBITRARY_CHOICES,
     SEEDED_CHOICES,
     STARTS,
+    WRAPPING,
     Formats,
     float_types,
     is_integer,
@@ -83,7 +84,7 @@ def block(
         multiply,
         lambda alg, v, reading: plain_sum(alg, suffix, v, formats),
         readings or (SEEDED_CHOICES,),
-        "all" if is_integer(formats) else choices,
+        WRAPPING if is_integer(formats) else choices,
         total=lambda v: sum((v[role] for role in starts), sum_of_products(v)),
     )
 
@@ -138,7 +139,9 @@ one_more = Theorem(
     SOURCE,
     lambda: (
         Case(
-            name, partial(_one_more, suffix, formats), choices=("all" if is_integer(formats) else SEEDED_ONLY)
+            name,
+            partial(_one_more, suffix, formats),
+            choices=(WRAPPING if is_integer(formats) else SEEDED_ONLY),
         )
         for name, suffix, formats in _forms()
     ),
@@ -175,7 +178,7 @@ def any_trip_count() -> Iterator[Case]:
         accumulating = _accumulating(name)
         base = {} if name == accumulating else _chains(name, InTiles)
         goal = partial(induction, Same(), _chains(accumulating, InTiles), base)
-        choices = "all" if is_integer(formats) else SEEDED_ONLY
+        choices = WRAPPING if is_integer(formats) else SEEDED_ONLY
         yield Case(name, goal, method=Method.INDUCTION, choices=choices)
 
 

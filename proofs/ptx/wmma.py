@@ -19,12 +19,12 @@ from ...spec.algebra import Algebra, Array
 from ...spec.formats import U4, U16, U32, U64, Format, format_named
 from ...spec.fragment import Fragment, Packing
 from ...spec.ptx.catalogue import ALL_FORMS
-from ...spec.ptx.choices import AS_TWICE_K, UNSPECIFIED, Choices
+from ...spec.ptx.choices import OPEN_POINTS, UNSPECIFIED, Choices
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.product import Matrices, product
 from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.variant import Family
-from ...spec.ptx.warp import Immediates, WarpRegisters, execute
+from ...spec.ptx.warp import Immediates, WarpRegisters, execute, layout_points
 from ...spec.ptx.wmma import MemoryOperand, memory_operands
 from ...spec.ptx.wmma_forms import WMMA_FORMS, WmmaForm
 from ..families.layouts import Multiply, RegisterOperand, Registers, held_in, sees_matrices
@@ -86,11 +86,8 @@ warp_product = Theorem(
             name,
             partial(_on_registers, form),
             method=Method.STRUCTURAL,
-            choices=(
-                f"half-k-metadata={AS_TWICE_K}"
-                if (form.sparsity is not None and form.sparsity.is_of_half_k)
-                else "all"
-            ),
+            choices=", ".join(f"{p.name}={p.default}" for p in OPEN_POINTS if p.name in layout_points(form))
+            or "all",
         )
         for name, form in products().items()
     ),
@@ -111,7 +108,7 @@ def _on_registers(form: Multiplication) -> Property:
 SOURCE = "PTX ISA 9.7.14.4.1 to 9.7.14.4.5 (fragments, storage, wmma.load, wmma.store, wmma.mma)"
 
 
-ARBITRARY = Choices(accumulation=UNSPECIFIED)
+ARBITRARY = Choices(accumulation=UNSPECIFIED, f64_order=UNSPECIFIED)
 
 
 def widened(alg: Algebra, bits: Array, fmt: Format) -> Array:
