@@ -44,8 +44,8 @@ OPEN_POINTS = (
             ("nearest", "it is to nearest even, whatever FPSCR.RN says"),
         ),
         "fpscr",
-        "the pseudocode's function has no argument for a direction, as others report; the values posted as "
-        "mambo/hardware do not tell the direction that they were computed in",
+        "Power ISA 3.1 pseudocode function bfp_ROUND_TO_BFP32_SIGNIFICAND has no argument for a direction, "
+        "as others report; the values posted to qemu-devel 2022-05-10 do not tell theirs",
     ),
     OpenPoint(
         "negation",

@@ -69,7 +69,7 @@ OPEN_POINTS = (
             ("positive", "it is +0, as one of which nothing is left"),
         ),
         "kept",
-        "sources are silent",
+        "PTX ISA section 9.7.14.5.14 does not say, and no measurement is of such a sum",
     ),
     OpenPoint(
         "satfinite-clamp",
