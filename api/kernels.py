@@ -61,7 +61,7 @@ def verify(
     DisagreementError
         If symbols and numbers disagree: a defect of mmaproof.
     """
-    from ..proofs.cluster import cluster
+    from ..proofs.pool import cluster
     from ..refinement.verification import verify as decide
     from ..reports import verify_report
     from ..version import __version__

@@ -216,7 +216,7 @@ def _print_unpinned(found: CatalogueRun) -> None:
 
 
 def _print_totals(report: CheckReport) -> None:
-    from ..proofs.methods import COMPARISON
+    from ..proofs.verdict import COMPARISON
 
     run = report.run
     counts = ", ".join(f"{run.count(agreement)} {agreement}" for agreement in report.agreements)

@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..spec.errors import InputError
-from .methods import RECORD
 from .obligation import Status
-from .verdict import Verdict
+from .verdict import RECORD, Verdict
 
 if TYPE_CHECKING:
     from ..smt.solvers import Answer, Query, Solver

@@ -84,7 +84,7 @@ def _imported(patterns: Sequence[str]) -> tuple[Theorem, ...]:
         if _may_be_under(family, patterns)
         for module in modules
         for theorem in import_module(module).THEOREMS
-        if _may_be_under(theorem.id + "/", patterns)
+        if theorem.id.startswith(family) and _may_be_under(theorem.id + "/", patterns)
     )
 
 

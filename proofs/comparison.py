@@ -8,13 +8,71 @@ the two tables is a difference between them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from ..spec.algebra import Array
+from ..spec.errors import InputError
+from ..spec.instruction_set import instruction_set
 from .obligation import Certificate
+
+Asked = ParamSpec("Asked")
+
+REFUSED = "refused"
+"""What tables call what is refused."""
+
+
+def refused(read: Callable[[], object]) -> bool:
+    """Tell whether what reads a text refuses it."""
+    try:
+        read()
+    except InputError:
+        return True
+    return False
+
+
+def refusal_is(
+    answer: object, *errors: type[Exception]
+) -> Callable[[Callable[Asked, object]], Callable[Asked, object]]:
+    """Return the decorator of a question whose answer is `answer` where it is refused.
+
+    Parameters
+    ----------
+    answer : object
+        What a refusal is to say.
+    *errors : exception classes
+        What refusals are; by default `InputError`.
+    """
+    caught = errors or (InputError,)
+
+    def decorated(question: Callable[Asked, object]) -> Callable[Asked, object]:
+        @wraps(question)
+        def answering(*given: Asked.args, **named: Asked.kwargs) -> object:
+            try:
+                return question(*given, **named)
+            except caught:
+                return answer
+
+        return answering
+
+    return decorated
+
+
+UNREADABLE = "text"
+"""Stands for the rules of a text that can't be read."""
+
+
+def broken_rules(isa: str, text: str, target: str) -> frozenset[str]:
+    """Return the ids of the rules that a text breaks on a target; `UNREADABLE` of one that can't be read."""
+    try:
+        judgement = instruction_set(isa).read(text).legal(target)
+    except InputError:
+        return frozenset({UNREADABLE})
+    return frozenset(violation.rule.id for violation in judgement.violations)
+
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -22,7 +80,10 @@ SHOWN = 200
 """Characters of an entry that a message has."""
 
 
-def compared(stated: Mapping[Key, object], specified: Callable[[], Mapping[Key, object]]) -> Certificate:
+def compared(
+    stated: Mapping[Key, object],
+    specified: Callable[[], Mapping[Key, object] | Iterable[tuple[Key, object]]],
+) -> Certificate:
     """Return the certificate that two tables have the same entries under the same keys.
 
     Parameters
@@ -30,9 +91,9 @@ def compared(stated: Mapping[Key, object], specified: Callable[[], Mapping[Key, 
     stated : mapping
         What the document says.
     specified : callable
-        Returns what the specification says.
+        Returns what the specification says: a mapping, or its keys with their entries.
     """
-    return Certificate(lambda: difference(stated, specified()), len(stated), stated=True)
+    return Certificate(lambda: difference(stated, dict(specified())), len(stated), stated=True)
 
 
 def whole_numbers(shape: tuple[int, ...], largest: int, seed: int) -> Array:
@@ -58,7 +119,9 @@ def difference(stated: Mapping[Key, object], specified: Mapping[Key, object]) ->
     return None if surplus is None else f"{_spelled(surplus)} is specified, and not stated"
 
 
-def arrays_compared(stated: Mapping[str, Array], specified: Callable[[], Mapping[str, Array]]) -> Certificate:
+def arrays_compared(
+    stated: Mapping[str, Array], specified: Callable[[], Mapping[str, Array] | Iterable[tuple[str, Array]]]
+) -> Certificate:
     """Return the certificate that arrays are the same elements, of one kind; of floats every NaN is one.
 
     Parameters
@@ -66,11 +129,11 @@ def arrays_compared(stated: Mapping[str, Array], specified: Callable[[], Mapping
     stated : mapping of str to array
         What the document says.
     specified : callable
-        Returns what the specification says.
+        Returns what the specification says, as of `compared`.
     """
 
     def found() -> str | None:
-        said = specified()
+        said = dict(specified())
         if said.keys() != stated.keys():
             return f"{_spelled(frozenset(said.keys() ^ stated.keys()))}: only one of the two has it"
         return next(filter(None, (_differing(name, stated[name], said[name]) for name in stated)), None)

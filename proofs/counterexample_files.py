@@ -10,7 +10,7 @@ from ..spec.errors import InputError, MmaproofError
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
 from .catalogue import obligations
-from .entailment import Entailment
+from .instances import Entailment
 from .obligation import (
     Certificate,
     Deduction,

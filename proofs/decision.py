@@ -17,11 +17,8 @@ from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import Z3Algebra, variable
 from ..spec.algebra import Array
 from ..spec.errors import UnsupportedError
-from .entailment import Entailment
 from .induction import decide_from_premises
-from .instances import implication
-from .integer_claims import decide_over_integers
-from .methods import BIT_ORIGINS, COMPARISON, COUNTEREXAMPLE, DEDUCTION, ENUMERATION, NORMAL_FORM
+from .instances import Entailment, implication
 from .obligation import (
     RN,
     Certificate,
@@ -37,10 +34,10 @@ from .obligation import (
     Status,
     Variable,
 )
-from .real_claims import decide_over_reals
+from .real_claims import decide_over_integers, decide_over_reals
 from .replay import Counterexample, Difference, counterexample, pinned_encodings, search
 from .ring_claims import decide_in_ring
-from .verdict import Verdict
+from .verdict import BIT_ORIGINS, COMPARISON, COUNTEREXAMPLE, DEDUCTION, ENUMERATION, NORMAL_FORM, Verdict
 
 Solve = Callable[[Query], Answer]
 """Asks a solver (or several, or the cache) about a query."""
@@ -54,9 +51,7 @@ def formula(
     A goal is one scalar equation; the condition of an equation is replaced by true inside it, which
     lets both sides of a masked element become the same term. With `naive` it is not.
     """
-    inputs: dict[str, Any] = {}
-    for v in prop.variables:
-        inputs[v.name] = _input(v)
+    inputs: dict[str, Any] = {v.name: _input(v) for v in prop.variables}
     assumptions: list[Any] = []
     for condition in prop.assuming(alg, inputs) if prop.assuming else ():
         assumptions.extend(np.asarray(condition, dtype=object).flat)

@@ -7,11 +7,8 @@ from ..smt.solvers import Query
 from ..smt.z3_algebra import Z3Algebra
 from ..spec.errors import UnsupportedError
 from .decision import formula, query
-from .entailment import Entailment
 from .induction import Induction
-from .instances import implication
-from .integer_claims import integer_formula
-from .methods import ARGUMENT, ENUMERATION, INDUCTION, RING
+from .instances import Entailment, implication
 from .obligation import (
     Certificate,
     Deduction,
@@ -22,7 +19,8 @@ from .obligation import (
     RealProperty,
     RingProperty,
 )
-from .real_claims import whole_query
+from .real_claims import integer_formula, whole_query
+from .verdict import ARGUMENT, ENUMERATION, INDUCTION, RING
 
 
 def scripts(obligation: Obligation) -> dict[str, str]:

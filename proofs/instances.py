@@ -1,9 +1,15 @@
-"""Instances: what a proved claim says of given inputs, as conditions that a conclusion may assume."""
+"""Instances of proved claims at given inputs, and deductions whose conclusions follow from them.
+
+The one rule: *what is proved for all inputs holds for these, and what follows from what holds, holds.* The
+hypotheses are made (`instances`) out of the premises' own claims, by putting inputs into them; nobody writes
+them down a second time. That the conclusion follows from them is then a claim like any other, which a solver
+or rewriting decides, mostly with operations that may be any functions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import and_
 from typing import Any
@@ -13,13 +19,14 @@ import numpy as np
 from ..smt.integers import IntegerTermAlgebra
 from ..smt.z3_algebra import Z3Algebra
 from ..spec.algebra import Algebra, Array
-from .entailment import Entailment, Use
 from .obligation import (
     Certificate,
+    Deduction,
     Equality,
     Equation,
     Inputs,
     IntegerProperty,
+    Obligation,
     Property,
     RingProperty,
     Status,
@@ -112,3 +119,40 @@ def _truth(alg: Algebra, equation: Equation, equality: Equality) -> Array:
 
 def _all(conditions: Iterable[Array]) -> Any:
     return reduce(and_, (element for each in conditions for element in np.asarray(each).flat))
+
+
+@dataclass(frozen=True)
+class Use:
+    """A premise, used at inputs.
+
+    Attributes
+    ----------
+    premise : Obligation
+        What is proved.
+    inputs : mapping of str to array
+        What its variables are, of their shapes; each may have the same further axes before them, and
+        the premise is used at every index of these.
+    """
+
+    premise: Obligation
+    inputs: Inputs
+
+
+Uses = Callable[[Algebra, Inputs], Iterable[Use]]
+"""Yields what is used, from the arrays of the conclusion's variables."""
+
+
+@dataclass(frozen=True)
+class Entailment(Deduction):
+    """A claim that follows from instances of what its premises claim.
+
+    Attributes
+    ----------
+    conclusion : Property or IntegerProperty
+        The claim.
+    uses : callable
+        The instances.
+    """
+
+    conclusion: Property | IntegerProperty
+    uses: Uses

@@ -1,19 +1,22 @@
-"""The catalogue and the instructions as rows."""
+"""The catalogue and the instructions as rows, and which theorems are about an instruction."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypedDict, cast
 
 from ..spec.errors import InputError
 from ..spec.instruction_set import NAMES, instruction_set
 from ..spec.json_fields import Keyword, ObligationId
-from .catalogue import matches, matching, near, remember
-from .methods import PATTERN
-from .obligation import Equality, Expected, Obligation
+from .catalogue import matches, matching, near, remember, theorems
+from .obligation import Equality, Expected, Obligation, Theorem
+from .pinned import pinned
 from .recorded_methods import recorded_method
 from .remembered import remembered
+from .verdict import PATTERN
 
 Row = dict[str, str]
 
@@ -142,3 +145,22 @@ def _obligation(obligation: Obligation) -> ListedObligation:
         "statement": obligation.statement,
         "source": obligation.source,
     }
+
+
+def about(isa: str, mnemonic: str) -> dict[Theorem, list[str]]:
+    """Return the ids of the obligations that name an instruction, by theorem.
+
+    An id names it by a segment, or as the module `NAMING` of the instruction set's theorems says. The ids
+    are the pinned ones: no obligation is built.
+    """
+    package = import_module(f".{isa}", __package__)
+    named = (re.escape(mnemonic),)
+    if (naming := getattr(package, "NAMING", None)) is not None:
+        named = import_module(f".{naming}", package.__name__).patterns(mnemonic)
+    pattern = re.compile(f"/(?:{'|'.join(named)})(?=/|$)")
+    ids = [each for each in pinned() if each.startswith(f"{isa}/") and pattern.search(each)]
+    found = {
+        theorem: [each for each in ids if each.startswith(theorem.id + "/")]
+        for theorem in theorems((f"{isa}/",))
+    }
+    return {theorem: members for theorem, members in found.items() if members}

@@ -24,9 +24,7 @@ from ..smt.solvers import Answer, Query
 from ..smt.z3_algebra import Z3Algebra
 from ..spec.formats import FloatFormat
 from .decision import Solve, assignment_of, formula, only_moves_bits
-from .entailment import Entailment
-from .instances import implication
-from .integer_claims import follows, integer_formula
+from .instances import Entailment, implication
 from .obligation import (
     Certificate,
     Deduction,
@@ -38,7 +36,7 @@ from .obligation import (
     RingProperty,
     Status,
 )
-from .real_claims import last_answer
+from .real_claims import follows, integer_formula, last_answer
 from .replay import counterexample
 from .verdict import Verdict
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..smt.dyadic import NO_TRANSLATION
-from .methods import ARGUMENT, COMPARISON, COUNTEREXAMPLE, ENUMERATION, INDUCTION
 from .obligation import Status
 from .pool import Pool
 from .runner import Settings
-from .verdict import Verdict
+from .verdict import ARGUMENT, COMPARISON, COUNTEREXAMPLE, ENUMERATION, INDUCTION, Verdict
 
 NOT_POSSIBLE = {
     INDUCTION: "an induction rests on its premises, which are decided again themselves",

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from .cache import default_directory
 from .catalogue import matching, theorems
-from .methods import RECORD
 from .obligation import theorem_of
 from .runner import Settings, run
+from .verdict import RECORD
 
 COMMAND = "python -m mmaproof.proofs.recorded_methods"
 """Writes the file anew, at the root of the repository."""

@@ -16,10 +16,9 @@ from ..smt.integers import IntegerAlgebra
 from ..smt.ring_algebra import RingAlgebra, polynomial_variables
 from ..spec.algebra import Algebra, Array
 from ..spec.errors import InputError
-from .methods import RING
 from .obligation import EmptyClaimError, Equality, IntegerProperty, Obligation, RingProperty, Status
 from .replay import Counterexample, Difference
-from .verdict import Verdict
+from .verdict import RING, Verdict
 
 FORMAT = "integer"
 """The format of inputs that are indeterminates' values."""

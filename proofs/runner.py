@@ -12,12 +12,11 @@ from pathlib import Path
 from ..smt.portfolio import names_for
 from ..spec.errors import InputError
 from .cache import Cache, fingerprint
-from .cluster import Cluster, cluster
 from .counterexample_files import refutes_again
-from .entailment import Entailment
 from .induction import decide_from_premises
+from .instances import Entailment
 from .obligation import FROM_PREMISES, Deduction, Obligation, Status
-from .pool import Pool, decide_elsewhere
+from .pool import Cluster, Pool, cluster, decide_elsewhere
 from .verdict import Verdict
 from .worker import CATALOGUE, WorkerAssignment, decide_or_report
 

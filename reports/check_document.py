@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from ..proofs.methods import PATTERN
 from ..proofs.obligation import Equality, Expected, Status
 from ..proofs.replay import SavedCounterexample
+from ..proofs.verdict import PATTERN
 from ..spec.json_fields import Amount, Keyword, Natural, ObligationId
 from .report import Conclusion
 

@@ -8,10 +8,9 @@ from difflib import get_close_matches
 from html import escape
 
 from ..proofs.catalogue import matching, obligations, theorems
-from ..proofs.entailment import Entailment
 from ..proofs.induction import Induction
-from ..proofs.instruction_theorems import about
-from ..proofs.methods import MEANINGS, meaning
+from ..proofs.instances import Entailment
+from ..proofs.listing import about
 from ..proofs.obligation import (
     Certificate,
     Deduction,
@@ -24,6 +23,7 @@ from ..proofs.obligation import (
     theorem_of,
 )
 from ..proofs.recorded_methods import recorded_method, recorded_methods
+from ..proofs.verdict import MEANINGS, meaning
 from ..spec.errors import InputError, MmaproofError, UnsupportedError
 from ..spec.instruction_set import (
     NAMES,

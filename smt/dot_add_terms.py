@@ -103,10 +103,13 @@ def dot_add_term(
     width = max(part.size() for part in aligned) + len(terms).bit_length()
     total = reduce(lambda a, b: a + b, (z3.SignExt(width - part.size(), part) for part in aligned))
     finite = _encoded(total, largest, result, model)
+    minus_zero = z3.BitVecVal(result.sign_mask, result.bits)
+    if model.positive_underflow:
+        zero = z3.BitVecVal(0, result.bits)
+        finite = z3.If(z3.And(total != 0, finite == minus_zero), zero, finite)
     if model.signed_zeros:
         # a group of which nothing is left has no sign
         negative = z3.And(*(term.negative for term in terms))
-        minus_zero = z3.BitVecVal(result.sign_mask, result.bits)
         finite = z3.If(z3.And(total == 0, negative), minus_zero, finite)
     return _with_specials(finite, terms, result)
 

@@ -8,7 +8,8 @@ and NaNs behave as IEEE 754 says, and the NaN result has every magnitude bit set
 MMA-Sim (arXiv 2511.10909), which was compared with hardware bit for bit.
 
 What zero terms bring to the largest exponent, and which zero is left of terms that are all cut off, is
-known of no hardware: `DotAddModel` has a reading for each. A sum that rounds to zero keeps its sign.
+known of no hardware, nor whether a sum that rounds to zero keeps its sign: `DotAddModel` has a reading
+for each.
 
 All of this is exact in float64: values stay far inside its range, and aligned terms are integers whose
 sum is below 2**53.
@@ -290,6 +291,8 @@ def rounded_sum(value: Reals, result: FloatFormat, model: DotAddModel) -> Reals:
 def _rounded(value: Reals, result: FloatFormat, model: DotAddModel) -> Bits:
     """Encode numbers, rounded as by `rounded_sum`."""
     rounded = rounded_sum(value, result, model)
+    if model.positive_underflow:
+        rounded = np.where((rounded == 0) & (value != 0), 0.0, rounded)
     bits: Bits = rounded.astype(numpy_type(result)).view(result.storage)
     nan = np.isnan(rounded)
     if nan.any():

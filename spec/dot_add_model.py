@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from .rounding import Rounding
 
+_READINGS = ("zero_terms", "signed_zeros", "positive_underflow")
+
 
 @dataclass(frozen=True)
 class DotAddModel:
@@ -27,6 +29,8 @@ class DotAddModel:
         exponents of its factors, -126 for each zero; else with -126 alone, so that it pushes nothing out.
     signed_zeros : bool
         Whether a sum of which nothing is left is -0 where every term is negative or -0; else it is +0.
+    positive_underflow : bool
+        Whether a negative sum that is rounded to zero is +0; else it keeps its sign.
     """
 
     fraction_bits: int
@@ -35,6 +39,7 @@ class DotAddModel:
     group: int = 1
     zero_terms: bool = False
     signed_zeros: bool = False
+    positive_underflow: bool = False
 
     def __str__(self) -> str:
         parts = [f"dot_add_{self.fraction_bits}", self.rounding.name.lower()]
@@ -42,5 +47,5 @@ class DotAddModel:
             parts.append(f"to_{self.result_fraction_bits}")
         if self.group > 1:
             parts.append(f"by_{self.group}")
-        parts += [name for name in ("zero_terms", "signed_zeros") if getattr(self, name)]
+        parts += [name for name in _READINGS if getattr(self, name)]
         return "_".join(parts)

@@ -97,7 +97,8 @@ def dot_add(
     total = sum(t.truncated(unit) for t in terms)
     if total == 0 and model.signed_zeros and all(t.negative for t in terms):
         return 1 << (result.bits - 1)
-    return round_units(total, unit, result, model)
+    rounded = round_units(total, unit, result, model)
+    return 0 if model.positive_underflow and total and rounded == 1 << (result.bits - 1) else rounded
 
 
 def group_term(products: Sequence[Sequence[exact.EncodedTerm]]) -> Term:

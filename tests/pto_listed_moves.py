@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from mmaproof.proofs.pto.stated import conversions
-from mmaproof.proofs.pto.stated import operand_spelling as spelling
+from mmaproof.proofs.pto.stated import names as spelling
+from mmaproof.proofs.pto.stated import tables
 
-WIDTHS = {name: width for width, names in conversions.BYTES.items() for name in names}
+WIDTHS = {name: width for width, names in tables.BYTES.items() for name in names}
 
 Extents = Sequence[int | None]
 

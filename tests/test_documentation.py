@@ -11,9 +11,9 @@ from source_modules import LAYERS
 
 from mmaproof.gating.table_rules import GATE_RULES
 from mmaproof.proofs.catalogue import theorems
-from mmaproof.proofs.methods import MEANINGS
 from mmaproof.proofs.obligation import Equality
 from mmaproof.proofs.pinned import pinned
+from mmaproof.proofs.verdict import MEANINGS
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.reports.document_statements import DOCUMENTS as STATED
 from mmaproof.reports.document_statements import Statement, statement_table, statements

@@ -2,6 +2,6 @@
 
 FAMILIES = {
     "rules": ("rules",),
-    "domains": ("float_classes", "function_signs", "relations"),
+    "domains": ("domains",),
 }
 """The modules that have the theorems ``engine/FAMILY/…``, in the order they are reported."""

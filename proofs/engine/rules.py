@@ -13,8 +13,8 @@ from ...refinement.rules.expression import evaluate, names
 from ...refinement.rules.rows import GROUPS, RULES
 from ...refinement.rules.rule import Rule, Source, Theory
 from ..obligation import Case, Equality, RealClaim, RealGoal, RefutableProperty, Status, Theorem
-from . import words
-from .reals import RealTerms
+from . import terms
+from .terms import RealTerms
 from .values import difference_at, format_of, points
 
 WIDTHS = (8, 16, 32, 64)
@@ -114,7 +114,7 @@ def _of_reals(rule: Rule) -> RealClaim:
 
 def _of_integers(rule: Rule) -> RealClaim:
     variables = {name: _variable(rule, name, z3.IntSort()) for name in variables_of(rule)}
-    return RealClaim([], [_claim(rule, words.INTEGERS, variables, _equal)])
+    return RealClaim([], [_claim(rule, terms.INTEGERS, variables, _equal)])
 
 
 def _of_words(rule: Rule) -> RealClaim:
@@ -128,19 +128,19 @@ def _of_words(rule: Rule) -> RealClaim:
             }
             label = f"{rule.name}, {width} bits" + (f", k = {count}" if counted else "")
             parameters = {"width": width, "k": count}
-            goals.append(_claim(rule, words.words(width), variables | parameters, _equal, label))
+            goals.append(_claim(rule, terms.words(width), variables | parameters, _equal, label))
     return RealClaim([], goals)
 
 
 def _bits_of(rule: Rule, name: str, width: int) -> int:
     """Return how wide a variable is: a product of two words has room for their exact product."""
-    return words.reach(width) if rule.sorts.get(name) == "product" else width
+    return terms.reach(width) if rule.sorts.get(name) == "product" else width
 
 
 def _of_floats(rule: Rule) -> RealClaim:
-    sort = words.FORMATS[format_of(rule)]
+    sort = terms.FORMATS[format_of(rule)]
     variables = {name: _variable(rule, name, sort) for name in variables_of(rule)}
-    return RealClaim([], [_claim(rule, words.floats(sort), variables, words.same_number)])
+    return RealClaim([], [_claim(rule, terms.floats(sort), variables, terms.same_number)])
 
 
 def _cases(group: str) -> Iterator[Case]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -17,9 +17,8 @@ from ...spec.formats import BF16, E4M3, F16, F32, F64, FloatFormat
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
 from ...spec.value_algebra import ValueAlgebra
-from ..comparison import arrays_compared, compared
+from ..comparison import arrays_compared, compared, refusal_is
 from ..obligation import Case, Certificate, Method, Theorem, theorem
-from ..refusals import refusal_is
 from ..stated import arithmetic as stated
 
 _NEAREST = Rounding.NEAREST_EVEN
@@ -72,9 +71,8 @@ def _step(x: FloatFormat, y: FloatFormat, result: FloatFormat) -> Certificate:
         for place, fmt in enumerate((x, y, result))
     ]
 
-    def specified() -> Mapping[tuple[str, int, str], int | None]:
+    def specified() -> Iterator[tuple[tuple[str, int, str], int | None]]:
         alg = NumpyAlgebra()
-        found: dict[tuple[str, int, str], int | None] = {}
         left, right, addend = operands
         for code, direction in enumerate(stated.DIRECTIONS):
             for what, addends in (("fused", [addend]), ("product", [])):
@@ -83,8 +81,7 @@ def _step(x: FloatFormat, y: FloatFormat, result: FloatFormat) -> Certificate:
                 for place, each in enumerate(bits):
                     is_zero = int(each) % result.sign_mask == 0
                     skipped = is_zero and expected[what, place, direction] is None
-                    found[what, place, direction] = None if skipped else int(each)
-        return found
+                    yield (what, place, direction), None if skipped else int(each)
 
     return compared(expected, specified)
 
@@ -99,9 +96,8 @@ def _special(x: FloatFormat, y: FloatFormat, result: FloatFormat) -> Certificate
         for direction in stated.DIRECTIONS
     }
 
-    def specified() -> Mapping[object, str | None]:
+    def specified() -> Iterator[tuple[object, str | None]]:
         alg = NumpyAlgebra()
-        found: dict[object, str | None] = {}
         for some in ([case for case in cases if case[2] is None], [case for case in cases if case[2]]):
             left, right, addend = (
                 Operand(encode(np.array([float(case[at] or 0) for case in some]), fmt, _NEAREST), fmt)
@@ -112,8 +108,7 @@ def _special(x: FloatFormat, y: FloatFormat, result: FloatFormat) -> Certificate
                 bits = alg.fused(result, Rounding(code), [(left, right)], addends)
                 for case, each in zip(some, decode(bits, result), strict=True):
                     at = (*case, direction)
-                    found[at] = None if expected[at] is None else f"{each:g}"
-        return found
+                    yield at, None if expected[at] is None else f"{each:g}"
 
     return compared(expected, specified)
 
@@ -135,13 +130,11 @@ def _batches() -> Certificate:
     }
     expected = {name: x * y + z for name, (x, y, z) in arrays.items()}
 
-    def specified() -> Mapping[str, Array]:
-        found: dict[str, Array] = {}
+    def specified() -> Iterator[tuple[str, Array]]:
         for name, some in arrays.items():
             left, right, addend = (Operand(encode(np.array(each), F32, _NEAREST), F32) for each in some)
             bits = NumpyAlgebra().fused(F32, _NEAREST, [(left, right)], [addend])
-            found[name] = decode(bits, F32)
-        return found
+            yield name, decode(bits, F32)
 
     return arrays_compared({name: np.asarray(each) for name, each in expected.items()}, specified)
 
@@ -191,18 +184,16 @@ def _values() -> Certificate:
                 np.array(sums, dtype=formats[2].storage), formats[2]
             )
 
-    def specified() -> Mapping[str, Array]:
-        found: dict[str, Array] = {}
+    def specified() -> Iterator[tuple[str, Array]]:
         for (x, y, result), numbers in pairs.items():
             left, right = (np.array([float(pair[at]) for pair in numbers]) for at in (0, 1))
             for code, direction in enumerate(stated.DIRECTIONS):
                 product = [(Operand(left, x), Operand(right, y))]
                 values = ValueAlgebra().fused(result, Rounding(code), product)
-                found[f"{_spelled((x, y, result))} {direction}"] = values
+                yield f"{_spelled((x, y, result))} {direction}", values
                 addend = Operand(np.array(float(_ADDED)), result)
                 sums = ValueAlgebra().fused(result, Rounding(code), product, [addend])
-                found[f"{_spelled((x, y, result))} and {_ADDED} {direction}"] = sums
-        return found
+                yield f"{_spelled((x, y, result))} and {_ADDED} {direction}", sums
 
     return arrays_compared(expected, specified)
 
@@ -225,8 +216,7 @@ def _addends() -> Certificate:
         for direction in stated.DIRECTIONS
     }
 
-    def specified() -> Mapping[tuple[str, str], list[int]]:
-        found = {}
+    def specified() -> Iterator[tuple[tuple[str, str], list[int]]]:
         for fmt in (F16, F32, F64):
             zero, great = (
                 Operand(np.full(len(pairs[fmt.name]), code, dtype=fmt.storage), fmt)
@@ -238,10 +228,9 @@ def _addends() -> Certificate:
             )
             for code, direction in enumerate(stated.DIRECTIONS):
                 bits = NumpyAlgebra().fused(fmt, Rounding(code), (), [left, right])
-                found[fmt.name, direction] = bits.tolist()
+                yield (fmt.name, direction), bits.tolist()
                 bits = NumpyAlgebra().fused(fmt, Rounding(code), [(zero, great)], [right])
-                found[f"0 and {fmt.name}", direction] = bits.tolist()
-        return found
+                yield (f"0 and {fmt.name}", direction), bits.tolist()
 
     return compared(expected, specified)
 

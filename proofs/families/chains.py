@@ -12,8 +12,7 @@ import numpy as np
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import Format
 from ...spec.rounding import Rounding
-from ..induction import induction
-from ..invariants import Commutes, Image, Recursion, Same, Terms
+from ..induction import Commutes, Image, Recursion, Same, Terms, induction
 from ..obligation import (
     RN,
     Case,
@@ -27,8 +26,7 @@ from ..obligation import (
     Theorem,
     Variable,
 )
-from .block_products import BlockProduct, Blocks
-from .sums import added
+from .block_products import BlockProduct, Blocks, added
 
 ROWS = COLUMNS = (slice(0, 2), slice(2, 3))
 """Tiles of a D of 3 x 3: the second is ragged."""
@@ -209,7 +207,7 @@ def splits(blocks: Blocks, in_a_ring: Blocks) -> Iterator[Case]:
     """Yield `added_later`: of integers a proof; of floats one over the reals, and the refutation."""
     for name, block in blocks.items():
         if block.is_integer:
-            yield Case(name, partial(added_later, block))
+            yield Case(name, partial(added_later, block), choices=block.choices)
             continue
         yield from over_the_reals(added_later_over_the_reals, {f"{name}/reals": in_a_ring[name]})
         yield Case(f"{name}/bits", partial(added_later, block), Status.REFUTED, choices=block.choices)
@@ -223,4 +221,5 @@ def split_loops(step: Theorem, blocks: Blocks, in_a_ring: Blocks) -> Iterator[Ca
         decided = block if exact else in_a_ring[name]
         goal = partial(induction, LaterBy(block.result), {premise: TwoLoops(decided)})
         equality = Equality.BITS if exact else Equality.VALUE
-        yield Case(name, goal, equality=equality, method=Method.INDUCTION)
+        choices = block.choices if exact else "all"
+        yield Case(name, goal, equality=equality, method=Method.INDUCTION, choices=choices)

@@ -31,11 +31,10 @@ from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
 from ...spec.value_algebra import ValueAlgebra
 from ...spec.values import checked_encodings, encodings_of_values, values_of_encodings
-from ..comparison import arrays_compared, compared
+from ..comparison import arrays_compared, compared, refusal_is
 from ..obligation import Case, Certificate, Method, Theorem, theorem
-from ..refusals import refusal_is
 from ..stated import encodings as stated
-from ..stated import integers, nans
+from ..stated import formats
 from ..stated.arithmetic import DIRECTIONS
 from ..stated.formats import INTEGERS
 
@@ -136,17 +135,17 @@ def _held() -> Certificate:
 def _payloads() -> Certificate:
     """Return the claim that NaNs are propagated as they are written, digit by digit."""
     formats = (F16, BF16, TF32, F32, F64)
-    encodings = {fmt.name: nans.some_nans(fmt.name) for fmt in formats}
+    encodings = {fmt.name: stated.some_nans(fmt.name) for fmt in formats}
     expected: dict[str, Array] = {
         f"{fmt} to {result}": np.array(
-            [nans.quieted(fmt.name, nan, result.name) for nan in encodings[fmt.name]], dtype=np.uint64
+            [stated.quieted(fmt.name, nan, result.name) for nan in encodings[fmt.name]], dtype=np.uint64
         )
         for fmt, result in product(formats, formats)
     }
 
     def propagated(fmt: FloatFormat, result: FloatFormat) -> Array:
         operand = Operand(np.array(encodings[fmt.name], dtype=fmt.storage), fmt)
-        another = np.full(len(operand.bits), nans.some_nans(result.name)[-1], dtype=result.storage)
+        another = np.full(len(operand.bits), stated.some_nans(result.name)[-1], dtype=result.storage)
         return NumpyAlgebra().propagate_nan(Operand(another, result), [operand]).astype(np.uint64)
 
     return arrays_compared(
@@ -243,13 +242,13 @@ def _float(fmt: Format) -> Certificate:
             least = (direction == "upward") << stated.shape(fmt.name).padding
             expected[f"tiny {direction}"] = np.full(len(_TINY), least, dtype=np.uint64)
 
-    def specified() -> Mapping[str, Array]:
+    def specified() -> Iterator[tuple[str, Array]]:
         bits = read.encodings.astype(fmt.storage)
         operand, other = Operand(bits, fmt), Operand(np.roll(bits, 1), fmt)
         alg, of_values = NumpyAlgebra(), ValueAlgebra()
         number = Operand(decode(bits, fmt), fmt)
         exact = [fmt.exact(int(each)) for each in bits]
-        found: dict[str, Array] = {
+        yield from {
             "numbers": decode(bits, fmt),
             "NaN": alg.is_nan(operand),
             "infinite": alg.is_infinite(operand),
@@ -265,18 +264,17 @@ def _float(fmt: Format) -> Certificate:
             "value infinite": of_values.is_infinite(number),
             "value zero": of_values.is_zero(number),
             "value negated": of_values.negate(number),
-        }
+        }.items()
         for code, direction in enumerate(DIRECTIONS):
-            found[direction] = encode(rounded.numbers, fmt, Rounding(code))
+            yield direction, encode(rounded.numbers, fmt, Rounding(code))
             if has_tiny:
-                found[f"tiny {direction}"] = encode(_TINY, fmt, Rounding(code))
-        return found
+                yield f"tiny {direction}", encode(_TINY, fmt, Rounding(code))
 
     if has_nan and fmt != F64:
         for direction in DIRECTIONS:
             said = rounded.encodings[direction].astype(fmt.storage)
             expected[f"value {direction}"] = decode(said, fmt)
-        return arrays_compared(expected, lambda: {**specified(), **_values(rounded.numbers, fmt)})
+        return arrays_compared(expected, lambda: {**dict(specified()), **_values(rounded.numbers, fmt)})
     return arrays_compared(expected, specified)
 
 
@@ -291,28 +289,27 @@ def _integer(fmt: Format) -> Certificate:
     assert isinstance(fmt, IntegerFormat)
     bits, least, greatest = _LIMITS[fmt.name]
     wide = bits == 64
-    numbers = integers.numbers(bits)
-    encoded = [integers.encoding(number, bits) for number in numbers]
+    numbers = formats.numbers(bits)
+    encoded = [formats.encoding(number, bits) for number in numbers]
     expected: dict[str, object] = {
         "wrapped": encoded,
-        "clamped": [integers.encoding(min(max(number, least), greatest), bits) for number in numbers],
+        "clamped": [formats.encoding(min(max(number, least), greatest), bits) for number in numbers],
         "in range": [least <= number <= greatest for number in numbers],
-        "read": [] if wide and least == 0 else [integers.value(code, bits, least < 0) for code in encoded],
+        "read": [] if wide and least == 0 else [formats.value(code, bits, least < 0) for code in encoded],
     }
 
-    def specified() -> Mapping[str, object]:
+    def specified() -> Iterator[tuple[str, object]]:
         alg = NumpyAlgebra()
         exact = np.array(numbers, dtype=np.int64)
         codes = alg.wrap(exact, fmt)
-        found: dict[str, object] = {
+        yield from {
             "wrapped": codes.tolist(),
             "clamped": alg.saturate(exact, fmt).tolist(),
             "in range": alg.in_range(exact, fmt).tolist(),
             "read": [],
-        }
+        }.items()
         if expected["read"]:
-            found["read"] = alg.integer(np.array(encoded, dtype=fmt.storage), fmt).tolist()
-        return found
+            yield "read", alg.integer(np.array(encoded, dtype=fmt.storage), fmt).tolist()
 
     return compared(expected, specified)
 
@@ -373,7 +370,7 @@ def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[],
     for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u2"):
         kind = np.iinfo(name)
         inside = sorted({max(least, int(kind.min)), 0, 1, min(greatest, int(kind.max))})
-        codes = [integers.encoding(number, bits) for number in inside]
+        codes = [formats.encoding(number, bits) for number in inside]
         given[name] = np.array(inside, dtype=name), codes
         for what, number in (("below", least - 1), ("above", greatest + 1)):
             if int(kind.min) <= number <= int(kind.max):
@@ -381,7 +378,7 @@ def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[],
     for name, places in (("f2", 10), ("f4", 23), ("f8", 52)):
         exact = [number for number in (least, 0, 1, greatest) if abs(number) < min(1 << places, 60000)]
         exact += [large for large in _LARGE if least <= large <= greatest and name != "f2"]
-        given[name] = np.array(exact, dtype=name), [integers.encoding(number, bits) for number in exact]
+        given[name] = np.array(exact, dtype=name), [formats.encoding(number, bits) for number in exact]
         for real in (0.5, np.nan, np.inf, -np.inf):
             given[f"{name} {real}"] = np.array([0.0, real], dtype=name), "x[1]"
         for what, number in (("below", least - 1), ("above", greatest + 1)):
@@ -391,8 +388,8 @@ def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[],
     given["one number"] = np.array(0.5), "x"
     given["truths"] = np.array([True]), "x"
     checked = _encodings(fmt, (1 << bits) - 1)
-    back = integers.numbers(bits)
-    codes = [integers.encoding(number, bits) for number in back]
+    back = formats.numbers(bits)
+    codes = [formats.encoding(number, bits) for number in back]
 
     def specified() -> Mapping[str, object]:
         values = values_of_encodings(np.array(codes, dtype=fmt.storage), fmt)
@@ -408,7 +405,7 @@ def _given_integers(fmt: IntegerFormat) -> tuple[dict[str, object], Callable[[],
     expected = {
         **{name: said for name, (_, said) in given.items()},
         **{f"encodings {name}": said for name, (_, said) in checked.items()},
-        "values": [integers.value(code, bits, least < 0) for code in codes],
+        "values": [formats.value(code, bits, least < 0) for code in codes],
         "type": f"{'i' if least < 0 else 'u'}{kept}" if bits > 1 else "u1",
         "numpy": "" if fmt in OTHERS else f"{'int' if least < 0 else 'uint'}{bits}" if bits > 1 else "bool",
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -79,21 +79,19 @@ def _maps() -> Certificate:
                       for image in images]  # fmt: skip
             expected[name, "there again"] = within
 
-    def specified() -> Mapping[tuple[str, str], object]:
-        found: dict[tuple[str, str], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for name, row in stated.MAPS.items():
             layout = _layout(name)
             images = layout.images().reshape(-1, len(row.target))
-            found[name, "points"] = layout.points
-            found[name, "images"] = list(map(tuple, images.tolist()))
-            found[name, "of one point"] = tuple(map(int, layout.forward(*row.last())))
+            yield (name, "points"), layout.points
+            yield (name, "images"), list(map(tuple, images.tolist()))
+            yield (name, "of one point"), tuple(map(int, layout.forward(*row.last())))
             back = np.stack(layout.inverse(*images.T), axis=-1)
             if row.one_to_one:
-                found[name, "back"] = list(map(tuple, back.tolist()))
+                yield (name, "back"), list(map(tuple, back.tolist()))
             elif not row.carries:
                 again = np.stack(layout.forward(*back.T), axis=-1)
-                found[name, "there again"] = list(map(tuple, again.tolist()))
-        return found
+                yield (name, "there again"), list(map(tuple, again.tolist()))
 
     return compared(expected, specified)
 
@@ -202,17 +200,15 @@ def _bijections() -> Certificate:
         f"{name}, with {what}": f"{point} goes to " for name, point in mistaken.items() for what in mistakes
     }
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for name, row in stated.MAPS.items():
             layout, due = _layout(name), stated.DEFECTS.get(name, "")
-            found[name] = _told(name, layout.rank_defect(), due), _told(name, layout.defect(), due)
+            yield name, (_told(name, layout.rank_defect(), due), _told(name, layout.defect(), due))
             if row.one_to_one:
                 fields = (layout.source, layout.target, layout.digits, layout.origin, layout.carries)
                 for what, kind in mistakes.items():
                     said = kind(name, *fields).defect()
-                    found[f"{name}, with {what}"] = _told(name, said, f"{mistaken[name]} goes to ")
-        return found
+                    yield f"{name}, with {what}", _told(name, said, f"{mistaken[name]} goes to ")
 
     return compared(expected, specified)
 
@@ -224,8 +220,7 @@ def _regrouped() -> Certificate:
         images = [stated.joined(row.image(point), row.target) for point in row.points()]
         expected[name] = [stated.split(image, target) for image in images] if source else "refused"
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for name, (of, source, target) in stated.REGROUPED.items():
             axes = source or (("x", 3), ("y", 8))
             try:
@@ -233,28 +228,25 @@ def _regrouped() -> Certificate:
                     source=[Axis(*axis) for axis in axes], target=[Axis(*axis) for axis in target]
                 )
             except ValueError:
-                found[name] = "refused"
+                yield name, "refused"
             else:
                 images = regrouped.images().reshape(-1, len(target))
-                found[name] = list(map(tuple, images.tolist()))
-        return found
+                yield name, list(map(tuple, images.tolist()))
 
     return compared(expected, specified)
 
 
 def _rearranged() -> Certificate:
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for order, (source, target, extents) in stated.ORDERS.items():
             came, went = ([Axis(*axis) for axis in some] for some in (source, target))
             try:
                 layout = rearranged("toy", came, went, order, **extents)
             except ValueError:
-                found[order] = None
+                yield order, None
             else:
                 images = layout.images().reshape(-1, len(target))
-                found[order] = list(map(tuple, images.tolist()))
-        return found
+                yield order, list(map(tuple, images.tolist()))
 
     return compared({order: stated.reordered(order) for order in stated.ORDERS}, specified)
 
@@ -284,24 +276,25 @@ def _packed() -> Certificate:
             "places": [(at // count, at % count * container + low) for at in range(2 * count)],
         }
 
-    def specified() -> Mapping[tuple[str, int, int], object]:
+    def specified() -> Iterator[tuple[tuple[str, int, int], object]]:
         alg = NumpyAlgebra()
-        found: dict[tuple[str, int, int], object] = {}
         for fmt, container, low in _PACKINGS:
             packing = Packing(fmt, container, low)
             registers = np.array(words[packing.word.bits], dtype=packing.word.storage)
             elements = packing.unpack(alg, registers)
             count = packing.per_register
             places = packing.places(np.arange(2 * count))
-            found[fmt.name, container, low] = {
-                "elements": elements.tolist(),
-                "words": packing.pack(alg, elements).tolist(),
-                "width": packing.word.bits,
-                "registers": [count, packing.registers(count), packing.registers(3 * count)],
-                "padding": packing.padding,
-                "places": list(zip(places["register"].tolist(), places["bit"].tolist(), strict=True)),
-            }
-        return found
+            yield (
+                (fmt.name, container, low),
+                {
+                    "elements": elements.tolist(),
+                    "words": packing.pack(alg, elements).tolist(),
+                    "width": packing.word.bits,
+                    "registers": [count, packing.registers(count), packing.registers(3 * count)],
+                    "padding": packing.padding,
+                    "places": list(zip(places["register"].tolist(), places["bit"].tolist(), strict=True)),
+                },
+            )
 
     return compared(expected, specified)
 
@@ -332,28 +325,27 @@ def _selected() -> Certificate:
             only = np.where(np.arange(4)[:, None] % 2 == row, written, 0)
             expected[half, row] = number[half, row].tolist(), only.tolist()
 
-    def specified() -> Mapping[object, object]:
+    def specified() -> Iterator[tuple[object, object]]:
         alg = NumpyAlgebra()
         whole = Selection(fragment)
         matrix = whole.gather(alg, words)
-        found: dict[object, object] = {
+        yield from {
             "all": (
                 matrix.tolist(), whole.scatter(alg, matrix).tolist(), whole.word.bits, whole.words,
                 fragment.shape, fragment.elements, fragment.registers,
             )
-        }  # fmt: skip
-        found["wide"] = wide.shape, wide.elements, wide.registers
+        }.items()  # fmt: skip
+        yield "wide", (wide.shape, wide.elements, wide.registers)
         for half in (0, 1):
             picked = Selection(fragment, (half,))
             part = picked.gather(alg, words)
-            found[half] = part.tolist(), picked.scatter(alg, part).tolist()
+            yield half, (part.tolist(), picked.scatter(alg, part).tolist())
             batch = np.stack([part + np.uint8(1)] * 3)
             again = picked.scatter(alg, batch)
-            found[half, "batch"] = picked.gather(alg, again).tolist(), again.shape[1:]
+            yield (half, "batch"), (picked.gather(alg, again).tolist(), again.shape[1:])
             for row in (0, 1):
                 line = Selection(fragment, (half, row))
                 part = line.gather(alg, words)
-                found[half, row] = part.tolist(), line.scatter(alg, part).tolist()
-        return found
+                yield (half, row), (part.tolist(), line.scatter(alg, part).tolist())
 
     return compared(expected, specified)

@@ -128,8 +128,7 @@ def _written(notation: Notation, operands: Operands) -> Certificate:
         if notation is Notation.LINEAR and len(extents_of(*each)) > 2:
             expected[each, "one matrix"] = "equal"
 
-    def specified() -> Mapping[object, object]:
-        found: dict[object, object] = {}
+    def specified() -> Iterator[tuple[object, object]]:
         for instruction, operand in operands():
             text, extents = written_layout(instruction, operand, notation), extents_of(instruction, operand)
             names = _names(instruction, operand)
@@ -139,16 +138,15 @@ def _written(notation: Notation, operands: Operands) -> Certificate:
                 spelled = list(spelled_in_cute(text))
                 if len(extents) == 2:
                     verdict = compare(text.partition(":")[0]).verdict.value
-                    found[(instruction, operand), "without strides"] = verdict
+                    yield ((instruction, operand), "without strides"), verdict
             else:
                 said = by_vectors(stated.linear(text), len(extents), *names)
                 spelled = [text, text.replace(" = ", ": ")]
                 if len(extents) > 2:
                     one = compare(_of_one_matrix(instruction, operand)).verdict.value
-                    found[(instruction, operand), "one matrix"] = one
-            found[instruction, operand] = said
-            found[(instruction, operand), "compared"] = {compare(each).verdict.value for each in spelled}
-        return found
+                    yield ((instruction, operand), "one matrix"), one
+            yield (instruction, operand), said
+            yield ((instruction, operand), "compared"), {compare(each).verdict.value for each in spelled}
 
     return compared(expected, specified)
 
@@ -188,11 +186,12 @@ _Changed = tuple[str, str, str | None]
 
 
 def _verdicts(change: str, operands: Operands) -> Certificate:
-    expected: dict[object, object] = {}
-    for instruction, operand in operands():
-        if len(extents_of(instruction, operand)) == 2:
-            for text, verdict, permutation in _changed(change, instruction, operand):
-                expected[instruction, operand, text] = verdict, permutation
+    expected: dict[object, object] = {
+        (instruction, operand, text): (verdict, permutation)
+        for instruction, operand in operands()
+        if len(extents_of(instruction, operand)) == 2
+        for text, verdict, permutation in _changed(change, instruction, operand)
+    }
 
     def told(instruction: str, operand: str, text: str) -> object:
         comparison = compare_layout(instruction, operand, text)

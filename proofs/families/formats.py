@@ -1,11 +1,12 @@
-"""Number formats are what their standards say: widths, constants, special encodings."""
+"""Number formats, open points and words are what their standards and documents say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +14,16 @@ from ...spec.algebra import Operand
 from ...spec.errors import InputError
 from ...spec.float_encoding import rounded
 from ...spec.formats import FORMATS, FloatFormat, Format, IntegerFormat
+from ...spec.instruction_set import instruction_set
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
 from ...spec.rounding_bound import underflow_unit, unit_roundoff
 from ...spec.values import checked_encodings
-from ..comparison import compared
-from ..obligation import Case, Certificate, Method
-from ..refusals import refusal_is
+from ..comparison import REFUSED, compared, refusal_is
+from ..obligation import Case, Certificate, Method, Theorem
+from ..stated import choices as stated_choices
 from ..stated import formats as stated
+from ..table_theorem import answered, table_theorem
 
 TITLE = "the element types have the widths, constants and special encodings of their standards"
 
@@ -156,3 +159,63 @@ def _specified(fmt: FloatFormat, encodings: list[int]) -> Mapping[str, object]:
     found |= _words_specified(fmt)
     found |= _errors_specified(fmt)
     return found
+
+
+SOURCES = {
+    "power": "Power ISA 3.1 section 7.2; QEMU 7.2",
+    "pto": "pto-isa headers and simulator at 3186c381",
+    "ptx": "PTX ISA 9.7.14; MMA-Sim (arXiv 2511.10909)",
+    "mfma": "CDNA4 ISA chapter 7; MMA-Sim (arXiv 2511.10909)",
+}
+"""What leaves the points open."""
+
+Named = Callable[[list[str]], Any]
+"""Reads ``--choice`` arguments."""
+
+
+def choices(isa: str, named: Named) -> Theorem:
+    """Return the theorem that the open points of an instruction set are the listed ones."""
+    return table_theorem(
+        f"{isa}/stated/choices",
+        "open points have the listed readings, defaults and presets, and arguments choose among them",
+        "∀ points: names, readings and the default are the listed ones; ∀ presets and ∀ point=reading: the "
+        "choices are the listed ones; the last argument counts; what is not listed is refused",
+        SOURCES[isa],
+        lambda: {"points": lambda: _points(isa), "arguments": lambda: _arguments(isa, named)},
+    )
+
+
+def _points(isa: str) -> Certificate:
+    def specified() -> Mapping[str, object]:
+        return {
+            point.name: (point.default, *(name for name in point.option_names if name != point.default))
+            for point in instruction_set(isa).open_points
+        } | {"presets": sorted(instruction_set(isa).presets)}
+
+    return compared({**stated_choices.points(isa), "presets": sorted(stated_choices.presets(isa))}, specified)
+
+
+def _arguments(isa: str, named: Named) -> Certificate:
+    points, presets = stated_choices.points(isa), stated_choices.presets(isa)
+    defaults = {point: readings[0] for point, readings in points.items()}
+    expected: dict[tuple[str, ...], object] = {
+        (): defaults,
+        **{(name,): each for name, each in presets.items()},
+    }
+    for point, readings in points.items():
+        for reading in readings:
+            expected[f"{point}={reading}",] = {**defaults, point: reading}
+            for name, each in presets.items():
+                expected[name, f"{point}={reading}"] = {**each, point: reading}
+                expected[f"{point}={reading}", name] = each
+        expected[f"{point}={readings[0]}x",] = "refused"
+        expected[point,] = presets.get(point, "refused")
+    expected["nothing=default",] = expected["nothing",] = "refused"
+
+    return answered(expected, lambda *arguments: _chosen(arguments, named, list(points)))
+
+
+@refusal_is(REFUSED)
+def _chosen(arguments: tuple[str, ...], named: Named, points: list[str]) -> object:
+    found = named(list(arguments))
+    return {point: getattr(found, point.replace("-", "_")) for point in points}

@@ -8,9 +8,9 @@ from ...spec.formats import Format
 from ..obligation import Case, Theorem, theorem
 from . import formats
 from .arithmetic import Step, fused
-from .choices import Named, choices
 from .conversions import conversions
 from .digit_layouts import digit_layouts
+from .formats import Named, choices
 from .matrix_sums import matrix_sums
 from .named_arrays import named_arrays
 from .packed_bytes import packed_bytes

@@ -1,4 +1,4 @@
-"""Layouts: bijections, and what is read from registers and written to them where a layout says.
+"""Layouts and transport: bijections, registers, and what is stored and loaded again.
 
 An instruction set names its layouts, and says how its registers are read as matrices; of fragments
 `held_in` knows that::
@@ -10,6 +10,20 @@ An instruction set names its layouts, and says how its registers are read as mat
     @theorem("mfma/layout/executed", "registers are read and written where the layout says", …)
     def executed() -> Iterator[Case]:
         return readings({form.name: held_in(form.fragment("a")) for form in FORMS})
+
+An instruction set says how its registers hold matrices (of fragments `layouts.held_in` does), and how an
+instruction on registers calls the product of matrices::
+
+    @theorem("mfma/transport/product", "the instruction on registers is the product of the matrices …", …)
+    def product() -> Iterator[Case]:
+        for form in FORMS:
+            operands = {role: RegisterOperand(held_in(form.fragment(role))) for role in "abc"}
+
+            def execute(alg: Algebra, registers: Registers, multiply: Multiply) -> Array:
+                return on_registers(alg, form, **registers, multiply=multiply)
+
+            goal = partial(sees_matrices, operands, held_in(form.fragment("d")), execute)
+            yield Case(form.name, goal, method=Method.STRUCTURAL)
 """
 
 from __future__ import annotations
@@ -17,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,17 +39,7 @@ from ...spec.algebra import Algebra, Array
 from ...spec.formats import Format
 from ...spec.fragment import Fragment
 from ...spec.layout import Axis, Layout
-from ..obligation import (
-    Case,
-    Certificate,
-    Equation,
-    Inputs,
-    Method,
-    Property,
-    Variable,
-    holds,
-    immediate,
-)
+from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Variable, holds, immediate
 
 COORDINATE = immediate(16)
 
@@ -144,3 +149,75 @@ def _read(held: HeldMatrix) -> Property:
             yield Equation(again, registers, held.registers.format, label="written = read")
 
     return Property((held.registers,), claim)
+
+
+Move = Callable[[Algebra, Array], Array]
+"""Loads or stores."""
+
+
+def inverse(there: Move, back: Move, sides: tuple[Variable, Variable]) -> Property:
+    """Return the claim that two moves undo each other, from either side.
+
+    Parameters
+    ----------
+    there, back : callable
+        From the first side to the second, and from the second to the first.
+    sides : pair of Variable
+        What is moved.
+    """
+    one, other = sides
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        yield Equation(back(alg, there(alg, v[one.name])), v[one.name], one.format, label=one.name)
+        yield Equation(there(alg, back(alg, v[other.name])), v[other.name], other.format, label=other.name)
+
+    return Property(sides, claim)
+
+
+class RegisterOperand(NamedTuple):
+    """An operand of an instruction on registers.
+
+    Attributes
+    ----------
+    held : HeldMatrix
+        Everything in the registers.
+    selected : tuple of int
+        What of it the instruction takes: all, or one index for each leading axis.
+    """
+
+    held: HeldMatrix
+    selected: tuple[int, ...] = ()
+
+
+Registers = Mapping[str, Array]
+Multiply = Callable[[Mapping[str, Array]], Array]
+"""Maps matrices by name to D."""
+
+Execute = Callable[[Algebra, Registers, Multiply], Array]
+"""Executes an instruction on registers by name with a product of matrices; returns D's registers."""
+
+
+def sees_matrices(operands: Mapping[str, RegisterOperand], d: HeldMatrix, execute: Execute) -> Property:
+    """Return the claim that an instruction multiplies the matrices that its registers hold.
+
+    It gives the product these matrices, and puts any D that the product returns where D is read: whatever
+    the product computes. What is not selected is arbitrary.
+    """
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        given: list[Mapping[str, Array]] = []
+
+        def multiply(matrices: Mapping[str, Array]) -> Array:
+            """Return f(matrices): as f is arbitrary, any matrix."""
+            given.append(matrices)
+            return np.asarray(v["d"])
+
+        registers = {name: operand.held.scatter(alg, v[name]) for name, operand in operands.items()}
+        result = execute(alg, registers, multiply)
+        for name, (held, selected) in operands.items():
+            rest = (slice(None),) * (len(held.shape) - len(selected))
+            yield Equation(given[0][name], v[name][(..., *selected, *rest)], held.format, label=name)
+        yield Equation(d.gather(alg, result), v["d"], d.format, label="d")
+
+    matrices = {**{name: operand.held for name, operand in operands.items()}, "d": d}
+    return Property(tuple(Variable(name, held.format, held.shape) for name, held in matrices.items()), claim)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -52,15 +52,13 @@ def _integers() -> Certificate:
         for mask in masks
     }
 
-    def specified() -> Mapping[tuple[int, tuple[bool, ...] | None], object]:
-        found: dict[tuple[int, tuple[bool, ...] | None], object] = {}
+    def specified() -> Iterator[tuple[tuple[int, tuple[bool, ...] | None], object]]:
         for count, mask in expected:
             x = rows[count].astype(np.int8).view(np.uint8)[:, None]
             y = columns[count].astype(np.uint8)
             live = None if mask is None else np.array(mask[:count], dtype=bool)
             total = np.asarray(integer_sum(NumpyAlgebra(), (x, S8), (y, U8), live))
-            found[count, mask] = np.broadcast_to(total, (2, 3)).tolist()
-        return found
+            yield (count, mask), np.broadcast_to(total, (2, 3)).tolist()
 
     return compared(expected, specified)
 
@@ -108,15 +106,13 @@ def _chains() -> Certificate:
         for direction in stated.DIRECTIONS
     }
 
-    def specified() -> Mapping[tuple[str, bool, str], int]:
-        found = {}
+    def specified() -> Iterator[tuple[tuple[str, bool, str], int]]:
         for name, fused, direction in expected:
             x, y, start = _ROWS[name]
             first = None if start is None else _operand(start, F16)
             once = rounded(NumpyAlgebra(), Rounding(stated.DIRECTIONS.index(direction)))
             total = chain(once if fused else unfused(once), F16, _operand(x, F16), _operand(y, F16), first)
-            found[name, fused, direction] = int(total.bits)
-        return found
+            yield (name, fused, direction), int(total.bits)
 
     return compared(expected, specified)
 
@@ -134,12 +130,10 @@ def _flushed() -> Certificate:
         sign = 1 << exponent + fraction
         expected[name] = [code & sign if code % sign < 1 << fraction else code for code in codes]
 
-    def specified() -> Mapping[str, list[int]]:
-        found = {}
+    def specified() -> Iterator[tuple[str, list[int]]]:
         for fmt in (F16, BF16, E4M3, TF32):
             bits = np.array(given[fmt.name]).astype(fmt.storage) << fmt.padding_bits
-            found[fmt.name] = (flushed(NumpyAlgebra(), Operand(bits, fmt)).bits >> fmt.padding_bits).tolist()
-        return found
+            yield fmt.name, (flushed(NumpyAlgebra(), Operand(bits, fmt)).bits >> fmt.padding_bits).tolist()
 
     return compared(expected, specified)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,8 @@ from ...spec.operand_arrays import (
     in_blocks,
     read,
 )
-from ..comparison import compared
+from ..comparison import REFUSED, compared, refusal_is
 from ..obligation import Certificate, Theorem
-from ..refusals import REFUSED, refusal_is
 from ..table_theorem import table_theorem
 
 
@@ -187,25 +186,23 @@ def _literals() -> Certificate:
         "unknown": (DrawnArrays({"a": one, "w": three, "b": one}, 1), REFUSED),
     }
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for name, (arrays, _) in table.items():
             try:
                 said = read("toy", operands, arrays)
             except InputError:
-                found[name] = REFUSED
+                yield name, REFUSED
             else:
-                found[name] = {key: array.tolist() for key, array in said.items()}
+                yield name, {key: array.tolist() for key, array in said.items()}
         memory = DrawnArrays({"a": one, "w": three}, 1)
         for size in (1, 3):
             data = DrawnArrays({"m": np.arange(size, dtype=np.uint8)}, None)
-            found[f"memory of {size}"] = read("toy", {"m": ByteArray()}, data)["m"].tolist()
-        found["memory is not drawn"] = _refuses(lambda: read("toy", {**operands, "m": ByteArray()}, memory))
-        found["what is not needed is not drawn"] = sorted(read("toy", operands, memory, {"m": ByteArray()}))
+            yield f"memory of {size}", read("toy", {"m": ByteArray()}, data)["m"].tolist()
+        yield "memory is not drawn", _refuses(lambda: read("toy", {**operands, "m": ByteArray()}, memory))
+        yield "what is not needed is not drawn", sorted(read("toy", operands, memory, {"m": ByteArray()}))
         both = DrawnArrays({"a": one, "w": three, "x": one}, 1)
-        found["what is not needed without a shape"] = sorted(read("toy", operands, both, UNREAD))
-        found["as a mapping"] = len(memory), list(memory), "a" in memory
-        return found
+        yield "what is not needed without a shape", sorted(read("toy", operands, both, UNREAD))
+        yield "as a mapping", (len(memory), list(memory), "a" in memory)
 
     expected: dict[str, object] = {name: said for name, (_, said) in table.items()}
     expected |= {"memory of 1": [0], "memory of 3": [0, 1, 2]}
@@ -285,15 +282,14 @@ def _batches() -> Certificate:
             s = np.broadcast_to(left.sum(axis=-1), d.shape[:-2])
             expected[name, work] = d.tolist(), s.tolist()
 
-    def specified() -> Mapping[object, object]:
+    def specified() -> Iterator[tuple[object, object]]:
         axes = {"x": 1, "y": 1}
         wrong = {"x": x, "y": np.zeros((3, 2))}
-        found: dict[object, object] = {"not broadcasting": _refuses(lambda: in_blocks(outer, wrong, axes, 1))}
+        yield from {"not broadcasting": _refuses(lambda: in_blocks(outer, wrong, axes, 1))}.items()
         for name, (left, right) in pairs.items():
             for work in (1, 1 << 10, 1 << 30):
                 done = in_blocks(outer, {"x": left, "y": right}, axes, work)
-                found[name, work] = done["d"].tolist(), done["s"].tolist()
-        return found
+                yield (name, work), (done["d"].tolist(), done["s"].tolist())
 
     return compared(expected, specified)
 

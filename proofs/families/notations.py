@@ -15,8 +15,8 @@ from ...spec.foreign_layouts.comparison import Comparison
 from ...spec.formats import F16, F32
 from ...spec.fragment import Fragment, Packing
 from ...spec.layout import Axis, Digit, Layout
+from ..comparison import refused
 from ..obligation import Certificate, Theorem
-from ..refusals import refused
 from ..stated import foreign_layouts as stated
 from ..stated import notations as fragments
 from ..table_theorem import answered, table_theorem

@@ -9,9 +9,8 @@ import numpy as np
 from ...spec.errors import UnsupportedError
 from ...spec.formats import B1, E3M2, F64, S2, S4, S8, U32, U64, Format, IntegerFormat
 from ...spec.numpy_algebra import NumpyAlgebra
-from ..comparison import compared
+from ..comparison import compared, refusal_is
 from ..obligation import Certificate, Theorem
-from ..refusals import refusal_is
 from ..table_theorem import table_theorem
 
 _WHOLE: tuple[Format, ...] = (B1, S4, S8, IntegerFormat("h", 16, signed=False), U32, F64)

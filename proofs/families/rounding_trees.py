@@ -13,8 +13,7 @@ from itertools import product
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import F64
 from ...spec.rounding_bound import error_bound, growth_after_rounding
-from ..induction import Induction, induction
-from ..invariants import Formula, Instance, Transition
+from ..induction import Formula, Induction, Instance, Transition, induction
 from ..obligation import Equation, Inputs, RingProperty, Variable
 
 RING_ELEMENT = F64

@@ -18,8 +18,8 @@ from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import F64, UE4M3, UE8M0, FloatFormat
 from ...spec.matrix_product import scaled
 from ...spec.rounding import Rounding
-from ..entailment import Entailment, Use
 from ..enumeration import enumerated
+from ..instances import Entailment, Use
 from ..obligation import (
     Certificate,
     Equality,

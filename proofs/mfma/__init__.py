@@ -3,8 +3,8 @@
 FAMILIES = {
     "layout": ("layouts",),
     "blocked": ("blocked",),
-    "numerics": ("exact_steps", "shortened", "pairwise", "chains"),
-    "foreign": ("foreign_layouts",),
+    "numerics": ("numerics",),
+    "foreign": ("layouts",),
     "stated": ("documented", "results"),
     "legal": ("legality",),
 }

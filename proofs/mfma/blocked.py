@@ -12,9 +12,15 @@ from ...spec.mfma.choices import SEQUENTIAL, UNSPECIFIED, Choices
 from ...spec.mfma.product import Modifiers, product
 from ...spec.mfma.targets import TARGETS, Target
 from ..families import blocked
-from ..families.block_products import BlockOperand, BlockProduct, Blocks
+from ..families.block_products import (
+    BlockOperand,
+    BlockProduct,
+    Blocks,
+    one_after_the_other,
+    outer,
+    power_of_two,
+)
 from ..families.blocked import Loops
-from ..families.sums import one_after_the_other, outer, power_of_two
 
 SOURCE = "CDNA4 ISA chapter 7 (D = C + A x B); the loops are those of hipBLASLt and Composable Kernel"
 

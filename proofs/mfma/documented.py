@@ -16,14 +16,12 @@ from ...spec.mfma.encoding import encode
 from ...spec.mfma.instructions import Constant
 from ...spec.mfma.legality import notes, violations
 from ...spec.mfma.targets import TARGETS, Target, target_named
-from ..comparison import compared
+from ..comparison import REFUSED, compared, refusal_is, refused
 from ..families.generic import generic_theorems
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is, refused
 from ..table_theorem import Table, answered, table_theorem
 from ..text_tables import table
 from .stated import instructions as stated
-from .stated import texts
 
 STATED = f"{__package__}.stated"
 """The package of the tables."""
@@ -135,12 +133,12 @@ def _written() -> Certificate:
 
 
 def _names() -> Certificate:
-    expected = dict.fromkeys(texts.UNMODELLED, "unmodelled") | dict.fromkeys(texts.UNKNOWN, "unknown")
+    expected = dict.fromkeys(stated.UNMODELLED, "unmodelled") | dict.fromkeys(stated.UNKNOWN, "unknown")
     expected |= {mnemonic: "known" for _, mnemonic in stated.INSTRUCTIONS}
     padding = 200 - len("a[0:15], v[0:1], v[2:3], a[0:15] blgp:1")
     line = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15] " + " " * padding
     expected |= {f"{line}blgp:1": "known", f"{line} blgp:1": "unknown", "": "unknown", "// x": "unknown"}
-    begins = {f"{name.upper()} // x": "_".join(name.split("_")[:2]) for name in texts.UNMODELLED}
+    begins = {f"{name.upper()} // x": "_".join(name.split("_")[:2]) for name in stated.UNMODELLED}
     begins["all"] = " ".join(sorted(set(begins.values())))
 
     def specified() -> Mapping[str, str]:
@@ -180,19 +178,20 @@ def _elsewhere() -> Certificate:
         if (target, mnemonic) not in stated.INSTRUCTIONS:
             expected[mnemonic, target] = expected[f"{mnemonic} blgp:1", target] = []
 
-    def specified() -> Mapping[tuple[str, str], object]:
-        found: dict[tuple[str, str], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for text, target in expected:
             mnemonic, _, modifiers = text.partition(" ")
             written = parse(f"{mnemonic} {_OPERANDS} {modifiers}" if modifiers else mnemonic)
             kinds = sorted({note.kind.name.lower() for note in notes(written, target_named(target))})
             row, chosen = written.somewhere
-            found[text, target] = (
-                (chosen.name, row.opcode(chosen) is not None, kinds)
-                if (target, text) in stated.INSTRUCTIONS
-                else kinds
+            yield (
+                (text, target),
+                (
+                    (chosen.name, row.opcode(chosen) is not None, kinds)
+                    if (target, text) in stated.INSTRUCTIONS
+                    else kinds
+                ),
             )
-        return found
 
     return compared(expected, specified)
 
@@ -237,12 +236,10 @@ def _constants() -> Certificate:
     """Return the claim that numbers in the place of C are the listed bits and codes."""
     expected: dict[tuple[str, int], object] = {**_CONSTANTS, **dict.fromkeys(_TOO_WIDE, (None, None))}
 
-    def specified() -> Mapping[tuple[str, int], object]:
-        found: dict[tuple[str, int], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, int], object]]:
         for text, bits in expected:
             constant = Constant(float(text) if "." in text else int(text, 0), text)
-            found[text, bits] = constant.pattern(bits), constant.code(bits)
-        return found
+            yield (text, bits), (constant.pattern(bits), constant.code(bits))
 
     return compared(expected, specified)
 

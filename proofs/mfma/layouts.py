@@ -1,4 +1,4 @@
-"""Layouts of MFMA: bijections, the printed table of bits, what the modifiers make lanes read."""
+"""Layouts of MFMA: bijections, the printed table of bits, modifiers, and the notations of other tools."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ...spec.mfma.layouts import fragment, layout
 from ...spec.mfma.product import Modifiers, lanes_of_a
 from ...spec.mfma.targets import TARGETS, Target
 from ..enumeration import enumerated
+from ..families.foreign_layouts import foreign_layouts
 from ..families.layouts import COORDINATE, bijections, held_in, readings
 from ..obligation import (
     Case,
@@ -191,4 +192,16 @@ def _read_alike(row: MatrixMultiply, cbsz: int, abids: Iterable[int]) -> Propert
     return Property((LANE,), claim, abstract=False)
 
 
-THEOREMS = (bijection, executed, printed, broadcast)
+def _operands() -> Iterator[tuple[str, str]]:
+    for row in shapes().values():
+        for operand in "abd":
+            yield str(row), operand
+
+
+THEOREMS = (
+    bijection,
+    executed,
+    printed,
+    broadcast,
+    *foreign_layouts("mfma", _operands),
+)

@@ -8,9 +8,8 @@ from ...spec.mfma.assembly import parse
 from ...spec.mfma.encoding import FIELDS, encode
 from ...spec.mfma.legality import RULES, violations
 from ...spec.mfma.targets import target_named
-from ..comparison import compared
+from ..comparison import compared, refusal_is
 from ..obligation import Certificate
-from ..refusals import refusal_is
 from ..table_theorem import answered, table_theorem
 from .stated.rules import CITED, Line, broken, encoded, lines
 

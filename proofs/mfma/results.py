@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -15,13 +15,12 @@ from ...spec.mfma.choices import choices_named
 from ...spec.mfma.product import Modifiers, product
 from ...spec.mfma.targets import target_named
 from ...spec.numpy_algebra import NumpyAlgebra
-from ..comparison import compared, whole_numbers
+from ..comparison import compared, refusal_is, whole_numbers
 from ..obligation import Certificate
-from ..refusals import refusal_is
 from ..table_theorem import Table, table_theorem
 from .documented import STATED
+from .stated import instructions
 from .stated import instructions as table
-from .stated import products
 
 WIDTHS = {"f64": 64, "f32": 32, "xf32": 32, "i32": 32, "f16": 16, "bf16": 16, "i8": 8, "fp8": 8, "bf8": 8}
 
@@ -118,17 +117,15 @@ def _unspecified() -> Certificate:
         choices = choices_named(["accumulation=unspecified"])
         return product(NumpyAlgebra(), row, target, **matrices, modifiers=Modifiers(), choices=choices)
 
-    def specified() -> Mapping[str, object]:
+    def specified() -> Iterator[tuple[str, object]]:
         zeros = {name: np.zeros((16, 16), dtype=np.uint32 if name == "c" else np.uint16) for name in "abc"}
         before = computed(zeros)
-        found: dict[str, object] = {}
         for name, at in changes.items():
             matrix = zeros[name].copy()
             matrix[at] = 1
-            found[name] = (computed({**zeros, name: matrix}) != before).tolist()
+            yield name, (computed({**zeros, name: matrix}) != before).tolist()
         none = Modifiers()
-        found["modifiers"] = none.cbsz, none.abid, none.blgp, none.neg
-        return found
+        yield "modifiers", (none.cbsz, none.abid, none.blgp, none.neg)
 
     return compared(expected, specified)
 
@@ -169,12 +166,12 @@ class _Lanes:
     def __init__(self, instruction: _Instruction) -> None:
         i = self.instruction = instruction
         held = {name: int(np.prod(i.shape(name))) // 64 for name in "abc"}
-        a = products.lanes_of_factor(i.m, i.blocks, held["a"])
-        block, column, k = products.lanes_of_factor(i.n, i.blocks, held["b"])
+        a = instructions.lanes_of_factor(i.m, i.blocks, held["a"])
+        block, column, k = instructions.lanes_of_factor(i.n, i.blocks, held["b"])
         self.places = {
             "a": a,
             "b": (block, k, column),
-            "c": products.lanes_of_result(i.m, i.n, i.blocks, i.types["c"] == "f64"),
+            "c": instructions.lanes_of_result(i.m, i.n, i.blocks, i.types["c"] == "f64"),
         }
 
     def place(self, name: str) -> tuple[Array, ...]:
@@ -218,41 +215,38 @@ def _products(target: str) -> Certificate:
         if "fp8" not in name and "bf8" not in name:
             expected[f"{name} on registers"] = expected[name]
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for name in names:
             instruction = _Instruction(name.removeprefix("v_mfma_"), target)
             given, lanes = _operands(instruction), _Lanes(instruction)
             read = instruction_set("mfma").read(instruction.text)
             done = read.execute(given, as_registers=False, rounding=None, choices=[], target=target)
-            found[name] = done["d"].astype(int).tolist()
+            yield name, done["d"].astype(int).tolist()
             if f"{name} on registers" in expected:
                 words = {each: lanes.registers(each, matrix) for each, matrix in given.items()}
                 d = instruction.execute(words, registers=True)
                 kind = {"i32": "<i4", "f64": "<f8"}.get(instruction.types["d"], "<f4")
                 elements = np.ascontiguousarray(d).view(kind).astype(int)
-                found[f"{name} on registers"] = lanes.matrix("d", elements).tolist()
-        return found
+                yield f"{name} on registers", lanes.matrix("d", elements).tolist()
 
     return compared(expected, specified)
 
 
 def _modified(reading: str) -> Certificate:
     expected: dict[str, object] = {}
-    for name, cbsz, abid, blgp in products.MODIFIED:
+    for name, cbsz, abid, blgp in instructions.MODIFIED:
         instruction = _Instruction(f"{name} cbsz:{cbsz} abid:{abid} blgp:{blgp}", "gfx942")
         given, lanes = _operands(instruction), _Lanes(instruction)
         lane = np.arange(64)
-        from_a = products.broadcast(lane, instruction.m, cbsz, abid, reading)
-        from_b = products.permuted(lane, blgp)
+        from_a = instructions.broadcast(lane, instruction.m, cbsz, abid, reading)
+        from_b = instructions.permuted(lane, blgp)
         seen = {
             operand: lanes.matrix(operand, given[operand][lanes.place(operand)][source])
             for operand, source in (("a", from_a), ("b", from_b))
         }
         expected[instruction.text] = (given["c"] + seen["a"] @ seen["b"]).tolist()
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for text in expected:
             name, _, modifiers = text.removeprefix("v_mfma_").partition(" ")
             instruction = _Instruction(f"{name} {modifiers[modifiers.index('cbsz') :]}", "gfx942")
@@ -264,8 +258,7 @@ def _modified(reading: str) -> Certificate:
                 choices=[f"broadcast={reading}"],
                 target="gfx942",
             )
-            found[text] = done["d"].astype(int).tolist()
-        return found
+            yield text, done["d"].astype(int).tolist()
 
     return compared(expected, specified)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +13,18 @@ from ...spec.formats import F32, U32, FloatFormat
 from ...spec.power.catalogue import FAMILIES, UPDATES, Family, FloatFamily, IntegerFamily, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.power.rank_k_update import SIGNIFICAND_24, Live
-from ..families.block_products import BlockOperand, BlockProduct, sum_of_products
-from ..families.blocked import Loops, split_k, split_k_step, tiles
+from ...spec.rounding import Rounding
+from ..families.block_products import (
+    BlockOperand,
+    BlockProduct,
+    one_after_the_other,
+    outer,
+    power_of_two,
+    sum_of_products,
+)
+from ..families.blocked import Loops, split_k, split_k_step, tiles, zero_lane
 from ..families.chains import Chain, adds, over_the_reals, polynomial
-from ..families.sums import one_after_the_other, outer, power_of_two
-from ..families.zero_lanes import zero_lane
-from ..induction import induction
-from ..invariants import Same
+from ..induction import Same, induction
 from ..obligation import (
     RN,
     Case,
@@ -61,8 +67,8 @@ def full_product_step(
     fmt = family.result
 
     def rounded(target: FloatFormat, products: list[tuple[Operand, Operand]], addends: list[Operand],
-                operands: list[Operand]) -> Operand:  # fmt: skip
-        total = Operand(alg.fused(target, v["rounding"], products, addends), target)
+                operands: list[Operand], direction: Rounding | Any = v["rounding"]) -> Operand:  # fmt: skip
+        total = Operand(alg.fused(target, direction, products, addends), target)
         return total if choices.nan == "default" else Operand(alg.propagate_nan(total, operands), target)
 
     def signed(operand: Operand, negative: bool) -> Operand:
@@ -76,9 +82,10 @@ def full_product_step(
         return signed(rounded(fmt, pairs, old, [xk, *old, yk]), update.negative_product).bits
     old = [] if acc is None else [signed(Operand(acc, fmt), update.negative_accumulator)]
     wide = SIGNIFICAND_24 if family.x.exponent_bits == F32.exponent_bits else fmt
-    first = rounded(wide, pairs[:1], [], list(pairs[0]))
     target = wide if choices.bf16_sum == "two-step" else fmt
-    total = rounded(target, pairs[1:], [first], [pairs[1][0], first, pairs[1][1]])
+    direction = v["rounding"] if target is fmt or choices.bf16_direction == "fpscr" else Rounding.NEAREST_EVEN
+    first = rounded(wide, pairs[:1], [], list(pairs[0]), direction)
+    total = rounded(target, pairs[1:], [first], [pairs[1][0], first, pairs[1][1]], direction)
     total = signed(total, update.negative_product)
     if acc is None and target is fmt:
         return total.bits

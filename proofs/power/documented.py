@@ -1,4 +1,4 @@
-"""The instruction table and the encodings are those that the ISA prints."""
+"""The instruction table, the encodings and the rules are those that the ISA prints."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from ...spec.power.choices import choices_named
 from ...spec.power.encoding import LAYOUTS, decode
 from ...spec.power.forms import FORMS, mask_widths
 from ...spec.power.instructions import VSRS_PER_ACCUMULATOR
+from ...spec.power.legality import RULES
 from ...spec.power.memory import Endian
 from ...spec.power.priming import ACCUMULATORS
 from ...spec.power.registers import ACCUMULATOR_ROWS, REGISTER_BITS, REGISTER_BYTES
 from ...spec.power.state import ASSOCIATED_VSRS, VSRS
 from ...spec.power.targets import TARGETS
-from ..comparison import compared
+from ..comparison import REFUSED, broken_rules, compared, refusal_is
 from ..families.generic import generic_theorems
+from ..families.witnesses import witnesses
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is
-from ..table_theorem import Table, table_theorem
-from .stated import built_ins
+from ..table_theorem import Table, answered, table_theorem
+from .stated import instructions, verdicts
 from .stated import instructions as stated
 
 STATED = f"{__package__}.stated"
@@ -154,16 +155,14 @@ def _words(mnemonic: str) -> Certificate:
             value = stated.FACTORS.get(name, 1) << weight
             expected[name, value] = zero | 1 << size - 1 - bit
 
-    def specified() -> Mapping[tuple[str, int], int]:
+    def specified() -> Iterator[tuple[tuple[str, int], int]]:
         form = FORMS[mnemonic]
         layout = LAYOUTS[form]
         nothing = dict.fromkeys((operand.name for operand in form.operands), 0)
-        found = {}
         for name, value in expected:
             values = {**nothing, name: value} if name else nothing
             word = layout.assemble(values)
-            found[name, value] = word if _decoded(word, size) == (mnemonic, values) else -1
-        return found
+            yield (name, value), word if _decoded(word, size) == (mnemonic, values) else -1
 
     return compared(expected, specified)
 
@@ -187,7 +186,7 @@ rank_k_built_ins = table_theorem(
 
 
 def _built_ins() -> Certificate:
-    listed = {name: operands for name, operands in built_ins.OPERANDS.items() if "ger" in name}
+    listed = {name: operands for name, operands in instructions.OPERANDS.items() if "ger" in name}
     expected: dict[str, object] = {"names": sorted(listed)}
     for name, operands in listed.items():
         masks = [int(each[1:]) for each in operands if each.startswith("u")]
@@ -199,19 +198,21 @@ def _built_ins() -> Certificate:
         made = Builtins(NumpyAlgebra(), Endian.LITTLE).rank_k_update(name, acc, *factors, *masks)
         return "taken" if made.shape == acc.shape else "another shape"
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {"names": sorted(name.removeprefix(PREFIX) for name in rank_k_updates())}
+    def specified() -> Iterator[tuple[str, object]]:
+        yield from {"names": sorted(name.removeprefix(PREFIX) for name in rank_k_updates())}.items()
         for name, operands in listed.items():
-            vectors = [built_ins.VECTORS[each] for each in operands if each in built_ins.VECTORS]
+            vectors = [instructions.VECTORS[each] for each in operands if each in instructions.VECTORS]
             most = [(1 << int(each[1:])) - 1 for each in operands if each.startswith("u")]
             greater = [[*most[:at], most[at] + 1, *most[at + 1 :]] for at in range(len(most))]
-            found[name] = (
-                called(name, vectors, most),
-                tuple(called(name, vectors, masks) for masks in greater),
-                called(name, vectors, [*most, 0]),
-                called(name, vectors, most[:-1]) if most else "none",
+            yield (
+                name,
+                (
+                    called(name, vectors, most),
+                    tuple(called(name, vectors, masks) for masks in greater),
+                    called(name, vectors, [*most, 0]),
+                    called(name, vectors, most[:-1]) if most else "none",
+                ),
             )
-        return found
 
     return compared(expected, specified)
 
@@ -226,6 +227,60 @@ def _steps() -> Iterator[tuple[FloatFormat, FloatFormat, FloatFormat]]:
             yield family.x, family.y, family.result
 
 
+rules = witnesses(
+    "power",
+    "the instructions written down for the rule break it and no other; with one operand or the "
+    "target changed they break none",
+    SOURCE,
+    partial(broken_rules, "power"),
+    RULES,
+)
+
+
+legal_registers = table_theorem(
+    "power/legal/registers",
+    "an accumulator excludes its own four registers as operands, and an f64 X is an even pair",
+    "of a form with a single X register and of one with a pair: ∀ AT in 0..8, ∀ X and Y in 0..64 beside a "
+    "fixed other operand: legal ⇔ all exist, X is even where it is a pair, and neither is one of "
+    "VSR[4 AT] to VSR[4 AT + 3]",
+    "Power ISA 3.1 section 7.2; Moreira et al. sections II-B2 and II-B3",
+    lambda: {mnemonic: partial(_legal_registers, mnemonic) for mnemonic in ("xvi8ger4pp", "xvf64gerpp")},
+)
+
+
+def _legal_registers(mnemonic: str) -> Certificate:
+    pair = mnemonic == "xvf64gerpp"
+    expected: dict[str, bool] = {}
+    for at in range(9):
+        for x, y in [(vsr, 62) for vsr in range(65)] + [(62, vsr) for vsr in range(65)]:
+            used = {x, x + pair, y}
+            fits = at < 8 and x < 64 and y < 64 and not (pair and x % 2)
+            expected[f"{mnemonic} a{at},vs{x},vs{y}"] = fits and not used & set(range(4 * at, 4 * at + 4))
+    return answered(expected, lambda text: not broken_rules("power", text, "power10"))
+
+
+complete = table_theorem(
+    "power/legal/complete",
+    "an instruction breaks exactly the rules that the fields of its word and the registers' association say",
+    "∀ instructions, ∀ products of operands about the ends of what each field can hold (X and Y also about "
+    "the registers of the first and last accumulator), ∀ products of masks, too few and too many, on "
+    "POWER10; one of each on the other processors: the rules broken are those decided by the written fields, "
+    "the ISA version, the pairs and the registers of the accumulator",
+    SOURCE,
+    lambda: {name: partial(_complete, updates) for name, updates in (("updates", True), ("moves", False))},
+)
+
+
+def _complete(updates: bool) -> Certificate:
+    return answered(
+        {
+            (verdicts.text(mnemonic, values), target): verdicts.broken(mnemonic, values, target)
+            for mnemonic, values, target in verdicts.instructions(updates=updates)
+        },
+        partial(broken_rules, "power"),
+    )
+
+
 THEOREMS = (
     forms,
     updates,
@@ -234,4 +289,7 @@ THEOREMS = (
     words,
     rank_k_built_ins,
     *generic_theorems("power", _formats, choices_named, _steps),
+    rules,
+    legal_registers,
+    complete,
 )

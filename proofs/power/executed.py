@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -16,9 +16,8 @@ from ...spec.power.float_exceptions import Exceptions, raised, sticky_bits
 from ...spec.power.operand_arrays import rounding_named
 from ...spec.power.rank_k_update import Live, saturation
 from ...spec.rounding import Rounding
-from ..comparison import compared
+from ..comparison import REFUSED, compared, refusal_is, refused
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is, refused
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED
 
@@ -122,13 +121,12 @@ def _views() -> Certificate:
         expected[name, "unprimed"] = True
         expected[name, "alone"] = (x @ y.T).tolist()
 
-    def specified() -> Mapping[object, object]:
-        found: dict[object, object] = {}
+    def specified() -> Iterator[tuple[object, object]]:
         for name, (x_type, y_type, result, _, columns) in _VIEWS.items():
             x, y, acc = given[name]
             text = f"{name}pp a0,vs34,vs36"
             arrays: dict[str, Array] = {"x": x, "y": y, "acc": acc}
-            found[name] = _run(text, arrays, registers=False)["acc"].astype(int).tolist()
+            yield name, _run(text, arrays, registers=False)["acc"].astype(int).tolist()
             types = {"x": x_type, "y": y_type, "acc": result}
             words = {
                 each: np.ascontiguousarray(array.astype(types[each])).view(np.uint8)
@@ -138,12 +136,11 @@ def _views() -> Certificate:
             if name == "xvf64ger":  # a row of two doubles in each register of an accumulator
                 assert flat["acc"].size == 64
             done = np.ascontiguousarray(_run(text, flat)["acc"]).view(result)
-            found[name, "registers"] = done.astype(int).reshape(2, 4, columns).tolist()
+            yield (name, "registers"), done.astype(int).reshape(2, 4, columns).tolist()
             unprimed = {each: array for each, array in arrays.items() if each != "acc"}
             alone = _run(f"{name} a0,vs34,vs36", unprimed, registers=False)["acc"]
-            found[name, "alone"] = alone.astype(int).tolist()
-            found[name, "unprimed"] = refused(partial(_run, text, unprimed, False))
-        return found
+            yield (name, "alone"), alone.astype(int).tolist()
+            yield (name, "unprimed"), refused(partial(_run, text, unprimed, False))
 
     return compared(expected, specified)
 
@@ -239,12 +236,10 @@ def _nans() -> Certificate:
         "all": np.broadcast_to(payloads, (4, 4)).tolist(),
     }
 
-    def specified() -> Mapping[str, object]:
-        found = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for name, arrays in given.items():
             named = dict(zip(("x_bits", "y_bits", "acc_bits"), arrays, strict=True))
-            found[name] = _run("xvf32gerpp a0,vs34,vs36", named, registers=False)["acc_bits"].tolist()
-        return found
+            yield name, _run("xvf32gerpp a0,vs34,vs36", named, registers=False)["acc_bits"].tolist()
 
     return compared(expected, specified)
 

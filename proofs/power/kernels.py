@@ -17,8 +17,7 @@ from ...spec.power.builtins import Builtins
 from ...spec.power.memory import Endian
 from ...spec.rounding import Rounding
 from ..comparison import compared
-from ..induction import induction
-from ..invariants import Commutes, Image, Recursion, Terms
+from ..induction import Commutes, Image, Recursion, Terms, induction
 from ..obligation import (
     RN,
     Case,

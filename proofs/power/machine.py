@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -22,9 +22,8 @@ from ...spec.power.legality import RULES
 from ...spec.power.memory import Endian
 from ...spec.power.registers import ByteImage
 from ...spec.power.state import State, step, with_groups
-from ..comparison import compared
+from ..comparison import REFUSED, compared, refusal_is, refused
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is, refused
 from ..stated import choices
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED
@@ -137,13 +136,11 @@ def _places() -> Certificate:
         bits: [(place * bits // 8, place * bits) for place in range(128 // bits)] for bits in stated.WIDTHS
     }
 
-    def specified() -> Mapping[int, object]:
-        found: dict[int, object] = {}
+    def specified() -> Iterator[tuple[int, object]]:
         for bits in stated.WIDTHS:
             image = ByteImage(IntegerFormat("element", bits, signed=False), bits)
             places = image.places(np.arange(128 // bits))
-            found[bits] = list(zip(places["byte"].tolist(), places["bit"].tolist(), strict=True))
-        return found
+            yield bits, list(zip(places["byte"].tolist(), places["bit"].tolist(), strict=True))
 
     return compared(expected, specified)
 

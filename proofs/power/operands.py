@@ -36,7 +36,7 @@ def readings(update: RankKUpdate) -> list[Choices]:
         return [Choices()]
     points = ["nan"]
     if update.family.x == BF16:
-        points.append("bf16-sum")
+        points += ["bf16-sum", "bf16-direction"]
     if update.negative_product and update.family.rank == 1:
         points.append("negation")
     return list(every_choice(*points))

@@ -23,8 +23,7 @@ from ...spec.power.priming import ACCUMULATORS, CONDITIONS, SOURCE, after, own, 
 from ...spec.power.registers import ACCUMULATOR_ROWS
 from ...spec.power.state import ASSOCIATED_VSRS, VSRS, State, groups, operands, with_groups, written
 from ...spec.power.targets import TARGETS
-from ..induction import induction
-from ..invariants import Formula, Instance, Transition
+from ..induction import Formula, Instance, Transition, induction
 from ..obligation import (
     Case,
     Certificate,
@@ -38,7 +37,7 @@ from ..obligation import (
     immediate,
     theorem,
 )
-from .register_use import (
+from .priming import (
     CLASSES,
     LOADS,
     PRIMED,

@@ -4,16 +4,13 @@ FAMILIES = {
     "layout": ("layouts", "tile_layouts"),
     "pitch": ("pitches",),
     "transport": ("transport",),
-    "product": (
-        "products",
-        "any_size",
-    ),
+    "product": ("products", "any_k"),
     "microscaling": ("scaling",),
-    "blocked": ("blocked", "ragged_k"),
-    "numerics": ("exact_steps", "narrowing", "chains", "printed_bounds"),
-    "foreign": ("foreign_layouts",),
-    "stated": ("documented", "names", "tables", "texts", "buffers", "given_arrays"),
-    "legal": ("verdicts", "moves", "modules"),
+    "blocked": ("blocked", "any_k"),
+    "numerics": ("numerics",),
+    "foreign": ("tile_layouts",),
+    "stated": ("documented", "tables", "texts", "buffers", "given_arrays"),
+    "legal": ("verdicts", "moves"),
 }
 """The modules that have the theorems ``pto/FAMILY/…``, in the order they are reported."""
 

@@ -11,7 +11,15 @@ import numpy as np
 
 from ...spec.algebra import Algebra, Array
 from ...spec.pto.choices import UNSPECIFIED, Choices
-from ..families.block_products import BlockProduct, Blocks, sum_of_products
+from ..families.block_products import (
+    BlockProduct,
+    Blocks,
+    added,
+    one_after_the_other,
+    outer,
+    power_of_two,
+    sum_of_products,
+)
 from ..families.chains import (
     Chain,
     InTiles,
@@ -24,9 +32,7 @@ from ..families.chains import (
     splits,
     tiled,
 )
-from ..families.sums import added, one_after_the_other, outer, power_of_two
-from ..induction import induction
-from ..invariants import Same
+from ..induction import Same, induction
 from ..obligation import (
     Case,
     Equality,
@@ -43,6 +49,7 @@ from .operands import (
     ARBITRARY_CHOICES,
     SEEDED_CHOICES,
     STARTS,
+    WRAPPING,
     Formats,
     float_types,
     is_integer,
@@ -77,7 +84,7 @@ def block(
         multiply,
         lambda alg, v, reading: plain_sum(alg, suffix, v, formats),
         readings or (SEEDED_CHOICES,),
-        "all" if is_integer(formats) else choices,
+        WRAPPING if is_integer(formats) else choices,
         total=lambda v: sum((v[role] for role in starts), sum_of_products(v)),
     )
 
@@ -132,7 +139,9 @@ one_more = Theorem(
     SOURCE,
     lambda: (
         Case(
-            name, partial(_one_more, suffix, formats), choices=("all" if is_integer(formats) else SEEDED_ONLY)
+            name,
+            partial(_one_more, suffix, formats),
+            choices=(WRAPPING if is_integer(formats) else SEEDED_ONLY),
         )
         for name, suffix, formats in _forms()
     ),
@@ -169,7 +178,7 @@ def any_trip_count() -> Iterator[Case]:
         accumulating = _accumulating(name)
         base = {} if name == accumulating else _chains(name, InTiles)
         goal = partial(induction, Same(), _chains(accumulating, InTiles), base)
-        choices = "all" if is_integer(formats) else SEEDED_ONLY
+        choices = WRAPPING if is_integer(formats) else SEEDED_ONLY
         yield Case(name, goal, method=Method.INDUCTION, choices=choices)
 
 

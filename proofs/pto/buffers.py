@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
 from typing import Any
@@ -24,16 +24,14 @@ from ...spec.pto.placement import mover_placement, physical
 from ...spec.pto.sizes import Extents
 from ...spec.pto.targets import PROFILES
 from ...spec.pto.tile import Pad
-from ..comparison import compared
+from ..comparison import compared, refusal_is, refused
 from ..obligation import Certificate
-from ..refusals import refusal_is, refused
 from ..table_theorem import table_theorem
-from .spelled import spelled_tile
 from .stated import buffers as stated
 from .stated import tables
 from .stated.move_runs import EXTENTS, MATRICES, MOVES, NO_MATRICES, REFUSED
-from .stated.product_runs import PRODUCTS, REFUSED_PRODUCTS
-from .stated.runs import Run
+from .stated.product_runs import PRODUCTS, REFUSED_PRODUCTS, Run
+from .verdicts import spelled_tile
 
 SOURCE = "pto-isa headers at 3186c381: TMATMUL, TGEMV, TLOAD, TMOV, TEXTRACT, TINSERT, TSTORE, pto_tile.hpp"
 
@@ -149,20 +147,17 @@ def _insertions(profile: str) -> Certificate:
 
 
 def _pads() -> Certificate:
-    def specified() -> Mapping[tuple[str, str], int]:
-        found = {}
+    def specified() -> Iterator[tuple[tuple[str, str], int]]:
         for element, pad in stated.PADS:
             fmt = ELEMENT_TYPES[element].format
             assert isinstance(fmt, Format)
-            found[element, pad] = movers.pad_encoding(Pad[pad], fmt)
-        return found
+            yield (element, pad), movers.pad_encoding(Pad[pad], fmt)
 
     return compared(stated.PADS, specified)
 
 
 def _views() -> Certificate:
-    def specified() -> Mapping[object, object]:
-        found: dict[object, object] = {}
+    def specified() -> Iterator[tuple[object, object]]:
         for order, shape in stated.VIEWS:
             view = GlobalView(shape, stated.STRIDES, ViewOrder(order))
             rows, columns = view.extents
@@ -175,11 +170,10 @@ def _views() -> Certificate:
             consistent &= int(np.count_nonzero(written)) == 2 * offsets.size
             wrong = [(memory, rows + 1, columns), (memory, rows, columns + 1), (memory[:-1], rows, columns)]
             consistent &= all(refused(partial(view.read, *each)) for each in wrong)
-            found[order, shape] = offsets.tolist() if consistent else "not what it says"
-        found["contiguous"] = contiguous(3, 5)
+            yield (order, shape), offsets.tolist() if consistent else "not what it says"
+        yield "contiguous", contiguous(3, 5)
         for extents in stated.VIEW_EXTENTS:
-            found[extents] = view_extents(extents)
-        return found
+            yield extents, view_extents(extents)
 
     expected: dict[Any, object] = {
         (order, shape): stated.view_offsets(order, shape) for order, shape in stated.VIEWS
@@ -217,8 +211,7 @@ def _refused() -> Certificate:
 def _layouts() -> Certificate:
     """Offsets of all elements: by the executable formula, by its text, and by the table of a buffer."""
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for text in stated.LAYOUTS:
             tile = spelled_tile(text, "A5")
             order = layout_of(tile)
@@ -228,10 +221,9 @@ def _layouts() -> Certificate:
             spelled = eval(formula.replace("/", "//"), {"r": r, "c": c})
             (table,) = buffer_layout(tile).forward(r, c)
             same = np.array_equal(offsets, spelled) and np.array_equal(offsets, table)
-            found[text] = offsets.tolist() if same else "its text says otherwise"
+            yield text, offsets.tolist() if same else "its text says otherwise"
             if text in stated.FORMULAS:
-                found[f"formula of {text}"] = formula
-        return found
+                yield f"formula of {text}", formula
 
     expected: dict[str, object] = {text: stated.offsets_of(text).tolist() for text in stated.LAYOUTS}
     expected |= {f"formula of {text}": formula for text, formula in stated.FORMULAS.items()}

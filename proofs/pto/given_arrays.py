@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import combinations, product
 
@@ -22,19 +22,16 @@ from ...spec.pto.run_time_extents import of_arrays
 from ...spec.pto.sizes import Extents
 from ...spec.pto.targets import A5, PROFILES
 from ...spec.pto.tile import Tile
-from ..comparison import compared
+from ..comparison import REFUSED, compared, refusal_is
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is
 from ..table_theorem import answered, table_theorem
-from .spelled import spelled_tile
-from .stated import scaled_sums as sums
+from .stated import product_runs as sums
 from .stated import tables
-from .stated.buffer_orders import small_numbers
-from .stated.drawn import OPEN_EXTENTS, OPEN_PRODUCT, OPEN_SCALED, SCALED_EXTENTS, extents
+from .stated.buffers import OPEN_EXTENTS, OPEN_PRODUCT, OPEN_SCALED, SCALED_EXTENTS, extents, small_numbers
 from .stated.move_runs import MATRICES, MOVES
-from .stated.operand_spelling import operand
-from .stated.product_runs import PRODUCTS
-from .stated.runs import SCALING, Arrays, Run
+from .stated.names import operand
+from .stated.product_runs import PRODUCTS, SCALING, Arrays, Run
+from .verdicts import spelled_tile
 
 BATCHED = (
     "move a part",
@@ -134,15 +131,13 @@ def _batches(profile: str) -> Certificate:
 def _drawn(profile: str) -> Certificate:
     stated = extents(profile)
 
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for text in stated:
             results = instruction_set("pto").read(text).execute(
                 DrawnArrays({}, 7), as_registers=False, rounding=None, choices=(), target=profile
             )  # fmt: skip
             (shape,) = {results[name].shape for name in results}
-            found[text] = shape
-        return found
+            yield text, shape
 
     return compared(stated, specified)
 
@@ -220,14 +215,12 @@ def _numbers() -> Certificate:
         bits = run.result(profile)
         return bits.view(floats[bits.itemsize]).tolist()
 
-    def specified() -> Mapping[tuple[str, str], object]:
-        found: dict[tuple[str, str], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for (name, profile), run in runs.items():
             results = instruction_set("pto").read(run.text(profile)).execute(
                 run.arrays(profile), as_registers=False, rounding=None, choices=run.choices, target=profile
             )  # fmt: skip
-            found[name, profile] = results["target"].tolist()
-        return found
+            yield (name, profile), results["target"].tolist()
 
     return compared({key: stated_numbers(run, key[1]) for key, run in runs.items()}, specified)
 
@@ -250,10 +243,11 @@ def _blocks() -> Certificate:
 
     expected["formula"] = "target[i,j] = source[row + i, column + j]"
 
-    def formula() -> str:
-        return instruction_set("pto").read("textract").formula("A5")[0].partition(" for ")[0]
+    def specified() -> Iterator[tuple[object, object]]:
+        yield from ((at, taken(*at)) for at in windows)
+        yield "formula", instruction_set("pto").read("textract").formula("A5")[0].partition(" for ")[0]
 
-    return compared(expected, lambda: {**{at: taken(*at) for at in windows}, "formula": formula()})
+    return compared(expected, specified)
 
 
 _TILES = (
@@ -406,15 +400,13 @@ def _scaled_sums() -> Certificate:
     grid = list(product(range(len(sums.ROWS)), range(len(sums.COLUMNS))))
     expected = {(operation, *at): sums.result(operation, *at) for operation in sums.OPERATIONS for at in grid}
 
-    def specified() -> Mapping[tuple[str, int, int], float]:
-        found: dict[tuple[str, int, int], float] = {}
+    def specified() -> Iterator[tuple[tuple[str, int, int], float]]:
         for operation in sums.OPERATIONS:
             results = instruction_set("pto").read(sums.text(operation)).execute(
                 sums.arrays(operation), as_registers=False, rounding=None,
                 choices=("microscaled-sum=f64",), target="CPU",
             )  # fmt: skip
-            found |= {(operation, *at): float(results["d"][at]) for at in grid}
-        return found
+            yield from {(operation, *at): float(results["d"][at]) for at in grid}.items()
 
     return compared(expected, specified)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .narrowing import MOVES, narrowed
+from .numerics import MOVES, narrowed
 
 
 def patterns(mnemonic: str) -> tuple[str, ...]:

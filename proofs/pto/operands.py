@@ -21,6 +21,9 @@ SEEDED_CHOICES = Choices(accumulation=SEEDED)
 ADDED_LAST_CHOICES = Choices(accumulation=ADDED_LAST)
 ARBITRARY_CHOICES = Choices(accumulation=UNSPECIFIED)
 
+WRAPPING = f"integer-overflow={Choices().integer_overflow}"
+"""The reading that products of integers depend on."""
+
 
 def reading(choices: Choices, *further: str) -> str:
     """Return the readings that a float product of rows and columns depends on, and `further` points of it.

@@ -31,9 +31,11 @@ from ..obligation import (
     holds,
     theorem,
 )
-from .indices import at_most, below, number, of_extent, size, word
+from .layouts import at_most, below, number, of_extent, size, word
 
 SOURCE = "pto-isa headers at 3186c381 (TMov, TExtract, TStore), issue 253; pypto issue 2470"
+
+DERIVED = "unit-pitches=derived"
 
 CONDITION = (
     "Zz, Zn: round(columns, IC) = Columns or rows ≤ IR; Nz, Nn: round(rows, IR) = Rows or columns ≤ IC, rows "
@@ -141,7 +143,7 @@ exact = Theorem(
     "the second line of blocks takes part, and its two offsets differ: one of the two is where the layout "
     "has another element or none",
     SOURCE,
-    lambda: (Case(operand.name, partial(_exact, operand)) for operand in unit_operands()),
+    lambda: (Case(operand.name, partial(_exact, operand), choices=DERIVED) for operand in unit_operands()),
 )
 
 
@@ -173,7 +175,7 @@ compact = Theorem(
     "movers of compact tiles and the matrix unit have the same pitches, for every m, k and n",
     "Compact = Normal, valid extent that of m, k, n ⇒ both have one layout and one pitch",
     SOURCE,
-    lambda: (Case(operand.name, partial(_compact, operand)) for operand in unit_operands()),
+    lambda: (Case(operand.name, partial(_compact, operand), choices=DERIVED) for operand in unit_operands()),
 )
 
 
@@ -198,7 +200,8 @@ not_compact = Theorem(
     "m ≤ Rows, k ≤ Columns, … ⇒ the matrix unit and the movers have one offset for each element",
     SOURCE,
     lambda: (
-        Case(operand.name, partial(_not_compact, operand), Status.REFUTED) for operand in unit_operands()
+        Case(operand.name, partial(_not_compact, operand), Status.REFUTED, choices=DERIVED)
+        for operand in unit_operands()
     ),
 )
 

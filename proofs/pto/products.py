@@ -19,7 +19,7 @@ from ...spec.pto.placement import mover_placement
 from ...spec.pto.sizes import SIZE_BITS, Sizes, operand_extents, sizes
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Tile
-from ..families.sums import added, power_of_two
+from ..families.block_products import added, power_of_two
 from ..obligation import (
     Case,
     Equality,
@@ -38,6 +38,7 @@ from .operands import (
     ADDED_LAST_CHOICES,
     ARBITRARY_CHOICES,
     SEEDED_CHOICES,
+    WRAPPING,
     Formats,
     is_integer,
     multiplied,
@@ -62,7 +63,7 @@ def accumulator() -> Iterator[Case]:
     """Yield a proof modulo 2^32; for floats over the reals, in bits where C is added last, else refuted."""
     for name, formats in typed().items():
         if is_integer(formats):
-            yield Case(name, partial(_accumulated, formats, SEEDED_CHOICES))
+            yield Case(name, partial(_accumulated, formats, SEEDED_CHOICES), choices=WRAPPING)
             continue
         for choices in (SEEDED_CHOICES, ADDED_LAST_CHOICES):
             order = choices.accumulation
@@ -193,7 +194,7 @@ gemv = Theorem(
             f"{profile}/tgemv{suffix}",
             partial(_gemv, profile, suffix),
             method=Method.STRUCTURAL,
-            choices=f"accumulation={UNSPECIFIED}, k-tail=valid",
+            choices=f"accumulation={UNSPECIFIED}, k-tail=valid, unit-pitches=derived",
         )
         for profile in (A2A3, A5, CPU)
         for suffix in ("", ".acc")
@@ -290,7 +291,7 @@ def _wrapped_sizes() -> Property:
 def in_place() -> Iterator[Case]:
     """Yield one storage, in bits for any one order, over the reals for NPU's and CPU's; then two (pinned)."""
     for profile in (A2A3, A5):
-        unspecified = f"accumulation={UNSPECIFIED}, k-tail=valid"
+        unspecified = f"accumulation={UNSPECIFIED}, k-tail=valid, unit-pitches=derived"
         goal = partial(_in_place, profile, one_storage=True)
         yield Case(f"{profile}/same", goal, method=Method.STRUCTURAL, choices=unspecified)
         yield Case(

@@ -15,9 +15,8 @@ from ...spec.pto.choices import UNSPECIFIED, Choices
 from ...spec.pto.products import SCALED
 from ...spec.pto.sizes import SCALE_GROUP, scale_groups
 from ..families import blocked, scaling
-from ..families.block_products import BlockOperand, BlockProduct
+from ..families.block_products import BlockOperand, BlockProduct, power_of_two
 from ..families.blocked import Loops
-from ..families.sums import power_of_two
 from ..obligation import (
     Case,
     Equality,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Mapping
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from math import ceil
@@ -20,8 +20,9 @@ from ...spec.pto.tile import Location, Order, Tile, box
 from ..comparison import compared
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from .stated import buffer_orders, tables
-from .stated.operand_spelling import operand
+from .stated import buffers as stated_buffers
+from .stated import tables
+from .stated.names import operand
 
 SOURCE = "pto-isa headers at 3186c381: pto_tile.hpp, TASSIGN, buffer sizes"
 
@@ -49,8 +50,7 @@ def _buffers(profile: str) -> Certificate:
         elif of == profile:
             expected[location, 32, -1] = frozenset({"capacity"})
 
-    def specified() -> Mapping[tuple[str, int, int], frozenset[str]]:
-        found = {}
+    def specified() -> Iterator[tuple[tuple[str, int, int], frozenset[str]]]:
         for location, size, address in expected:
             rows = size // 32
             tile = Tile(Location(location), ELEMENT_TYPES["i8"], rows, 32, rows, 32)
@@ -58,8 +58,7 @@ def _buffers(profile: str) -> Certificate:
                 wrong = tile_violations("t", tile, PROFILES[profile])
             else:
                 wrong = address_violations(tile, address, PROFILES[profile])
-            found[location, size, address] = frozenset(violation.rule.id for violation in wrong)
-        return found
+            yield (location, size, address), frozenset(violation.rule.id for violation in wrong)
 
     return compared(expected, specified)
 
@@ -92,12 +91,10 @@ def _blocks() -> Certificate:
 
 
 def _aliases() -> Certificate:
-    def specified() -> Mapping[tuple[str, str], object]:
-        found = {}
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for profile, location in tables.ALIASES:
             tile = alias(PROFILES[profile], Location(location), ELEMENT_TYPES["f16"], (64, 64))
-            found[profile, location] = str(tile.blocks), str(tile.inner), tile.fractal, tile.layout_name
-        return found
+            yield (profile, location), (str(tile.blocks), str(tile.inner), tile.fractal, tile.layout_name)
 
     return compared(tables.ALIASES, specified)
 
@@ -105,8 +102,7 @@ def _aliases() -> Certificate:
 def _offsets() -> Certificate:
     places = {tuple(row.values())[:-1]: int(row["offset"]) for row in tables.OFFSETS}
 
-    def specified() -> Mapping[tuple[str, ...], int]:
-        found = {}
+    def specified() -> Iterator[tuple[tuple[str, ...], int]]:
         for key in places:
             blocks, inner, fractal, element, *numbers = key
             rows, columns, row, column = map(int, numbers)
@@ -115,8 +111,7 @@ def _offsets() -> Certificate:
                 Order(blocks), Order(inner), int(fractal),
             )  # fmt: skip
             order = layout_of(tile)
-            found[key] = int(order.offset(row, column, order.pitch(rows, columns)))
-        return found
+            yield key, int(order.offset(row, column, order.pitch(rows, columns)))
 
     return compared(places, specified)
 
@@ -129,8 +124,8 @@ def _written() -> Certificate:
     expected = {}
     for profile, role in (("A2A3", "a"), ("A5", "a"), ("A5", "b")):
         text = _WRITTEN[role]
-        spelled = buffer_orders.tile(text, profile)
-        offsets = buffer_orders.offsets(spelled, spelled.rows, spelled.columns)
+        spelled = stated_buffers.tile(text, profile)
+        offsets = stated_buffers.offsets(spelled, spelled.rows, spelled.columns)
         expected[profile, role] = offsets.tolist()
 
     def specified(profile: str, role: str) -> object:
@@ -171,8 +166,7 @@ def _whole() -> Certificate:
         expected[fractal, inner, width, rows, columns + columns // 2] = frozenset({"whole-blocks"})
         expected[fractal, inner, width, 2 * rows + rows // 2, columns] = frozenset(free)
 
-    def specified() -> Mapping[tuple[int, str, str, int, int], frozenset[str]]:
-        found = {}
+    def specified() -> Iterator[tuple[tuple[int, str, str, int, int], frozenset[str]]]:
         for fractal, inner, width, rows, columns in expected:
             tile = Tile(
                 Location.MAT, ELEMENT_TYPES[_OF_WIDTH[width]], rows, columns, rows, columns,
@@ -180,8 +174,7 @@ def _whole() -> Certificate:
             )  # fmt: skip
             wrong = tile_violations("t", tile, PROFILES["A5"])
             rules = (violation.rule.id for violation in wrong)
-            found[fractal, inner, width, rows, columns] = frozenset(rules) - {"buffer-range"}
-        return found
+            yield (fractal, inner, width, rows, columns), frozenset(rules) - {"buffer-range"}
 
     return compared(expected, specified)
 

@@ -17,9 +17,8 @@ from ...spec.pto.resolution import resolve_known
 from ...spec.pto.targets import PROFILES
 from ...spec.pto.text.module import Other
 from ...spec.pto.text.syntax import Region
-from ..comparison import compared, whole_numbers
+from ..comparison import compared, refused, whole_numbers
 from ..obligation import Certificate
-from ..refusals import refused
 from ..table_theorem import answered, table_theorem
 from .stated import executions
 
@@ -235,7 +234,7 @@ def _executed_moves(profile: str) -> Certificate:
         "load matrix": _whole(encodings),
     }
 
-    def specified() -> Mapping[str, object]:
+    def specified() -> Iterator[tuple[str, object]]:
         text, zeros = executions.MOVES, np.zeros(64 * 64, dtype=np.uint16)
         at = {"row": np.array(16), "column": np.array(32)}
         part = np.zeros(32 * 32, dtype=np.uint16)
@@ -251,11 +250,9 @@ def _executed_moves(profile: str) -> Certificate:
             "store": ("store", acc, True),
             "load matrix": ("load", {"source_bits": encodings}, False),
         }
-        found = {}
         for name, (which, arrays, registers) in runs.items():
             done = _run(text[which], profile, arrays, registers)
-            found[name] = _whole(done["target" if registers else "target_bits"])
-        return found
+            yield name, _whole(done["target" if registers else "target_bits"])
 
     return compared(expected, specified)
 

@@ -1,4 +1,4 @@
-"""The tiles of the profiles' aliases: concrete extents, the headers' own offsets, one row, and four bits."""
+"""The tiles of the profiles' aliases: extents, the headers' own offsets, notations, and four bits."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ...spec.pto.fractal import FractalLayout, buffer_layout, layout_of
 from ...spec.pto.placement import physical
 from ...spec.pto.targets import A2A3, A5, CPU, Profile, alias
 from ...spec.pto.tile import Location, Order
+from ..families.notations import notations
 from ..obligation import (
     Case,
     Certificate,
@@ -27,8 +28,7 @@ from ..obligation import (
     holds,
     theorem,
 )
-from .indices import below, name_of, number, size, word
-from .layouts import MOVERS_FOUR_BIT_COLUMNS, SOURCE, layouts
+from .layouts import MOVERS_FOUR_BIT_COLUMNS, SOURCE, below, layouts, name_of, number, size, word
 
 TILES = (
     (A2A3, Location.LEFT, "f16", (32, 48)),
@@ -221,4 +221,10 @@ def _four_bit(location: Location) -> Property:
     return Property(variables, claim, pinned={**at, "extent": 128}, abstract=False)
 
 
-THEOREMS = (aliases, vectors, one_row, four_bit)
+THEOREMS = (
+    aliases,
+    vectors,
+    one_row,
+    four_bit,
+    notations("pto"),
+)

@@ -1,28 +1,71 @@
-"""Which products PTO's profiles take, and who checks it: as the headers' tables decide."""
+"""Which products and statements PTO's profiles take, and who checks it: as the headers' tables decide."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator
+from functools import cache, partial
+from importlib.resources import files
 from itertools import product
 from typing import Any
 
 from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.contradictions import CONTRADICTIONS
+from ...spec.pto.element_types import ELEMENT_TYPES
 from ...spec.pto.legality import RULES, judge
-from ...spec.pto.resolution import applied
-from ...spec.pto.rules.enforcement import PtoRule, RuleKind
+from ...spec.pto.resolution import Resolved, applied
+from ...spec.pto.rules.enforcement import PtoRule, RuleKind, findings
 from ...spec.pto.rules.tiles import ADDRESS_RULES
 from ...spec.pto.targets import PROFILES
-from ..broken_rules import broken_rules
-from ..comparison import compared
+from ...spec.pto.tile import DYNAMIC, Compact, Extent, Location, Order, Tile
+from ..comparison import broken_rules, compared
 from ..families.witnesses import witnesses
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from .spelled import rules_of, spelled_tile, stated_table
-from .stated import operand_spelling as spelling
-from .stated import rules as stated_rules
+from ..text_tables import rows
+from .stated import names as spelling
 from .stated import tables
+from .stated import tables as stated_rules
+from .stated.names import SpelledTile, operand
+
+
+def stated_table(name: str) -> list[list[dict[str, str]]]:
+    """Return the tables of a file of `stated`: an empty line is between them."""
+    text = files(f"{__package__}.stated").joinpath(name).read_text(encoding="utf-8")
+    return [rows(table) for table in text.split("\n\n")]
+
+
+@cache
+def spelled_tile(text: str, profile: str) -> Tile:
+    """Return the tile that a table spells for a profile.
+
+    Raises
+    ------
+    ValueError
+        If it is the type of something else.
+    """
+    spelled = operand(text, profile)
+    if not isinstance(spelled, SpelledTile):
+        raise ValueError(f"{text} is no tile")
+    rows_valid, columns_valid = map(_extent, spelled.valid)
+    return Tile(
+        Location(spelled.place), ELEMENT_TYPES[spelled.element], spelled.rows, spelled.columns, rows_valid,
+        columns_valid, Order(spelled.blocks), Order(spelled.inner), spelled.fractal,
+        compact=Compact(spelled.compact),
+    )  # fmt: skip
+
+
+def _extent(text: str) -> Extent:
+    return DYNAMIC if text == "?" else int(text)
+
+
+def rules_of(resolved: Resolved) -> str:
+    """Return the rules that a statement breaks, then in parentheses those that forbid nothing; else ``-``."""
+    found = {
+        violation.rule.id if kind.forbids else f"({violation.rule.id})"
+        for kind, violation in findings(RULES, resolved, resolved.profile, resolved.operation)
+    }
+    return " ".join(sorted(found, key=lambda name: (name.startswith("("), name))) or "-"
+
 
 SOURCE = "pto-isa headers at 3186c381: TMatmul.hpp, pto_tile.hpp, TASSIGN; ptoas at a56b18c3"
 
@@ -136,18 +179,15 @@ def _kinds() -> Certificate:
     expected |= dict(stated_rules.KINDS.items())
     expected |= {("forbidding",): frozenset(stated_rules.FORBIDDING)}
 
-    def specified() -> Mapping[tuple[str, ...], object]:
-        found: dict[tuple[str, ...], object] = {
-            ("forbidding",): frozenset(kind.value for kind in RuleKind if kind.forbids)
-        }
+    def specified() -> Iterator[tuple[tuple[str, ...], object]]:
+        yield from {("forbidding",): frozenset(kind.value for kind in RuleKind if kind.forbids)}.items()
         rules: tuple[PtoRule[Any], ...] = (*RULES, *ADDRESS_RULES)
         for rule in rules:
-            found[(rule.id,)] = tuple(CONTRADICTIONS.index(each) + 1 for each in rule.contradictions)
+            yield (rule.id,), tuple(CONTRADICTIONS.index(each) + 1 for each in rule.contradictions)
             for name, operation in OPERATIONS.items():
                 for profile in PROFILES.values():
                     if (kind := rule.kind(profile, operation)) is not None:
-                        found[rule.id, name, profile.name] = str(kind)
-        return found
+                        yield (rule.id, name, profile.name), str(kind)
 
     return compared(expected, specified)
 
@@ -246,4 +286,12 @@ def _fractal_names(profile: str) -> Certificate:
     )
 
 
-THEOREMS = (types, operations, kinds, products, rules, phases, fractal_names)
+THEOREMS = (
+    types,
+    operations,
+    kinds,
+    products,
+    rules,
+    phases,
+    fractal_names,
+)

@@ -19,14 +19,12 @@ from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.variant import Shape, Variant
 from ..families import blocked
-from ..families.block_products import BlockOperand, BlockProduct
-from ..families.blocked import Loops
+from ..families.block_products import BlockOperand, BlockProduct, Factors, exact_product, one_after_the_other
+from ..families.blocked import Loops, zero_lane
 from ..families.scaling import ONE
-from ..families.sums import Factors, exact_product, one_after_the_other
-from ..families.zero_lanes import zero_lane
 from ..obligation import Inputs
 from .metadata import meanings
-from .operands import lost_one_by_one, operands_of
+from .operands import lost_one_by_one, operands_of, read_as
 from .sparsity import columns, one_chunk
 
 SOURCE = (
@@ -135,7 +133,7 @@ def block_of(form: Multiplication) -> BlockProduct:
         lambda alg, v, choices: multiplied(alg, form, v, choices),
         lambda alg, v, choices: full_product_step(alg, form, v),
         (CHOICES,),
-        SEQUENTIAL,
+        read_as(form),
         pinned=pinned,
     )
 
@@ -202,8 +200,9 @@ def _lanes() -> dict[str, BlockProduct]:
 
 
 def _tile_block(form: Multiplication) -> BlockProduct:
-    choices = "all" if form.is_integer else UNSPECIFIED
-    return replace(block_of(shortened(form)), readings=(Choices(accumulation=UNSPECIFIED),), choices=choices)
+    choices = "all" if form.is_integer else f"f64-order={UNSPECIFIED}" if form.is_double else UNSPECIFIED
+    readings = (Choices(accumulation=UNSPECIFIED, f64_order=UNSPECIFIED),)
+    return replace(block_of(shortened(form)), readings=readings, choices=choices)
 
 
 def _blocks(make: Callable[[Multiplication], BlockProduct]) -> Callable[[], dict[str, BlockProduct]]:

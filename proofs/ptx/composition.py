@@ -35,7 +35,7 @@ from ..obligation import (
     Variable,
     theorem,
 )
-from .operands import IN_ORDER, lost_one_by_one, operands_of
+from .operands import IN_ORDER, lost_one_by_one, operands_of, read_as
 
 SOURCE = "PTX ISA 9.1 sections 9.7.14.5 and 9.7.14.6"
 
@@ -268,7 +268,8 @@ def saturation() -> Iterator[Case]:
     )
     for each in halves_of_k():
         if each.big.variant.satfinite and (pinned := _leaves_and_comes_back(each)) is not None:
-            yield Case(each.name, partial(composed, each, pinned=pinned), Status.REFUTED)
+            goal = partial(composed, each, pinned=pinned)
+            yield Case(each.name, goal, Status.REFUTED, choices="satfinite-clamp=once")
 
 
 def _unsigned_clamps() -> Property:
@@ -307,7 +308,7 @@ sequential = Theorem(
     "D = D₂ where D₁ = A₁·B₁ + C and D₂ = A₂·B₂ + D₁ (halves of K), or D is D₁ above D₂ (halves of M)",
     SOURCE,
     lambda: (
-        Case(each.name, partial(composed, each, Choices(accumulation=SEQUENTIAL)), choices=SEQUENTIAL)
+        Case(each.name, partial(composed, each, Choices(accumulation=SEQUENTIAL)), choices=read_as(each.big))
         for each in compositions()
         if not each.big.is_integer
     ),

@@ -18,7 +18,7 @@ from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
 from ..text_tables import table
 from .documented import STATED, every_stated_instruction
-from .stated import leniency, neighbours, targets
+from .stated import combinations, texts
 from .stated.operand_types import OPERANDS, operand
 
 SOURCE = "PTX ISA 9.1 section 9.7.14; ptxas of CUDA 13.0, and of 13.5 where it says so"
@@ -46,7 +46,7 @@ contradictions = table_theorem(
 
 def _rules() -> Certificate:
     return compared(
-        leniency.RULES,
+        texts.RULES,
         lambda: {
             rule.id: " ".join(each.id for each in rule.contradictions)
             for rule in RULES
@@ -56,21 +56,20 @@ def _rules() -> Certificate:
 
 
 def _sides() -> Certificate:
-    expected: dict[str, object] = {**leniency.SIDES, "said twice": 0}
+    expected: dict[str, object] = {**texts.SIDES, "said twice": 0}
 
-    def specified() -> Mapping[str, object]:
+    def specified() -> Iterator[tuple[str, object]]:
         rows = instruction_set("ptx").tables["contradictions"]()
-        found: dict[str, object] = {"said twice": len(rows) - len({row["says"] for row in rows})}
+        yield from {"said twice": len(rows) - len({row["says"] for row in rows})}.items()
         for name in dict.fromkeys(row["contradiction"] for row in rows):
             sides = [row["who"] for row in rows if row["contradiction"] == name]
-            found[name] = tuple(one.partition(",")[0] for who in sides for one in who.split("; "))
-        return found
+            yield name, tuple(one.partition(",")[0] for who in sides for one in who.split("; "))
 
     return compared(expected, specified)
 
 
 def _releases() -> Certificate:
-    named: dict[str, tuple[int, int] | None] = {row[0]: None for row in leniency.KINDS_OF_EXCEPTIONS}
+    named: dict[str, tuple[int, int] | None] = {row[0]: None for row in texts.KINDS_OF_EXCEPTIONS}
     expected = {**named, "fp8-m16n8k16-b": (13, 5), "sm-88-version": (13, 5)}
     return compared(expected, lambda: {each.contradiction.id: each.closed for each in LENIENCIES})
 
@@ -78,7 +77,7 @@ def _releases() -> Certificate:
 def _shown() -> Certificate:
     """Return the claim on the targets and versions that examples stand on."""
     expected = {
-        each.contradiction.id: leniency.SHOWN_ON.get(each.contradiction.id, ("sm_120a", "9.0"))
+        each.contradiction.id: texts.SHOWN_ON.get(each.contradiction.id, ("sm_120a", "9.0"))
         for each in LENIENCIES
     }
 
@@ -108,7 +107,7 @@ def _near() -> Iterator[At]:
         if not named or named == "text":
             continue
         mnemonic, _, rest = text.partition(" ")
-        for other in neighbours.of(mnemonic):
+        for other in combinations.of(mnemonic):
             yield f"{other} {rest}", target, version
         for on in ("sm_88", "sm_90a", "sm_100", "sm_101f", "sm_103f", "sm_110a", "sm_121a"):
             yield text, on, "9.0"
@@ -134,14 +133,12 @@ def _exceptions() -> Certificate:
         if "register-class" not in rules or _roles(text.partition(" ")[0]):
             broken[text, target, version] = rules
 
-    def specified() -> Mapping[At, str]:
-        found: dict[At, str] = {}
+    def specified() -> Iterator[tuple[At, str]]:
         for at in broken:
             instruction = parse(at[0], names)
             module = Module(target_named(at[1]), version_named(at[2]))
             wrong = violations(instruction, module.target, module.ptx)
-            found[at] = " ".join(each.id for each in may_be_taken(instruction, module, wrong))
-        return found
+            yield at, " ".join(each.id for each in may_be_taken(instruction, module, wrong))
 
     return compared({at: _named(at, rules) for at, rules in broken.items()}, specified)
 
@@ -150,7 +147,7 @@ def _named(at: At, broken: frozenset[str]) -> str:
     text, target, _ = at
     names: list[str] = []
     explained: set[str] = set()
-    for name, rules, mnemonics, on in leniency.KINDS_OF_EXCEPTIONS:
+    for name, rules, mnemonics, on in texts.KINDS_OF_EXCEPTIONS:
         if broken & set(rules.split()) and re.match(on, target) and _matches(mnemonics, text):
             names.append(name)
             explained |= set(rules.split())
@@ -164,7 +161,7 @@ def _matches(condition: str, text: str) -> bool:
     if condition == "NARROW":
         spaces = re.search(r"\.(shared|global)", mnemonic)
         return spaces is not None and re.search(r"\b([bus]8|[bus]16)_\d", rest) is not None
-    opcode, modifiers, layouts, types = neighbours.meaning(mnemonic)
+    opcode, modifiers, layouts, types = combinations.meaning(mnemonic)
     return re.match(condition, ".".join([opcode, *sorted(modifiers), *layouts, *types, ""])) is not None
 
 
@@ -185,7 +182,9 @@ def _has_sizes(mnemonic: str, rest: str) -> bool:
         name = role.partition(" ")[0]
         if name in ("p", "selector", "stride") or name.startswith("selectors"):
             continue
-        first = OPERANDS[operand(name, neighbours.split(mnemonic)[0], neighbours.meaning(mnemonic)[3])][0][0]
+        first = OPERANDS[operand(name, combinations.split(mnemonic)[0], combinations.meaning(mnemonic)[3])][
+            0
+        ][0]
         if any(_bits(kind) != _bits(first) for kind in _REGISTER.findall(spelled)):
             return False
     return True
@@ -202,16 +201,16 @@ def _braces() -> Certificate:
     }
     alike = {(types[1], "ordered" in text, "kind" in text): text for text, types in mnemonics.items()}
     for (element, ordered, kind), text in alike.items():
-        for target in targets.SINCE:
+        for target in texts.SINCE:
             expected[text, target] = not kind and any(
                 element in types.split() and ordered <= both and target.rstrip("af") in _bare(where)
-                for types, both, where in leniency.REFUSED_BRACES
+                for types, both, where in texts.REFUSED_BRACES
             )
     return answered(expected, lambda text, target: refuses_braces(parse(text).variant, target_named(target)))
 
 
 def _types(text: str) -> tuple[str, ...]:
-    return neighbours.meaning(text)[3]
+    return combinations.meaning(text)[3]
 
 
 def _bare(names: tuple[str, ...]) -> set[str]:

@@ -17,7 +17,7 @@ from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from .stated import moves, products, targets
+from .stated import moves, products, texts
 
 STATED = f"{__package__}.stated"
 """The package of the tables."""
@@ -40,7 +40,7 @@ def stated_instructions(entries: list[products.Entry]) -> dict[str, Stated]:
     found: dict[str, Stated] = {}
     for mnemonic, operands, (ptx, group) in entries:
         _, since = found.setdefault(mnemonic, (operands, {}))
-        added = dict.fromkeys(targets.named(group), targets.version(ptx))
+        added = dict.fromkeys(texts.named(group), texts.version(ptx))
         found[mnemonic] = operands, earliest(since, added)
     return found
 
@@ -110,7 +110,7 @@ target_versions = table_theorem(
         "allowed": _allowed,
         "least": _least,
         "versions": lambda: compared(
-            targets.SINCE, lambda: {name: target.since for name, target in TARGETS.items()}
+            texts.SINCE, lambda: {name: target.since for name, target in TARGETS.items()}
         ),
     },
 )
@@ -131,7 +131,7 @@ def _allowed() -> Certificate:
                 (name, version)
                 for name, first in since.items()
                 for version in VERSIONS
-                if version >= max(first, targets.SINCE[name])
+                if version >= max(first, texts.SINCE[name])
             }
             for text, (_, since) in listed.items()
             if "::cta" not in text  # which has a rule of its own

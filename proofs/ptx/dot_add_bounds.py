@@ -24,7 +24,7 @@ from ...spec.dot_add_model import DotAddModel
 from ...spec.formats import E2M1, F16, F32, F64, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
 from ...spec.rounding_bound import error_bound, growth_after_rounding
-from ..families.sums import power_of_two
+from ..families.block_products import power_of_two
 from ..obligation import (
     Case,
     Deduction,

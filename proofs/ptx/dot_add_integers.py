@@ -25,7 +25,7 @@ from ...spec.dot_add_model import DotAddModel
 from ...spec.formats import E2M1, F16, F32, FloatFormat, IntegerFormat
 from ...spec.ptx.step_sequences import StepSequence
 from ...spec.rounding import Rounding
-from ..families.sums import power_of_two
+from ..families.block_products import power_of_two
 from ..obligation import (
     Case,
     Deduction,

@@ -22,7 +22,7 @@ from ...spec.ptx.choices import Choices
 from ...spec.ptx.resolution import Multiplication
 from ...spec.ptx.step_sequences import step_sequence
 from ...spec.rounding import Rounding
-from ..families.sums import power_of_two
+from ..families.block_products import power_of_two
 from ..obligation import (
     Case,
     Equality,

@@ -15,9 +15,8 @@ from ...spec.formats import FloatFormat, format_named
 from ...spec.instruction_set import instruction_set
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
-from ..comparison import compared
+from ..comparison import compared, refusal_is
 from ..obligation import Case, Certificate, Method, theorem
-from ..refusals import refusal_is
 from ..stated import dot_add as stated
 from ..stated.arithmetic import DIRECTIONS, rounded
 from ..stated.encodings import shape

@@ -14,11 +14,10 @@ from ...spec.ptx.assembly import parse
 from ...spec.ptx.matrix_moves import matrix_move
 from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.shared_memory import ldmatrix
-from ..comparison import compared, whole_numbers
+from ..comparison import REFUSED, compared, refusal_is, whole_numbers
 from ..obligation import Certificate
-from ..refusals import REFUSED, refusal_is
 from ..table_theorem import answered, table_theorem
-from .stated import executions, moves
+from .stated import moves, products
 
 SOURCE = "PTX ISA 9.1 section 9.7.14"
 
@@ -73,7 +72,7 @@ def _operands(text: str) -> dict[str, Array]:
 
 def _dense() -> Certificate:
     expected = {}
-    for text in executions.PRODUCTS:
+    for text in products.PRODUCTS:
         given = _operands(text)
         expected[text] = _listed(given["c"] + given["a"] @ given["b"])
     return answered(expected, lambda text: _listed(_executed(text, _operands(text))["d"]))
@@ -145,7 +144,7 @@ def _sparse_operands(text: str, chunk: int, nibbles: tuple[int, int]) -> dict[st
 
 def _sparse() -> Certificate:
     expected = {}
-    for text, chunk, *kept in executions.SPARSE:
+    for text, chunk, *kept in products.SPARSE:
         given = _sparse_operands(text, chunk, (kept[0][0], kept[1][0]))
         stored = given["a"]
         dense = np.zeros((*stored.shape[:-1], 2 * stored.shape[-1]), dtype=int)
@@ -156,16 +155,14 @@ def _sparse() -> Certificate:
         expected[text, "D"] = _listed(given["c"] + dense @ given["b"])
         expected[text, "A"] = _listed(dense)
 
-    def specified() -> Mapping[tuple[str, str], object]:
-        found: dict[tuple[str, str], object] = {}
-        for text, chunk, first, second in executions.SPARSE:
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
+        for text, chunk, first, second in products.SPARSE:
             given = _sparse_operands(text, chunk, (first[0], second[0]))
-            found[text, "D"] = _listed(_executed(text, given)["d"])
+            yield (text, "D"), _listed(_executed(text, given)["d"])
             sparsity = multiplication(parse(text).variant).sparsity
             assert sparsity is not None
             metadata = np.broadcast_to(given["metadata_bits"], (2, *given["metadata_bits"].shape))
-            found[text, "A"] = _listed(sparsity.expand(ALGEBRA, given["a"], metadata, np.array(0)))
-        return found
+            yield (text, "A"), _listed(sparsity.expand(ALGEBRA, given["a"], metadata, np.array(0)))
 
     return compared(expected, specified)
 
@@ -182,7 +179,7 @@ def _scaled_operands(text: str, factors: int) -> dict[str, Array]:
 
 def _scaled() -> Certificate:
     expected = {}
-    for text, factors, served in executions.SCALED:
+    for text, factors, served in products.SCALED:
         given = _scaled_operands(text, factors)
         a = given["a"] * given["scale_a"].repeat(served, axis=-1)
         b = given["b"] * given["scale_b"].repeat(served, axis=-2)
@@ -191,7 +188,7 @@ def _scaled() -> Certificate:
     def specified() -> Mapping[str, object]:
         return {
             text: _executed(text, _scaled_operands(text, factors))["d"].astype(float).tolist()
-            for text, factors, _ in executions.SCALED
+            for text, factors, _ in products.SCALED
         }
 
     return compared(expected, specified)
@@ -260,28 +257,26 @@ def _stores() -> Certificate:
     expected["two rows at one address"] = expected["two neighbours at one address"] = "refused"
     expected["threads without a row at one address"] = "taken"
 
-    def specified() -> Mapping[object, object]:
-        found: dict[object, object] = {}
+    def specified() -> Iterator[tuple[object, object]]:
         for name, count, trans in _variants():
             registers = _registers(count, trans, _MEMORY)
             arrays: dict[str, Array] = {"addresses": _ADDRESSES, "r": registers}
             arrays["memory"] = np.zeros(1024, dtype=np.uint8)
-            found[name] = _executed(f"stmatrix.{name}", arrays)["memory"].tolist()
+            yield name, _executed(f"stmatrix.{name}", arrays)["memory"].tolist()
             full = np.full(1024, 7, dtype=np.uint8)
             two = {**arrays, "memory": np.stack([arrays["memory"], full])}
             stored = _executed(f"stmatrix.{name}", two)["memory"]
-            found[name, "in two memories"] = stored.tolist()
+            yield (name, "in two memories"), stored.tolist()
             twice = {**arrays, "memory": full, "r": np.stack([registers, 0 * registers])}
-            found[name, "twice"] = _executed(f"stmatrix.{name}", twice)["memory"].tolist()
+            yield (name, "twice"), _executed(f"stmatrix.{name}", twice)["memory"].tolist()
         equal = {**arrays, "addresses": np.where(np.arange(32) == 31, _ADDRESSES[0], _ADDRESSES)}
-        found["two rows at one address"] = _refused(f"stmatrix.{name}", equal)
+        yield "two rows at one address", _refused(f"stmatrix.{name}", equal)
         neighbours = {**arrays, "addresses": np.where(np.arange(32) == 1, _ADDRESSES[0], _ADDRESSES)}
-        found["two neighbours at one address"] = _refused(f"stmatrix.{name}", neighbours)
+        yield "two neighbours at one address", _refused(f"stmatrix.{name}", neighbours)
         one, *_ = (each for each, count, _ in _variants() if count == 1)
         others = {"addresses": np.where(np.arange(32) < 8, _ADDRESSES, _ADDRESSES[8]),
                   "r": _registers(1, False, _MEMORY), "memory": arrays["memory"]}  # fmt: skip
-        found["threads without a row at one address"] = _refused(f"stmatrix.{one}", others)
-        return found
+        yield "threads without a row at one address", _refused(f"stmatrix.{one}", others)
 
     return compared(expected, specified)
 
@@ -294,7 +289,7 @@ def _refused(text: str, arrays: Mapping[str, Array]) -> object:
 
 def _addresses() -> Certificate:
     expected: dict[object, bool] = {}
-    for lane, address, *wrong in executions.WRONG_ADDRESSES:
+    for lane, address, *wrong in products.WRONG_ADDRESSES:
         for count, is_wrong in zip((1, 2, 4), wrong, strict=True):
             expected[lane, address, count] = is_wrong
             expected[lane, address, count, "sm_75"] = address % 16 != 0 or not 0 <= address <= 1008
@@ -336,7 +331,7 @@ def _transposed() -> Certificate:
 def _wmma() -> Certificate:
     expected: dict[str, object] = {}
     arrays: dict[str, dict[str, Array]] = {}
-    for role, layout, shape, kind, extents, dtype in executions.WMMA_MEMORY:
+    for role, layout, shape, kind, extents, dtype in products.WMMA_MEMORY:
         text = f"wmma.load.{role}.sync.aligned.{layout}.{shape}.shared.{kind}"
         rows, columns = extents if layout == "row" else extents[::-1]
         size = np.dtype(dtype).itemsize
@@ -364,7 +359,7 @@ def _strides() -> Certificate:
             arrays["d"] = np.zeros((16, 16), dtype=np.float32)
         return _refused(text, arrays)
 
-    return answered({row[:-1]: row[-1] for row in executions.WMMA_STRIDES}, said)
+    return answered({row[:-1]: row[-1] for row in products.WMMA_STRIDES}, said)
 
 
 THEOREMS = (whole_products, executed_moves)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -13,11 +13,10 @@ from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.operand_tables import operands
 from ...spec.ptx.resolution import multiplication
-from ..comparison import compared
+from ..comparison import compared, refused
 from ..families.foreign_layouts import by_strides, by_vectors, extents_of, specified_elements
 from ..families.notations import images_of, notations, printed, spelled_in_cute, with_changed_stride
 from ..obligation import Certificate
-from ..refusals import refused
 from ..stated import foreign_layouts as formulas
 from ..table_theorem import answered, table_theorem
 from .stated import foreign_layouts as stated
@@ -46,16 +45,14 @@ def _traits() -> Certificate:
             for spelled in spelled_in_cute(text):
                 expected[instruction, operand, spelled] = ("equal", ())
 
-    def specified() -> Mapping[tuple[str, ...], object]:
-        found: dict[tuple[str, ...], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, ...], object]]:
         for instruction, layouts in stated.TRAITS.items():
             for operand, text in layouts.items():
                 extents = extents_of(instruction, operand)
-                found[instruction, operand] = by_strides(text, extents, operand == "b")
+                yield (instruction, operand), by_strides(text, extents, operand == "b")
                 for spelled in spelled_in_cute(text):
                     comparison = compare_layout(instruction, operand, spelled)
-                    found[instruction, operand, spelled] = comparison.verdict.value, comparison.notes
-        return found
+                    yield (instruction, operand, spelled), (comparison.verdict.value, comparison.notes)
 
     return compared(expected, specified)
 
@@ -84,13 +81,11 @@ def _tiles() -> Certificate:
         expected[instruction, operand] = specified_elements(instruction, operand)
         expected |= {(instruction, operand, text): "equal" for text in printed(bases)}
 
-    def specified() -> Mapping[tuple[str, ...], object]:
-        found: dict[tuple[str, ...], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, ...], object]]:
         for instruction, operand, bases in stated.LINEAR:
-            found[instruction, operand] = by_vectors(bases, 2, "lane", "register")
+            yield (instruction, operand), by_vectors(bases, 2, "lane", "register")
             for text in printed(bases):
-                found[instruction, operand, text] = compare_layout(instruction, operand, text).verdict.value
-        return found
+                yield (instruction, operand, text), compare_layout(instruction, operand, text).verdict.value
 
     return compared(expected, specified)
 
@@ -116,17 +111,16 @@ def _written(notation: Notation) -> Certificate:
     ]
     chosen = {tuple(sorted(specified_elements(*each).items())): each for each in named}.values()
 
-    def specified() -> Mapping[tuple[str, str], object]:
-        found: dict[tuple[str, str], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for instruction, operand in chosen:
             text, extents = written_layout(instruction, operand, notation), extents_of(instruction, operand)
             if notation is Notation.CUTE:
-                found[instruction, operand] = by_strides(text, extents, operand in ("b", "scale_b"))
+                yield (instruction, operand), by_strides(text, extents, operand in ("b", "scale_b"))
             else:
-                found[instruction, operand] = by_vectors(
-                    formulas.linear(text), len(extents), "lane", "register"
+                yield (
+                    (instruction, operand),
+                    by_vectors(formulas.linear(text), len(extents), "lane", "register"),
                 )
-        return found
 
     return compared({each: specified_elements(*each) for each in chosen}, specified)
 
@@ -152,12 +146,10 @@ def _strides() -> Certificate:
                 verdict = formulas.verdict(images_of(changed), extent)
                 expected[instruction, operand, changed] = verdict, said, text
 
-    def specified() -> Mapping[tuple[str, ...], object]:
-        found: dict[tuple[str, ...], object] = {}
+    def specified() -> Iterator[tuple[tuple[str, ...], object]]:
         for instruction, operand, changed in expected:
             said = compare_layout(instruction, operand, changed)
-            found[instruction, operand, changed] = said.verdict.value, said.repair, said.expected
-        return found
+            yield (instruction, operand, changed), (said.verdict.value, said.repair, said.expected)
 
     return compared(expected, specified)
 

@@ -8,8 +8,7 @@ from functools import partial
 
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import S4, S8, S32, U4, U8, IntegerFormat
-from ..induction import induction
-from ..invariants import Formula, Instance, Transition
+from ..induction import Formula, Instance, Transition, induction
 from ..obligation import (
     Case,
     Equation,

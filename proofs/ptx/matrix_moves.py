@@ -17,8 +17,7 @@ from ...spec.ptx.matrix_moves import MatrixMove, load, matrix_move, row_addresse
 from ...spec.ptx.memory import to_bytes
 from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.variant import WARP_LANES, Family, Shape, Variant
-from ..families.layouts import bijections
-from ..families.transport import inverse
+from ..families.layouts import bijections, inverse
 from ..obligation import Case, Equation, Inputs, Method, Property, Status, Variable, theorem
 
 SOURCE = "PTX ISA 9.7.14.5.15 to 9.7.14.5.17 (ldmatrix, stmatrix, movmatrix)"

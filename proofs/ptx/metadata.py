@@ -31,7 +31,7 @@ from ..obligation import (
     holds,
     theorem,
 )
-from .coordinates import below, coordinate, held_only_at, in_four, one_of
+from .layouts import below, coordinate, held_only_at, in_four, one_of
 
 SOURCE = "PTX ISA 9.1 section 9.7.14.6.1 and its figures"
 

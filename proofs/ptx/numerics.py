@@ -1,8 +1,9 @@
-"""Exact floats: products that a format holds, and sums of small integers in every order."""
+"""Exact floats: one step, products that a format holds, and sums of small integers in every order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from math import frexp
 
@@ -22,21 +23,33 @@ from ...spec.formats import (
     FloatFormat,
     IntegerFormat,
 )
+from ...spec.ptx.mma_forms import MmaForm
+from ...spec.ptx.variant import Shape
 from ...spec.rounding import Rounding
-from ..families.small_integers import in_any_order, joined
-from ..obligation import (
-    Case,
-    Equality,
-    Equation,
-    Inputs,
-    Method,
-    Property,
-    Status,
-    Variable,
-    holds,
-    theorem,
-)
+from ..families.block_products import BlockProduct, Blocks
+from ..families.exact_steps import in_any_order, joined, one_term
+from ..obligation import Case, Equality, Equation, Inputs, Method, Property, Status, Variable, holds, theorem
+from .blocked import SOURCE as LOOPS_SOURCE
+from .blocked import block_of, instructions
 from .integers import SOURCE, within
+
+
+def _of_one_product() -> Blocks:
+    """Return an instruction for each types and modifiers of the arithmetic, on one product.
+
+    Those with scale factors are on one product for each; a sparse A adds the products of what it stores.
+    """
+    found: dict[str, BlockProduct] = {}
+    for name, form in instructions().items():
+        if form.is_integer or form.sparsity is not None:
+            continue
+        assert isinstance(form.form, MmaForm)
+        m, n, _ = form.shape
+        k = 1 if form.block_scale is None else form.block_scale.vector
+        one = replace(form, form=replace(form.form, shape=Shape(m, n, k)))
+        found.setdefault(name.partition("/")[2], block_of(one))
+    return found
+
 
 DIRECTIONS = (Rounding.UPWARD, Rounding.DOWNWARD)
 
@@ -195,4 +208,8 @@ def _rounds_to_itself(fmt: FloatFormat) -> Property:
     return Property((Variable("x", fmt, (1,)),), claim, abstract=False)
 
 
-THEOREMS = (exact_product, small_integers)
+THEOREMS = (
+    one_term("ptx", LOOPS_SOURCE, _of_one_product),
+    exact_product,
+    small_integers,
+)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...spec.formats import U4
+from ...spec.ptx.choices import SEQUENTIAL, Choices
 from ...spec.ptx.resolution import Multiplication
-from ..families.block_products import BlockOperand
-from ..families.sums import power_of_two
+from ..families.block_products import BlockOperand, power_of_two
 
 IN_ORDER = 0b0100
 """A nibble of metadata that every granularity allows: indices 0 and 1."""
@@ -46,3 +46,8 @@ def lost_one_by_one(form: Multiplication, *, first_of_halves: bool = False) -> d
         "c": power_of_two(c, sum(exponents) + last_place + 1),
         "metadata": IN_ORDER,
     }
+
+
+def read_as(form: Multiplication) -> str:
+    """Return the reading that a sequential sum of products depends on."""
+    return f"f64-order={Choices().f64_order}" if form.is_double else SEQUENTIAL

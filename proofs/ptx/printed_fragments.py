@@ -17,8 +17,7 @@ from ...spec.ptx.quad_pairs import COMPUTATIONS
 from ...spec.ptx.variant import WARP_LANES
 from ..families.layouts import COORDINATE, HeldMatrix, held_in
 from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Status, holds, theorem
-from .coordinates import below, coordinate
-from .layouts import QUAD_PAIR_LAYOUTS, SOURCE, HeldOperand, by_width, on_elements
+from .layouts import QUAD_PAIR_LAYOUTS, SOURCE, HeldOperand, below, by_width, coordinate, on_elements
 from .manual_formulas import (
     ACCUMULATORS,
     MULTIPLICANDS,

@@ -17,7 +17,7 @@ from ..comparison import compared
 from ..obligation import Certificate
 from ..table_theorem import table_theorem
 from .documented import SOURCE, TABLES, Stated, earliest, stated_instructions
-from .stated import neighbours, targets
+from .stated import combinations, texts
 
 Row = Mapping[str, str]
 Rows = dict[str, tuple[Stated, str]]
@@ -80,7 +80,7 @@ def _has_no_space(text: str) -> bool:
 
 def _more(text: str, operands: tuple[str, ...]) -> str:
     """Return what a row says besides: the manual's section, kept columns, and copies of an element."""
-    opcode, modifiers, _, types = neighbours.meaning(text)
+    opcode, modifiers, _, types = combinations.meaning(text)
     section = SECTIONS["wmma" if opcode.startswith("wmma") else opcode.partition("::")[0]]
     if opcode == "mma" and "block_scale" in modifiers:
         section = "3"
@@ -129,8 +129,8 @@ def _pairs(cell: str, between: str) -> list[tuple[str, str]]:
 
 
 def _since(version: str, on: str) -> dict[str, Version]:
-    names = targets.named(on) if on.endswith("+") else on.split(", ")
-    return dict.fromkeys(names, targets.version(version))
+    names = texts.named(on) if on.endswith("+") else on.split(", ")
+    return dict.fromkeys(names, texts.version(version))
 
 
 def _counts(cell: str) -> dict[str, str]:

@@ -7,7 +7,6 @@ from functools import partial
 
 from ...spec.algebra import Algebra
 from ...spec.formats import FloatFormat
-from ...spec.ptx.choices import SEQUENTIAL
 from ...spec.ptx.resolution import Multiplication
 from ..families.rounding_trees import TREE, Link, Negated, Node, Term, along_chains, along_trees, instance
 from ..obligation import (
@@ -23,6 +22,7 @@ from ..obligation import (
     theorem,
 )
 from .blocked import instructions, step
+from .operands import read_as
 from .rounding_error import NEAREST, RESULTS, Tail, at_most, between, directed, exact_below, nearest, numbers
 
 SOURCE = "Higham, Accuracy and Stability of Numerical Algorithms, sections 2.2 and 4.2"
@@ -147,7 +147,7 @@ def sequential() -> Iterator[Case]:
                 partial(along_chains, f"{step.id}/{name}", bound, f"{exact_below.id}/{form.d}"),
                 equality=Equality.VALUE,
                 method=Method.INDUCTION,
-                choices=SEQUENTIAL,
+                choices=read_as(form),
             )
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
-from ..families.ordered_sums import MONOTONE, STEPS, no_less
+from ..families.rounded_chains import MONOTONE, STEPS, no_less
 from ..obligation import (
     Case,
     Equality,

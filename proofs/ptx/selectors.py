@@ -29,7 +29,7 @@ from ..obligation import (
     holds,
     theorem,
 )
-from .coordinates import below, constant, coordinate, held_only_at, in_four, one_of
+from .layouts import below, constant, coordinate, held_only_at, in_four, one_of
 
 SOURCE = "PTX ISA 9.1 section 9.7.14.3 and table 37"
 

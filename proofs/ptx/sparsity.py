@@ -15,8 +15,7 @@ from ...spec.formats import F32, S64, U4, FloatFormat, Format, IntegerFormat, Sp
 from ...spec.ptx.sparsity import INDEX, QUARTERS, Sparsity
 from ...spec.ptx.variant import Shape
 from ...spec.rounding import Rounding
-from ..induction import induction
-from ..invariants import Formula, Instance, Transition
+from ..induction import Formula, Instance, Transition, induction
 from ..obligation import (
     Case,
     Equality,

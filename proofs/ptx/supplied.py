@@ -1,4 +1,4 @@
-"""Addresses of rows, scale factors and metadata come from the threads of the manual's tables."""
+"""Who supplies addresses, scale factors and metadata; the memory operand of ``wmma``; published models."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from functools import partial
 import numpy as np
 
 from ...spec.algebra import Array
-from ...spec.formats import UE8M0
+from ...spec.formats import UE8M0, format_named
 from ...spec.numpy_algebra import NumpyAlgebra
+from ...spec.ptx.architectures import ARCHITECTURES
 from ...spec.ptx.assembly import parse
 from ...spec.ptx.block_scaling import BlockScale, ScaleFactors, Selectors
 from ...spec.ptx.matrix_moves import load, matrix_move, row_addresses, store
 from ...spec.ptx.mma_forms import MmaForm
+from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from ...spec.ptx.sparsity import Sparsity
 from ...spec.ptx.variant import Shape
+from ...spec.ptx.wmma import MemoryOperand
 from ..comparison import compared
 from ..obligation import Case, Certificate, Method, theorem
-from ..table_theorem import table_theorem
-from .stated import lanes, moves
+from ..table_theorem import answered, table_theorem
+from .stated import moves
 
 _ALGEBRA = NumpyAlgebra()
 
@@ -101,25 +104,23 @@ scale_factors = table_theorem(
 
 def _scale_factors(operand: str, size: int) -> Certificate:
     expected: dict[object, object] = {}
-    for (of_size, byte_id), places in lanes.SCALE_BYTES.items():
-        for (thread_id, line), thread in lanes.scale_threads(operand).items() if of_size == size else ():
+    for (of_size, byte_id), places in moves.SCALE_BYTES.items():
+        for (thread_id, line), thread in moves.scale_threads(operand).items() if of_size == size else ():
             for chunk, byte in enumerate(places):
                 expected[byte_id, thread_id, line, chunk] = (thread, byte), 4 * thread + byte
     numbers = np.arange(128, dtype=np.uint32).reshape(32, 4)
     registers = (numbers << np.array([0, 8, 16, 24], dtype=np.uint32)).sum(axis=-1, dtype=np.uint32)[:, None]
 
-    def specified() -> Mapping[object, object]:
+    def specified() -> Iterator[tuple[object, object]]:
         factors = ScaleFactors(operand, size)
         scale = BlockScale(size, 64, UE8M0)
-        found: dict[object, object] = {}
         for selectors in factors.selectors:
             held = scale.held(operand, selectors).gather(_ALGEBRA, registers)
             for line in range(factors.lines):
                 for chunk in range(size):
                     slot = factors.slot(line, chunk, Selectors(*selectors))
                     byte = held[(line, chunk) if operand == "a" else (chunk, line)]
-                    found[*selectors, line, chunk] = (int(slot.lane), int(slot.byte)), int(byte)
-        return found
+                    yield (*selectors, line, chunk), ((int(slot.lane), int(slot.byte)), int(byte))
 
     return compared(expected, specified)
 
@@ -134,21 +135,21 @@ def _scale_factors(operand: str, size: int) -> Certificate:
 )
 def metadata() -> Iterator[Case]:
     """Yield one certificate for each shape and width of elements."""
-    for shape, bits in lanes.SHAPES:
-        choices = "half-k-metadata=as-twice-k" if (shape, bits) in lanes.HALF_K else "all"
+    for shape, bits in moves.SHAPES:
+        choices = "half-k-metadata=as-twice-k" if (shape, bits) in moves.HALF_K else "all"
         yield Case(
             f"{shape}/{bits}-bit", partial(_metadata, shape, bits), method=Method.CERTIFICATE, choices=choices
         )
 
 
 def _metadata(shape: str, bits: int) -> Certificate:
-    chunk, unordered, ordered = lanes.GRANULARITIES[bits]
+    chunk, unordered, ordered = moves.GRANULARITIES[bits]
     expected: dict[object, object] = {
-        **{at: (place, place) for at, place in lanes.metadata(shape, bits).items()},
+        **{at: (place, place) for at, place in moves.metadata(shape, bits).items()},
         "elements of a chunk": {chunk},
         "nibbles of sp": unordered,
         "nibbles of sp::ordered_metadata": ordered,
-        **{("columns", nibble): columns for nibble, columns in lanes.STORED_COLUMNS[chunk].items()},
+        **{("columns", nibble): columns for nibble, columns in moves.STORED_COLUMNS[chunk].items()},
     }
     number = np.arange(256, dtype=np.uint32).reshape(32, 8)
     shifts = np.arange(0, 32, 4, dtype=np.uint32)
@@ -156,27 +157,26 @@ def _metadata(shape: str, bits: int) -> Certificate:
         ((number >> place & 15) << shifts).sum(axis=-1, dtype=np.uint32)[:, None] for place in (0, 4)
     )
 
-    def specified() -> Mapping[object, object]:
+    def specified() -> Iterator[tuple[object, object]]:
         forms = [form for form in SPARSE_FORMS if (str(form.shape), form.container) == (shape, bits)]
         chunks = {form.chunk for form in forms}
         variants = {each: Sparsity(Shape.parse(shape), bits, min(chunks), each) for each in (False, True)}
         sparsity = variants[True]
-        found: dict[object, object] = {
+        yield from {
             "elements of a chunk": chunks,
             "nibbles of sp": variants[False].legal_nibbles,
             "nibbles of sp::ordered_metadata": sparsity.legal_nibbles,
-        }
+        }.items()
         for selector in range(_selectors(forms)):
             held = sparsity.held(selector)
             places = held.gather(_ALGEBRA, low) | held.gather(_ALGEBRA, high) << 4
             for row, at in np.ndindex(places.shape):
                 slot = sparsity.slot(row, at, selector)
                 taken = divmod(int(places[row, at]), 8)
-                found[selector, row, at] = (int(slot.lane), int(slot.nibble)), taken
+                yield (selector, row, at), ((int(slot.lane), int(slot.nibble)), taken)
         for nibble in sparsity.legal_nibbles:
             columns = (sparsity.column(sparsity.kept + slot, nibble) for slot in range(sparsity.kept))
-            found["columns", nibble] = tuple(column - sparsity.chunk for column in columns)
-        return found
+            yield ("columns", nibble), tuple(column - sparsity.chunk for column in columns)
 
     return compared(expected, specified)
 
@@ -186,4 +186,80 @@ def _selectors(forms: list[MmaForm]) -> int:
     return count
 
 
-THEOREMS = (addresses, eight_by_eight, scale_factors, metadata)
+wmma_memory = table_theorem(
+    "ptx/stated/wmma-memory",
+    "default strides and alignments of wmma are those of the manual's tables",
+    "(shape, operand, layout) ↦ default stride in elements, (shape, type, operand) ↦ bytes that lines are "
+    "aligned to; element (r, c) is r lines and c elements from the pointer with .row, c and r with .col",
+    "PTX ISA 9.1 section 9.7.14.4: matrix storage, alignment",
+    lambda: {"strides": _strides, "alignments": _alignments},
+)
+
+
+_ANY_TYPE = {"m8n8k32": "s4", "m8n8k128": "b1", "m16n16k8": "tf32", "m8n8k4": "f64"}
+
+
+def _operand(shape: str, role: str, element: str, layout: str) -> MemoryOperand:
+    return MemoryOperand(Shape.parse(shape), role, format_named(element), layout)
+
+
+def _strides() -> Certificate:
+    expected: dict[tuple[str, ...], tuple[int, int]] = {
+        at: (stride, 3 * stride + 2 if at[2] == "row" else 2 * stride + 3)
+        for at, stride in moves.STRIDES.items()
+    }
+
+    def specified() -> Iterator[tuple[tuple[str, ...], tuple[int, int]]]:
+        for shape, role, layout in moves.STRIDES:
+            operand = _operand(shape, role, _ANY_TYPE.get(shape, "f16"), layout)
+            stride = operand.minimum_stride
+            yield (shape, role, layout), (stride, operand.element(3, 2, stride))
+
+    return compared(expected, specified)
+
+
+def _alignments() -> Certificate:
+    return answered(
+        moves.ALIGNED, lambda shape, element, role: _operand(shape, role, element, "row").fragment_bytes
+    )
+
+
+models = table_theorem(
+    "ptx/stated/models",
+    "the models of the matrix units have the published parameters",
+    "architecture ↦ (target, fraction bits of terms, bits of a row of A in one step, both for fp8 too) "
+    "is the table written down from the publications; listed products ↦ architectures that execute them",
+    "MMA-Sim, arXiv 2511.10909; Khattak and Mikaitis, arXiv 2512.07004; Valpey, arXiv 2502.15999",
+    lambda: {"parameters": _models, "executed": _executed},
+)
+
+
+def _models() -> Certificate:
+    def specified() -> Mapping[str, object]:
+        return {
+            each.name: (
+                each.name, each.target, each.fraction_bits, each.step_bits, each.fp8_fraction_bits,
+                each.fp8_step_bits,
+            )
+            for each in ARCHITECTURES
+        }  # fmt: skip
+
+    return compared(moves.MODELS, specified)
+
+
+def _executed() -> Certificate:
+    def units(text: str) -> set[str]:
+        resolved = multiplication(parse(text).variant)
+        return {each.name for each in ARCHITECTURES if resolved.is_executable_on(each)}
+
+    return answered(moves.EXECUTED, units)
+
+
+THEOREMS = (
+    addresses,
+    eight_by_eight,
+    scale_factors,
+    metadata,
+    wmma_memory,
+    models,
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import partial
 
@@ -27,12 +27,11 @@ from ...spec.ptx.operands import (
 )
 from ...spec.ptx.targets import target_named, version_named
 from ...spec.ptx.variant import Family, Variant
-from ..comparison import compared
+from ..comparison import compared, refusal_is, refused
 from ..obligation import Certificate
-from ..refusals import refusal_is, refused
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED, every_stated_instruction
-from .stated import constants, launches, neighbours, texts
+from .stated import combinations, texts
 
 read_texts = table_theorem(
     "ptx/stated/texts",
@@ -103,12 +102,10 @@ def _modifiers() -> Certificate:
     plain |= {"family": Family.MMA, "sync": False, "aligned": False}
     expected = {name: {**plain, slot: value} for name, (slot, value) in texts.MODIFIERS.items()}
 
-    def specified() -> Mapping[str, object]:
-        found = {}
+    def specified() -> Iterator[tuple[str, object]]:
         for name in expected:
             variant = parse(f"mma.{name}").variant
-            found[name] = {each: getattr(variant, each) for each in plain}
-        return found
+            yield name, {each: getattr(variant, each) for each in plain}
 
     return compared(expected, specified)
 
@@ -151,12 +148,12 @@ def _named() -> Certificate:
     """Return the claim about what is named instead of a modifier that is none."""
     has: dict[str, set[str]] = {"mma": {"sp", "sp::ordered_metadata"}}
     for text in every_stated_instruction():
-        opcode, modifiers = neighbours.split(text)
+        opcode, modifiers = combinations.split(text)
         for name in texts.ALIKE.get(opcode, (opcode,)):
             has.setdefault(name, set()).update(modifiers)
     expected = {}
     for opcode, words in has.items():
-        shapes = words & set(neighbours.SHAPES)
+        shapes = words & set(combinations.SHAPES)
         for unknown, shown, close, begins in texts.UNKNOWN:
             similar = {each for each in words if begins and each.startswith(begins)}
             named = shapes if begins == "m" else similar or words - shapes
@@ -213,7 +210,7 @@ def _taken() -> Certificate:
     deep = {f"{'(' * depth}1{')' * depth}": depth <= 64 for depth in (10, 64, 65, 66)}
     deep |= {f"{'-' * depth}1": depth <= 64 for depth in (10, 64, 65, 66)}
     return answered(
-        dict.fromkeys(constants.TAKEN, True) | dict.fromkeys(constants.REFUSED, False) | deep,
+        dict.fromkeys(texts.TAKEN, True) | dict.fromkeys(texts.REFUSED_CONSTANTS, False) | deep,
         lambda text: not refused(partial(parse, f"mma {{{text}, 0}}")),
     )
 
@@ -234,14 +231,12 @@ def _limits() -> Certificate:
     return answered(
         {
             (target, version): {
-                **launches.EVERYWHERE,
+                **texts.EVERYWHERE,
                 "shared": shared,
-                "cluster": 16 if target in launches.CLUSTERS else 0,
-                "parameters": 32764
-                if version >= (8, 1) and target not in launches.SMALL_PARAMETERS
-                else 4352,
+                "cluster": 16 if target in texts.CLUSTERS else 0,
+                "parameters": 32764 if version >= (8, 1) and target not in texts.SMALL_PARAMETERS else 4352,
             }
-            for target, shared in launches.SHARED.items()
+            for target, shared in texts.SHARED.items()
             for version in ((8, 0), (8, 1), (9, 0))
         },
         lambda *at: vars(launch_limits(*at)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 import numpy as np
@@ -17,14 +17,13 @@ from ...spec.ptx.operand_arrays import immediates
 from ...spec.ptx.resolution import multiplication
 from ...spec.ptx.variant_rules import narrow
 from ...spec.rounding import Rounding
-from ..comparison import arrays_compared, compared
+from ..comparison import arrays_compared, compared, refusal_is
 from ..obligation import Certificate
-from ..refusals import refusal_is
 from ..stated import encodings
 from ..table_theorem import Table, answered, table_theorem
 from .documented import STATED, every_stated_instruction
 from .executed import shape
-from .stated import neighbours, undefined
+from .stated import combinations, operand_types
 
 SOURCE = "PTX ISA 9.1 sections 9.7.14.2 to 9.7.14.6"
 
@@ -55,8 +54,8 @@ def _nibbles() -> Certificate:
     expected = {}
     for text in every_stated_instruction():
         if text.startswith("mma.sp"):
-            _, _, _, (_, a, b, *_) = neighbours.meaning(text)
-            expected[text] = undefined.nibbles(a, b, text.startswith("mma.sp::ordered_metadata"))
+            _, _, _, (_, a, b, *_) = combinations.meaning(text)
+            expected[text] = operand_types.nibbles(a, b, text.startswith("mma.sp::ordered_metadata"))
 
     def specified(text: str) -> list[int]:
         sparsity = multiplication(parse(text).variant).sparsity
@@ -81,7 +80,7 @@ def _zeros(text: str, registers: bool) -> dict[str, Array]:
     kept = k // 2 if text.startswith("mma.sp") else k
     wide = {"f64": np.uint64, "f16": np.uint16, "bf16": np.uint16, "f32": np.uint32, "tf32": np.uint32,
             "s32": np.uint32}  # fmt: skip
-    _, a, b, c, *_ = neighbours.meaning(text.split(" ", maxsplit=1)[0])[3]
+    _, a, b, c, *_ = combinations.meaning(text.split(" ", maxsplit=1)[0])[3]
     extents = {"a": ((m, kept), a), "b": ((k, n), b), "c": ((m, n), c)}
     found = {
         f"{name}_bits": np.zeros(at, dtype=wide.get(kind, np.uint8)) for name, (at, kind) in extents.items()
@@ -110,7 +109,7 @@ def _operands() -> Certificate:
     return answered(
         {
             (text, choice, registers, name, at, word): taken
-            for registers, table in ((False, undefined.MATRICES), (True, undefined.REGISTERS))
+            for registers, table in ((False, operand_types.MATRICES), (True, operand_types.REGISTERS))
             for text, choice, name, at, word, taken in table
         },
         _is_executed,
@@ -118,31 +117,29 @@ def _operands() -> Certificate:
 
 
 def _selectors() -> Certificate:
-    def specified() -> Mapping[str, object]:
-        found: dict[str, object] = {}
-        for text in undefined.SELECTORS:
+    def specified() -> Iterator[tuple[str, object]]:
+        for text in operand_types.SELECTORS:
             instruction = parse(text)
             try:
                 read = immediates(multiplication(instruction.variant), instruction)
             except InputError:
-                found[text] = "refused"
+                yield text, "refused"
             else:
                 pairs = [None if pair is None else tuple(pair) for pair in (read.scale_a, read.scale_b)]
-                found[text] = (*pairs, read.sparsity)
-        return found
+                yield text, (*pairs, read.sparsity)
 
-    return compared(undefined.SELECTORS, specified)
+    return compared(operand_types.SELECTORS, specified)
 
 
 def _scaled() -> Certificate:
     """Return the claim that the format of scaled elements has the product of any element and factor."""
     ends = {
         name: [x for x in encodings.read(name).values if x > 0 and x < 1e300]
-        for name in (*undefined.ELEMENTS, *undefined.SCALES)
+        for name in (*operand_types.ELEMENTS, *operand_types.SCALES)
     }
     expected = {
         (element, scale): [float(x * y) for x, y in product(ends[element], ends[scale])]
-        for element, scale in product(undefined.ELEMENTS, undefined.SCALES)
+        for element, scale in product(operand_types.ELEMENTS, operand_types.SCALES)
     }
     return compared(
         expected,

@@ -14,7 +14,7 @@ from ..families.witnesses import witnesses
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
 from .documented import SOURCE, TABLES, every_stated_instruction, stated_instructions
-from .stated import neighbours, targets
+from .stated import combinations, texts
 from .stated.products import SELECTORS
 
 NAMES = (
@@ -46,8 +46,8 @@ def _read(text: str, names: str | None) -> Instruction | None:
 
 
 @cache
-def _meanings() -> frozenset[neighbours.Meaning]:
-    return frozenset(map(neighbours.meaning, every_stated_instruction()))
+def _meanings() -> frozenset[combinations.Meaning]:
+    return frozenset(map(combinations.meaning, every_stated_instruction()))
 
 
 # -- completeness
@@ -65,15 +65,15 @@ complete = table_theorem(
 def _neighbours(name: str) -> Certificate:
     listed = stated_instructions(TABLES[name]())
     ours = [
-        text for text in neighbours.representatives(listed) if ".global" not in text and "::cta" not in text
+        text for text in combinations.representatives(listed) if ".global" not in text and "::cta" not in text
     ]
-    near = (other for each in ours for other in neighbours.more_or_less(each))
+    near = (other for each in ours for other in combinations.more_or_less(each))
     return _verdicts((*listed, *near))
 
 
 def _verdicts(mnemonics: tuple[str, ...]) -> Certificate:
     return answered(
-        {text: neighbours.meaning(text) in _meanings() for text in mnemonics}, lambda text: not broken(text)
+        {text: combinations.meaning(text) in _meanings() for text in mnemonics}, lambda text: not broken(text)
     )
 
 
@@ -93,13 +93,13 @@ def _available(name: str) -> Certificate:
     minors = {6: (0, 2, 3, 4, 5), 7: (0, 1, 4, 7, 8), 8: (0, 3, 4, 5, 6, 7, 8), 9: (0, 1)}
     versions = [(major, minor) for major, some in minors.items() for minor in some]
     alike = {
-        (neighbours.split(text)[0], "shared::cta" in text, *sorted(since.items())): text
+        (combinations.split(text)[0], "shared::cta" in text, *sorted(since.items())): text
         for text, (_, since) in listed.items()
     }
     expected = {}
     for text in alike.values():
         wmma, floor = text.startswith("wmma"), (7, 8) if "::cta" in text else (0, 0)
-        for target, since in targets.SINCE.items():
+        for target, since in texts.SINCE.items():
             needed = listed[text][1].get(target)
             for version in versions:
                 there = needed is not None and version >= max(needed, since, floor)
@@ -129,7 +129,7 @@ register_counts = table_theorem(
 def _register_counts(name: str) -> Certificate:
     listed = stated_instructions(TABLES[name]())
     expected: dict[str, frozenset[str]] = {}
-    for text in neighbours.representatives(listed):
+    for text in combinations.representatives(listed):
         operands = listed[text][0]
         for changed, operand in enumerate(operands):
             role, _, count = operand.partition(" ")
@@ -166,7 +166,7 @@ selectors = table_theorem(
 def _selectors() -> Certificate:
     listed = stated_instructions(TABLES["mma"]())
     expected: dict[str, frozenset[str]] = {}
-    for text in neighbours.representatives(listed):
+    for text in combinations.representatives(listed):
         operands = listed[text][0]
         vector = next(
             (word.removeprefix("scale_vec::") for word in text.split(".") if "scale_vec" in word), ""

@@ -1,4 +1,4 @@
-"""``wmma``: loads, a product and a store compute the product of matrices in memory, whoever holds what.
+"""Products of a warp: of matrices in registers, and by ``wmma`` of matrices in memory, with its alignment.
 
 Which slot (thread, register, part of it) of a fragment has which element is unspecified. Of an
 arbitrary map no more can be used than that each slot has one element and each element some slot.
@@ -10,25 +10,105 @@ even differ between the products that use a replicated element.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 
 from ...spec.algebra import Algebra, Array
-from ...spec.formats import U16, U32, U64, Format, format_named
-from ...spec.ptx.choices import UNSPECIFIED, Choices
+from ...spec.formats import U4, U16, U32, U64, Format, format_named
+from ...spec.fragment import Fragment, Packing
+from ...spec.ptx.catalogue import ALL_FORMS
+from ...spec.ptx.choices import OPEN_POINTS, UNSPECIFIED, Choices
+from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.product import Matrices, product
 from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.variant import Family
+from ...spec.ptx.warp import Immediates, WarpRegisters, execute, layout_points
 from ...spec.ptx.wmma import MemoryOperand, memory_operands
 from ...spec.ptx.wmma_forms import WMMA_FORMS, WmmaForm
+from ..families.layouts import Multiply, RegisterOperand, Registers, held_in, sees_matrices
 from ..obligation import Case, Equation, Inputs, Method, Property, Theorem, Variable
+from .layouts import HeldOperand
+from .printed_fragments import held_as_printed
+
+WARP_SOURCE = "PTX ISA 9.1 sections 9.7.14.3, 9.7.14.5 and 9.7.14.6"
+
+
+@cache
+def products() -> dict[str, Multiplication]:
+    """Return ``mma`` and ``mma.sp`` by name, once for all roundings and with or without ``.satfinite``."""
+    return {
+        str(replace(variant, sync=False, aligned=False)): multiplication(variant)
+        for form in ALL_FORMS
+        for variant in (form.variants() if isinstance(form, MmaForm) else ())
+        if not variant.satfinite and variant.rounding is None
+    }
+
+
+def selectors(form: Multiplication) -> Immediates:
+    """Return the greatest legal selectors."""
+    scale_a = scale_b = sparsity = None
+    if form.block_scale is not None:
+        scale_a, scale_b = (form.block_scale.factors(operand).selectors[-1] for operand in "ab")
+    if form.sparsity is not None:
+        sparsity = form.sparsity.selectors - 1
+    return Immediates(scale_a, scale_b, sparsity)
+
+
+def operands(form: Multiplication, selected: Immediates) -> dict[str, RegisterOperand]:
+    """Return how a warp holds each operand of an instruction, by the manual's formulas where it has some."""
+    found = {role: RegisterOperand(held_as_printed(HeldOperand(form, role))) for role in "abc"}
+    if form.block_scale is not None:
+        for name in ("scale_a", "scale_b"):
+            factors, pair = form.block_scale.factors(name[-1]), getattr(selected, name)
+            fragment = Fragment(factors.layout, Packing(form.block_scale.format, 8))
+            found[name] = RegisterOperand(held_in(fragment), (pair.thread_id, pair.byte_id // factors.size))
+    if form.sparsity is not None:
+        assert selected.sparsity is not None
+        fragment = Fragment(form.sparsity.layout, Packing(U4, U4.bits))
+        found["metadata"] = RegisterOperand(held_in(fragment), (selected.sparsity,))
+    return found
+
+
+warp_product = Theorem(
+    "ptx/warp/product",
+    "the instruction on registers is the product of the matrices they hold by the manual's formulas",
+    "D(execute(registers(A, B, C, scales, metadata))) = f(A, B, C, scales, metadata) for every f: the "
+    "product is given the matrices that were written where the manual's piecewise formulas say, and any D "
+    "that it returns is read where they say. What has no formula in the manual (A of mma.sp, its B where no "
+    "dense instruction has the shape, scale factors, metadata) is written by the layout: of these, see "
+    "ptx/fragment/manual and ptx/stated. What is not selected is arbitrary; satfinite and rounding are part "
+    "of f. Selectors are the greatest legal ones; ptx/selector and ptx/sparsity have the others",
+    WARP_SOURCE,
+    lambda: (
+        Case(
+            name,
+            partial(_on_registers, form),
+            method=Method.STRUCTURAL,
+            choices=", ".join(f"{p.name}={p.default}" for p in OPEN_POINTS if p.name in layout_points(form))
+            or "all",
+        )
+        for name, form in products().items()
+    ),
+)
+
+
+def _on_registers(form: Multiplication) -> Property:
+    selected = selectors(form)
+
+    def executed(alg: Algebra, registers: Registers, multiply: Multiply) -> Array:
+        return execute(
+            alg, form, WarpRegisters(**registers), selected, Choices(), lambda given: multiply(vars(given))
+        )
+
+    return sees_matrices(operands(form, selected), held_as_printed(HeldOperand(form, "d")), executed)
+
 
 SOURCE = "PTX ISA 9.7.14.4.1 to 9.7.14.4.5 (fragments, storage, wmma.load, wmma.store, wmma.mma)"
 
 
-ARBITRARY = Choices(accumulation=UNSPECIFIED)
+ARBITRARY = Choices(accumulation=UNSPECIFIED, f64_order=UNSPECIFIED)
 
 
 def widened(alg: Algebra, bits: Array, fmt: Format) -> Array:
@@ -206,4 +286,9 @@ def products_of(
 
 DEFAULT_LAYOUTS = ("row", "col", "row", "row")
 
-THEOREMS = (transfer, load_mma_store)
+
+THEOREMS = (
+    warp_product,
+    transfer,
+    load_mma_store,
+)

@@ -1,4 +1,4 @@
-"""What the encodings of a format stand for, and what numbers are rounded to, by their neighbours.
+"""What the encodings of a format stand for, its NaNs, and what numbers are rounded to, by their neighbours.
 
 A rounding is stated between an encoding and the next one: at a quarter, a half and three quarters of what is
 between them, and next to these ends and the half. Of the format it takes the widths and the special
@@ -6,6 +6,9 @@ encodings.
 
 Sources: IEEE 754-2019, sections 3.3, 4.3 and 7.4; OCP 8-bit Floating Point 1.0, section 5; OCP Microscaling
 Formats 1.0, section 5; AMD, HIP low precision types (FNUZ).
+
+Source: IEEE 754-2019, sections 3.4 (encodings), 6.2.1 and 6.2.3 (quiet NaNs keep as much of the payload as
+there is place for).
 """
 
 from __future__ import annotations
@@ -257,3 +260,32 @@ def encoding_of_integer(name: str, number: int) -> int | None:
     if rest or magnitude > of.largest:
         return None
     return magnitude << of.padding | (of.sign if number < 0 else 0)
+
+
+_STEP = 9
+
+
+def some_nans(name: str) -> list[int]:
+    """Return NaNs of both signs: each digit of the payload by itself, all of them, and two."""
+    of = shape(name)
+    payloads = {1 << place for place in range(of.fraction)} | {(1 << of.fraction) - 1, 5 << of.fraction - 5}
+    padding = (1 << of.padding) - 1
+    exponent = ((1 << of.exponent) - 1) << of.fraction
+    return [
+        (exponent | payload) << of.padding | (padding if number % _STEP else 0) | sign
+        for number, payload in enumerate(sorted(payloads))
+        for sign in (0, of.sign)
+    ]
+
+
+def quieted(name: str, nan: int, result: str) -> int:
+    """Return a NaN of a format as a quiet one of another format."""
+    of, to = shape(name), shape(result)
+    digits = f"{nan:0{_width(of)}b}"
+    sign, payload = digits[0], digits[1 + of.exponent : 1 + of.exponent + of.fraction]
+    kept = ("1" + payload[1:]).ljust(to.fraction, "0")[: to.fraction]
+    return int(sign + "1" * to.exponent + kept + "0" * to.padding, 2)
+
+
+def _width(of: Shape) -> int:
+    return 1 + of.exponent + of.fraction + of.padding

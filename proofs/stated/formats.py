@@ -1,4 +1,4 @@
-"""The number formats as their standards give them: in numbers, not as a rule.
+"""The number formats as their standards give them, and integers of some bits.
 
 Sources: IEEE 754-2019, table 3.5 (f16, f32, f64); PTX ISA 9.1 section 5.2.3 (bf16, tf32, NaNs of the
 alternate formats); OCP 8-bit Floating Point Specification 1.0, tables 1 and 2 (e4m3, e5m2); OCP Microscaling
@@ -86,3 +86,21 @@ INTEGERS = {
     "u64": (64, 0, 18446744073709551615),
 }
 """Bits, least and greatest value."""
+
+
+def numbers(bits: int) -> list[int]:
+    """Return integers inside, at and beyond the limits of a type, as far as 64 bits have them."""
+    edges = [0, 1 << bits - 1, 1 << bits]
+    found = {sign * edge + step for edge in edges for sign in (1, -1) for step in (-2, -1, 0, 1, 2)}
+    found |= {5, -6, 0x5A5A5A5A5A5A5A5A >> 64 - bits, -0x1234567890ABCDEF >> 64 - bits}
+    return sorted(number for number in found if -(1 << 63) <= number < 1 << 63)
+
+
+def encoding(number: int, bits: int) -> int:
+    """Return the encoding of an integer."""
+    return number & (1 << bits) - 1
+
+
+def value(code: int, bits: int, signed: bool) -> int:
+    """Return the integer of an encoding."""
+    return code - (1 << bits) if signed and code >> bits - 1 else code

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
+from ...spec.choices import OpenPoint
 from ...spec.dot_add_bound import RoundingStep, rounding_step, total_bound
 from ...spec.errors import InputError
 from ...spec.formats import FloatFormat
@@ -15,7 +16,7 @@ from ...spec.pto.targets import profile_named
 from ...spec.ptx.accumulation_bound import AccumulationBound, accumulation_bound
 from ...spec.ptx.architectures import ARCHITECTURES
 from ...spec.ptx.catalogue import forms
-from ...spec.ptx.choices import AS_TWICE_K, PRESETS, SEQUENTIAL, Choices, choices_named
+from ...spec.ptx.choices import AS_TWICE_K, OPEN_POINTS, PRESETS, SEQUENTIAL, Choices, choices_named
 from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.targets import target_named
 from ...spec.ptx.variant import MULTIPLYING
@@ -160,8 +161,10 @@ def matrix_rounding(isa: str, target: str, names: Sequence[str]) -> MatrixRoundi
         if names:
             raise InputError(f"--choice {names[0]}: {isa} kernels leave nothing open that a bound depends on")
         return None
-    if choices_named(list(names)).half_k_metadata != AS_TWICE_K:
+    chosen = choices_named(list(names))
+    if chosen.half_k_metadata != AS_TWICE_K:
         raise InputError(f"--choice half-k-metadata: verify reads metadata by {AS_TWICE_K}, and says so")
+    _require_defaults(OPEN_POINTS, chosen, _TAKEN)
     accumulations = [choices_named([name, *names]).accumulation for name in PRESETS]
     if len(set(accumulations)) == 1:
         return PtxRounding(", ".join(names), (choices_named(list(names)),))
@@ -209,6 +212,7 @@ def _of_chains(target: str, names: Sequence[str]) -> ChainRounding:
             raise InputError(
                 f"--choice {point.name}={option} has no bound that is known; choose {point.default}"
             )
+    _require_defaults(pto.OPEN_POINTS, readings, _TAKEN)
     if readings.one_row_scales != pto.LINE:
         raise InputError(f"--choice one-row-scales: verify finds them in a {pto.LINE}, and says so")
     added_last = readings.accumulation == pto.ADDED_LAST
@@ -216,6 +220,26 @@ def _of_chains(target: str, names: Sequence[str]) -> ChainRounding:
     rounding = pto.DIRECTIONS[readings.accumulator_rounding]
     name = f"fused multiply-adds, k increasing, {start}, {readings.accumulator_rounding}"
     return ChainRounding(f"{name}: documented, not measured", added_last, rounding)
+
+
+_TAKEN = (
+    *("satfinite-clamp", "f64-order", "sparse-b", "scale-a-rows", "narrow-rows"),
+    *("integer-overflow", "unit-pitches"),
+)
+"""Points of PTX and PTO that kernels are run with the defaults of."""
+
+
+def _require_defaults(points: Sequence[OpenPoint], chosen: object, names: Sequence[str]) -> None:
+    """Refuse a reading that no kernel is run with.
+
+    Raises
+    ------
+    InputError
+        If one is chosen.
+    """
+    for point in points:
+        if point.name in names and getattr(chosen, point.attribute) != point.default:
+            raise InputError(f"--choice {point.name}: verify runs kernels with {point.default} alone")
 
 
 def _counted(steps: Sequence[RoundingStep]) -> tuple[Counted, ...]:

@@ -68,8 +68,17 @@ OPEN_POINTS = (
             ("flushed", "products of f16 and bf16 lose theirs, and A and B of f32, as MODE may ask"),
         ),
         "documented",
-        "CDNA4 ISA chapter 7, numerics; MIOpen documentation for gfx90a; a subnormal becomes the zero of its "
-        "sign (MMA-Sim: of A, B and C, +0), and partial sums keep theirs (MMA-Sim: they don't)",
+        "CDNA4 ISA chapter 7, numerics; MIOpen documentation for gfx90a; partial sums keep theirs (MMA-Sim: "
+        "they don't)",
+    ),
+    OpenPoint(
+        "flushed-zero",
+        (
+            ("signed", "a subnormal that is flushed becomes the zero of its sign"),
+            ("positive", "one of A, B and C becomes +0, one of D the zero of its sign"),
+        ),
+        "signed",
+        "no document says; MMA-Sim (arXiv 2511.10909) of CDNA2: positive",
     ),
 )
 """Every open point of MFMA."""
@@ -84,6 +93,7 @@ class Choices:
     xf32: str = "truncated"
     integer_overflow: str = "wrap"
     subnormals: str = "documented"
+    flushed_zero: str = "signed"
 
 
 PRESETS = MappingProxyType(

@@ -120,7 +120,7 @@ def product(
             operands[name] = Operand(alg.negate(operands[name]), operands[name].format)
     flushing = flushes(row, target, choices)
     for name in flushing & operands.keys():
-        operands[name] = flushed(alg, operands[name])
+        operands[name] = _flushed(alg, operands[name], choices)
     if row.factors == "xf32":
         operands |= {name: _shortened(alg, operands[name], choices) for name in "ab"}
     left, right, start = operands.values()
@@ -146,6 +146,16 @@ def flushes(row: MatrixMultiply, target: Target, choices: Choices) -> frozenset[
     ):
         return frozenset("abcd")
     return frozenset("ab") if row.factors == "f32" and flushed else frozenset()
+
+
+def _flushed(alg: Algebra, operand: Operand, choices: Choices) -> Operand:
+    """Return an operand without subnormals; zeros themselves keep their sign."""
+    zeros = flushed(alg, operand)
+    if choices.flushed_zero == "signed":
+        return zeros
+    became_zero = alg.is_zero(zeros) & ~alg.is_zero(operand)
+    positive = alg.constant(0, operand.format)
+    return Operand(alg.where(became_zero, positive, zeros.bits), operand.format)
 
 
 def _shortened(alg: Algebra, operand: Operand, choices: Choices) -> Operand:

@@ -35,6 +35,19 @@ OPEN_POINTS = (
         "'single'; three values posted to qemu-devel 2022-05-10 as mambo/hardware fit 'two-step' only",
     ),
     OpenPoint(
+        "bf16-direction",
+        (
+            (
+                "fpscr",
+                "the first rounding of bf16's product sum is directed by FPSCR.RN, as the last is",
+            ),
+            ("nearest", "it is to nearest even, whatever FPSCR.RN says"),
+        ),
+        "fpscr",
+        "Power ISA 3.1 pseudocode function bfp_ROUND_TO_BFP32_SIGNIFICAND has no argument for a direction, "
+        "as others report; the values posted to qemu-devel 2022-05-10 do not tell theirs",
+    ),
+    OpenPoint(
         "negation",
         (
             ("after-rounding", "np and nn of f32 and f64 are minus the rounded fused multiply-add"),
@@ -62,6 +75,7 @@ class Choices:
     """One reading of every open point; the field names are those of `OPEN_POINTS`."""
 
     bf16_sum: str = "two-step"
+    bf16_direction: str = "fpscr"
     negation: str = "after-rounding"
     nan: str = "operand-order"
     aliasing: str = "separate"

@@ -138,11 +138,15 @@ def float_sum(
     left = zeroed(alg, live_factors, x, family.x)[..., :, None, :]
     right = zeroed(alg, live_factors, y, family.y)[..., None, :, :]
     step = watched(_step(alg, rounding, choices))
-    wide = SIGNIFICAND_24 if family.x.exponent_bits == fmt.exponent_bits else fmt
-    total = chain(step, wide, Operand(left[..., :1], family.x), Operand(right[..., :1], family.y))
+    is_wide = family.x.exponent_bits == fmt.exponent_bits
+    wide = SIGNIFICAND_24 if is_wide else fmt
+    two_roundings = is_wide and choices.bf16_sum == "two-step"
+    to_nearest = two_roundings and choices.bf16_direction == "nearest"
+    first = watched(_step(alg, Rounding.NEAREST_EVEN, choices)) if to_nearest else step
+    total = chain(first, wide, Operand(left[..., :1], family.x), Operand(right[..., :1], family.y))
     total = chain(
-        step,
-        wide if choices.bf16_sum == "two-step" else fmt,
+        first,
+        wide if two_roundings else fmt,
         Operand(left[..., 1:], family.x),
         Operand(right[..., 1:], family.y),
         total,

@@ -54,6 +54,15 @@ OPEN_POINTS = (
         "no document names; the simulator rounds to nearest even; accumulation=unspecified leaves it open",
     ),
     OpenPoint(
+        "integer-overflow",
+        (
+            ("wrap", "an i32 sum wraps around modulo 2^32"),
+            ("clamp", "the exact sum, with the accumulator or the bias, is clamped once, at the end"),
+        ),
+        "wrap",
+        "the CPU simulator wraps; no document speaks of the NPU",
+    ),
+    OpenPoint(
         "microscaled-sum",
         (
             ("accumulator", "as without scale factors"),
@@ -80,6 +89,16 @@ OPEN_POINTS = (
         ),
         "valid",
         "tilelang-ascend issue 1341: the matrix unit consumes k in whole C0 blocks; pto-isa is silent",
+    ),
+    OpenPoint(
+        "unit-pitches",
+        (
+            ("derived", "the matrix unit derives the pitches of all operands from m, k and n"),
+            ("physical", "those of A, B and scale factors are of their tiles' physical extents"),
+        ),
+        "derived",
+        "pto-isa issue 253: maintainers confirm C's; those of A and B are inferred from the movers made to "
+        "match them, those of scale factors by analogy",
     ),
     OpenPoint(
         "load-fill",
@@ -147,9 +166,11 @@ class Choices:
 
     accumulation: str = SEEDED
     accumulator_rounding: str = "nearest-even"
+    integer_overflow: str = "wrap"
     microscaled_sum: str = "accumulator"
     accumulator_read: str = IN_PLACE
     k_tail: str = "valid"
+    unit_pitches: str = "derived"
     load_fill: str = "granule"
     tf32: str = "off"
     subnormals: str = "kept"

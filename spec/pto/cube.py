@@ -60,7 +60,9 @@ def multiply(
     formats = formats_of(tiles)
     matrices = operand_matrices(operation, profile, tiles, buffers, sizes, choices)
     result = product(alg, operation, **matrices, formats=formats, choices=choices)
-    return write("d", buffers["d"], operand_placement(operation, profile, "d", tiles["d"], sizes), result)
+    return write(
+        "d", buffers["d"], operand_placement(operation, profile, "d", tiles["d"], sizes, choices), result
+    )
 
 
 def operand_matrices(
@@ -86,7 +88,8 @@ def operand_matrices(
     if operation.accumulates:
         held["c"] = accumulator_role(choices)
     places = {
-        role: operand_placement(operation, profile, role, tiles[role], sizes) for role in operation.inputs
+        role: operand_placement(operation, profile, role, tiles[role], sizes, choices)
+        for role in operation.inputs
     }
     return {role: read(role, buffers[source], places[role], *extents[role]) for role, source in held.items()}
 

@@ -5,8 +5,7 @@ compact tile from its valid extent rounded up to whole blocks. The matrix unit r
 and no stride: it derives the pitches from those. The CPU simulator takes physical extents everywhere.
 Extents, coordinates and offsets may be ints, numpy arrays or Z3 terms.
 
-Source: pto-isa headers at 3186c381, pto-isa issue 253. The matrix unit's pitches of A
-and B are inferred from the movers made to match them, those of the scale factors from their analogy.
+Source: pto-isa headers at 3186c381, pto-isa issue 253; see the open point unit-pitches.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Any
 
 from ..errors import UnsupportedError
 from .catalogue import ROLE_LOCATIONS, Operation
+from .choices import Choices
 from .element_types import ElementType
 from .fractal import FractalLayout, layout_of
 from .sizes import Sizes, gemv_mode, operand_extents, rounded_up
@@ -24,6 +24,11 @@ from .tile import DYNAMIC, Compact, Location, Order, Tile, c0
 
 LINEAR = FractalLayout(Order.ROW_MAJOR, Order.NONE_BOX, (1, 1))
 """Row after row, without boxes."""
+
+DEFAULTS = Choices()
+
+ACCUMULATORS = ("c", "d", "bias")
+"""Operands whose pitches in the matrix unit maintainers confirm, or that have one row."""
 
 GEMV_CHUNK_BYTES = 512
 """A mover fills a one-row left tile in chunks of so many bytes."""
@@ -80,11 +85,14 @@ def unit_placement(
 
 
 def operand_placement(
-    operation: Operation, profile: Profile, role: str, tile: Tile, sizes: Sizes
+    operation: Operation, profile: Profile, role: str, tile: Tile, sizes: Sizes, choices: Choices = DEFAULTS
 ) -> Placement:
     """Return where a profile's executor of products takes an operand from, or puts its result."""
     if not profile.cube:
         return physical(tile)
+    if choices.unit_pitches == "physical" and role not in ACCUMULATORS:
+        order = unit_layout(operation, profile, role, tile.element)
+        return Placement(order, order.pitch(tile.rows, tile.columns))
     return unit_placement(operation, profile, role, tile.element, *sizes)
 
 

@@ -65,8 +65,6 @@ def product(
 ) -> Array:
     """Return D (…, m, n), encodings of ``formats["d"]``.
 
-    Integer sums wrap modulo ``2**32``: so does the CPU simulator; no document speaks of the NPU.
-
     Parameters
     ----------
     alg : Algebra
@@ -97,7 +95,8 @@ def product(
         exact = integer_sum(alg, (rows, formats["a"]), (columns, formats["b"]))
         if start is not None:
             exact = exact + alg.integer(start, result)
-        return _broadcast(alg.wrap(exact, result), rows, columns)
+        encode = alg.saturate if choices.integer_overflow == "clamp" else alg.wrap
+        return _broadcast(encode(exact, result), rows, columns)
     assert isinstance(result, FloatFormat)
     x, y = (_factor(alg, bits, formats[role], choices) for role, bits in (("a", rows), ("b", columns)))
     zero = Operand(alg.constant(0, result), result)

@@ -5,6 +5,8 @@ Source: PTX ISA 9.1 section 9.7.14.5.14 (semantics of mma).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..algebra import Algebra, Array, Operand, Product
 from ..float_encoding import default_nan
 from ..formats import F64, S32
@@ -24,8 +26,8 @@ from .resolution import Multiplication
 from .step_sequences import step_sequence
 
 
-def exact_sum(alg: Algebra, form: Multiplication, x: Array, y: Array, c: Array) -> Array:
-    """Return C plus the exact sum of products over the last axis, wrapped, or clamped once.
+def exact_sum(alg: Algebra, form: Multiplication, x: Array, y: Array, c: Array, choices: Choices) -> Array:
+    """Return C plus the exact sum of products over the last axis, wrapped, or clamped as chosen.
 
     With a bit operation, products are the places where ``x xor y``, or ``x and y``, is 1.
 
@@ -36,6 +38,10 @@ def exact_sum(alg: Algebra, form: Multiplication, x: Array, y: Array, c: Array) 
     c : array (…)
         Addends, s32.
     """
+    if form.variant.satfinite and choices.satfinite_clamp == "halves":
+        half, once = x.shape[-1] // 2, replace(choices, satfinite_clamp="once")
+        first = exact_sum(alg, form, x[..., :half], y[..., :half], c, once)
+        return exact_sum(alg, form, x[..., half:], y[..., half:], first, once)
     if form.variant.bit_operation == "xor":
         total = alg.where(alg.same(x, y), alg.whole(0), alg.whole(1)).sum(-1)
     else:
@@ -65,6 +71,9 @@ def float_sum(
         Scale factors of `x` and `y`, each for K / X neighbouring factors.
     """
     result = form.floats(form.d)
+    if form.is_double and choices.f64_order == UNSPECIFIED:
+        name = f"accumulate_{form.order_name}_{form.rounding.name.lower()}"
+        return arbitrary_sum(alg, name, (x, y), c, None, result)
     if choices.accumulation == UNSPECIFIED and not form.is_double:
         return arbitrary_sum(alg, f"accumulate_{form.order_name}", (x, y), c, scales, result)
     nearest = rounded(alg)

@@ -58,6 +58,8 @@ def accumulation_bound(form: Multiplication, choices: Choices) -> AccumulationBo
     """
     d, accumulator = form.floats(form.d), form.floats(form.accumulator)
     converted = () if d == accumulator else (rounding_step(d),)
+    if form.is_double and choices.f64_order == UNSPECIFIED:
+        return None
     if form.is_double or choices.accumulation == SEQUENTIAL:
         steps = (rounding_step(accumulator, form.rounding),) * form.products
         return AccumulationBound((*steps, *converted), (*steps, *converted))

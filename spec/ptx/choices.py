@@ -13,6 +13,9 @@ SEQUENTIAL = "sequential"
 UNSPECIFIED = "unspecified"
 NEGATIVE_NAN = "negative"
 AS_TWICE_K = "as-twice-k"
+AS_PATTERN = "pattern"
+EVEN_LANE_FIRST = "even-lane-first"
+LOWEST_FIRST = "lowest-first"
 
 OPEN_POINTS = (
     OpenPoint(
@@ -60,6 +63,38 @@ OPEN_POINTS = (
         "sources are silent but for MMA-Sim",
     ),
     OpenPoint(
+        "underflow-sign",
+        (
+            ("kept", "a negative sum of a fused dot-add that is rounded to zero is -0"),
+            ("positive", "it is +0, as one of which nothing is left"),
+        ),
+        "kept",
+        "PTX ISA section 9.7.14.5.14 does not say, and no measurement is of such a sum",
+    ),
+    OpenPoint(
+        "satfinite-clamp",
+        (
+            ("once", "the exact sum with C is clamped to s32 once, at the end"),
+            (
+                "halves",
+                "the sum of C and the first half of the products is clamped, too",
+            ),
+        ),
+        "once",
+        "PTX ISA section 9.7.14.5.14 limits the result, and says nothing of partial sums; a single clamp is "
+        "well supported, hardware of smaller shapes may repeat it",
+    ),
+    OpenPoint(
+        "f64-order",
+        (
+            ("increasing", "fused multiply-adds, k increasing from C"),
+            (UNSPECIFIED, "an arbitrary function of the row of A, the column of B and C; proofs only"),
+        ),
+        "increasing",
+        "PTX ISA section 9.7.14.5.14 gives f64 a precision and a rounding, and no order; k increasing is "
+        "MMA-Sim's",
+    ),
+    OpenPoint(
         "f64-nan",
         (
             ("positive", "0x7ff8000000000000"),
@@ -104,6 +139,43 @@ OPEN_POINTS = (
         "PTX ISA section 9.7.14.6.2 draws the bits in figures, which were not read; those of twice the K are "
         "CUTLASS's, which has none of these shapes; no hardware was asked",
     ),
+    OpenPoint(
+        "sparse-b",
+        (
+            (
+                AS_PATTERN,
+                "B of mma.sp m16n8k32 (f16, bf16) and m16n8k16 (tf32) lies as in the other shapes of B: bits "
+                "of k that a register does not hold follow those of the quad",
+            ),
+            (UNSPECIFIED, "where is not known: registers of these shapes are refused, matrices not"),
+        ),
+        AS_PATTERN,
+        "PTX ISA section 9.7.14.6 draws B of these shapes in figures, which were not read; no dense mma has "
+        "them, and CuTe confirms larger ones of other types",
+    ),
+    OpenPoint(
+        "scale-a-rows",
+        (
+            (EVEN_LANE_FIRST, "of a pair of lanes the even one supplies row g, the odd one row g + 8"),
+            (
+                UNSPECIFIED,
+                "which is not known: registers with scale factors are refused, matrices not",
+            ),
+        ),
+        EVEN_LANE_FIRST,
+        "PTX ISA section 9.7.14.3 names the pair; the row of each of its lanes, and that bytes follow K, are "
+        "from CuTe's layouts; no hardware was asked",
+    ),
+    OpenPoint(
+        "narrow-rows",
+        (
+            (LOWEST_FIRST, "value n of a source row of ldmatrix b6x16_p32 or b4x16_p64 is at bit 6·n or 4·n"),
+            (UNSPECIFIED, "their order is not known: these loads are refused"),
+        ),
+        LOWEST_FIRST,
+        "PTX ISA section 9.7.14.5.15 does not number the values; the order, and that 6-bit values are in the "
+        "low bits of their bytes, follow CUTLASS's shift of 4-bit ones",
+    ),
 )
 """Every open point of the PTX specification."""
 
@@ -120,11 +192,22 @@ class Choices:
     zero_sign: str = "positive"
     f64_nan: str = "positive"
     half_k_metadata: str = AS_TWICE_K
+    underflow_sign: str = "kept"
+    satfinite_clamp: str = "once"
+    f64_order: str = "increasing"
+    sparse_b: str = AS_PATTERN
+    scale_a_rows: str = EVEN_LANE_FIRST
+    narrow_rows: str = LOWEST_FIRST
 
     def read(self, model: DotAddModel) -> DotAddModel:
         """Return a model with what it leaves open read as chosen."""
         zero_terms = self.zero_groups == "scales" if model.group > 1 else self.zero_products == "factors"
-        return replace(model, zero_terms=zero_terms, signed_zeros=self.zero_sign == "negative")
+        return replace(
+            model,
+            zero_terms=zero_terms,
+            signed_zeros=self.zero_sign == "negative",
+            positive_underflow=self.underflow_sign == "positive",
+        )
 
 
 PRESETS = MappingProxyType(

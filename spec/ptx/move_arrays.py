@@ -12,25 +12,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..algebra import Array
+from ..errors import InputError
 from ..formats import U32
 from ..operand_arrays import ALGEBRA, ArrayOperand, ByteArray, IntegerArray, Matrix, Words, read
+from .choices import UNSPECIFIED, Choices
 from .matrix_moves import matrix_move, transpose
 from .shared_memory import ldmatrix, stmatrix
 from .variant import WARP_LANES, Family, Variant
 from .wmma import MemoryOperand, memory_operand
 
 
-def move(variant: Variant, arrays: Mapping[str, Array]) -> dict[str, Array]:
+def move(variant: Variant, arrays: Mapping[str, Array], choices: Choices) -> dict[str, Array]:
     """Execute a move.
 
     Raises
     ------
     InputError
-        If an array is missing, unknown, or of the wrong shape, type or value, or an address is not valid.
+        If an array is missing, unknown, or of the wrong shape, type or value, an address is not valid, or
+        the choice is that the order of what is loaded is not known.
     """
     if variant.family in (Family.WMMA_LOAD, Family.WMMA_STORE):
         return _wmma(variant, memory_operand(variant), arrays)
     matrices = matrix_move(variant)
+    if matrices.expansion is not None and choices.narrow_rows == UNSPECIFIED:
+        raise InputError(
+            f"narrow-rows={UNSPECIFIED}: in which order {variant} finds values in a row is not known"
+        )
     registers = Words((WARP_LANES, matrices.registers), U32.storage)
     at: dict[str, ArrayOperand] = {"memory": ByteArray(), "addresses": IntegerArray((WARP_LANES,))}
     match variant.family:

@@ -30,7 +30,7 @@ from .product import Matrices, product
 from .resolution import Multiplication, multiplication
 from .signatures import signature
 from .variant import MULTIPLYING
-from .warp import Immediates, held, require_known_metadata
+from .warp import Immediates, held, require_known_layouts
 
 
 def multiply(
@@ -63,7 +63,7 @@ def multiply(
     """
     require_concrete(form, choices)
     if selected is not None:
-        require_known_metadata(form, choices)
+        require_known_layouts(form, choices)
 
     def compute(alg: Algebra, matrices: Mapping[str, Array]) -> dict[str, Array]:
         return {"d": product(alg, form, Matrices(**matrices), choices)}
@@ -114,9 +114,9 @@ def require_concrete(form: Multiplication, choices: Choices) -> None:
     Raises
     ------
     InputError
-        If the accumulation is left unspecified and the elements are floats.
+        If the accumulation, of f64 its order, is left unspecified and the elements are floats.
     """
-    if choices.accumulation == UNSPECIFIED and not (form.is_integer or form.is_double):
+    if (choices.f64_order if form.is_double else choices.accumulation) == UNSPECIFIED and not form.is_integer:
         raise InputError(
             f"{UNSPECIFIED} accumulation of {form.a} has no value to compute; choose one of those that "
             "--list-choices prints"
@@ -180,7 +180,7 @@ def execute(
         not spelled as a number.
     """
     if instruction.variant.family not in MULTIPLYING:
-        return move(instruction.variant, arrays)
+        return move(instruction.variant, arrays, choices)
     form = multiplication(instruction.variant)
     selected = immediates(form, instruction) if as_registers else None
     return multiply(form, arrays, choices, selected, observer)

@@ -64,7 +64,7 @@ def product(alg: Algebra, form: Multiplication, operands: Matrices, choices: Cho
         met = form.sparsity.select(alg, operands.b, operands.metadata)  # (…, M, K / 2, N)
         y = met.swapaxes(-1, -2)
     if form.is_integer:
-        return exact_sum(alg, form, x, y, operands.c)
+        return exact_sum(alg, form, x, y, operands.c, choices)
     return float_sum(
         alg,
         form,

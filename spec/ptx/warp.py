@@ -74,19 +74,38 @@ def held(form: Multiplication, selected: Immediates) -> dict[str, Selection]:
     return operands
 
 
-def require_known_metadata(form: Multiplication, choices: Choices) -> None:
-    """Refuse to read metadata from registers where the choice leaves open which bits they are.
+def layout_points(form: Multiplication) -> dict[str, str]:
+    """Return the open points that say where operands are in registers, with what each is about."""
+    points = {
+        "half-k-metadata": form.sparsity is not None and form.sparsity.is_of_half_k,
+        "sparse-b": form.sparsity is not None
+        and form.container >= 16
+        and form.container * form.shape.k == 512,
+        "scale-a-rows": form.block_scale is not None,
+    }
+    return {name: _PLACES[name] for name, is_open in points.items() if is_open}
+
+
+_PLACES = {
+    "half-k-metadata": "which bits of a register are the metadata",
+    "sparse-b": "which elements of B a register has",
+    "scale-a-rows": "which lanes' registers have the scale factors of A's rows",
+}
+
+
+def require_known_layouts(form: Multiplication, choices: Choices) -> None:
+    """Refuse to read operands from registers where a choice leaves open where in them they are.
 
     Raises
     ------
     InputError
-        If it does.
+        If one does.
     """
-    if form.sparsity is not None and form.sparsity.is_of_half_k and choices.half_k_metadata == UNSPECIFIED:
-        raise InputError(
-            f"half-k-metadata={UNSPECIFIED}: which bits of a register are the metadata of {form.variant} "
-            "is not known; give matrices"
-        )
+    for point, unknown in layout_points(form).items():
+        if getattr(choices, point.replace("-", "_")) == UNSPECIFIED:
+            raise InputError(
+                f"{point}={UNSPECIFIED}: {unknown} of {form.variant} is not known; give matrices"
+            )
 
 
 def execute(
@@ -120,7 +139,7 @@ def execute(
         If the choice is that the bits of its metadata are not known.
     """
     multiply = multiply or partial(product, alg, form, choices=choices)
-    require_known_metadata(form, choices)
+    require_known_layouts(form, choices)
     operands = held(form, selected)
     d = operands.pop("d")
     matrices = {name: each.gather(alg, getattr(registers, name)) for name, each in operands.items()}

@@ -21,7 +21,7 @@ import mmaproof
 from mmaproof.api.proving import Checking, checking_of
 from mmaproof.proofs import runner
 from mmaproof.proofs.catalogue import matching
-from mmaproof.proofs.cluster import cluster
+from mmaproof.proofs.pool import cluster
 from mmaproof.proofs.runner import Settings
 from mmaproof.spec.errors import InputError
 from tools.mutation.campaign import campaign
@@ -186,7 +186,7 @@ def test_faults_are_tried_although_a_worker_dies(
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmaproof.proofs.cluster.CONNECT_LIMIT", 1)
+    monkeypatch.setattr("mmaproof.proofs.pool.CONNECT_LIMIT", 1)
     result = command(
         "verify", EXAMPLES / "simt_f32_sm80.ptx", "--contract", EXAMPLES / "simt_f32.toml",
         "--scheduler", f"tcp://127.0.0.1:{free_port()}",
@@ -197,7 +197,7 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_scheduler_must_answer_although_the_cache_has_everything(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("mmaproof.proofs.cluster.CONNECT_LIMIT", 1)
+    monkeypatch.setattr("mmaproof.proofs.pool.CONNECT_LIMIT", 1)
     (obligation,) = matching(("power/layout/accumulator/s32",))
     here = Settings(jobs=1, cache=tmp_path)
     for _ in range(2):

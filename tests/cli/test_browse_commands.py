@@ -12,8 +12,8 @@ from document_schemas import validate
 from toy_theorems import COMMUTES, ENUMERATED, FALSE, IN_RING, INDUCTIVE, PINNED
 
 from mmaproof.proofs import catalogue, export
-from mmaproof.proofs.methods import meaning
 from mmaproof.proofs.recorded_methods import recorded_method
+from mmaproof.proofs.verdict import meaning
 from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.instruction_set import instruction_set
 from mmaproof.spec.power.catalogue import UPDATES

@@ -41,12 +41,12 @@ def test_every_module_with_theorems_has_its_family(isa: str) -> None:
     package = f"mmaproof.proofs.{isa}"
     stems = {path.stem for path in Path(mmaproof.proofs.__path__[0], isa).glob("*.py")} - {"__init__"}
     having = {stem for stem in stems if hasattr(import_module(f"{package}.{stem}"), "THEOREMS")}
-    listed = [module for modules in import_module(package).FAMILIES.values() for module in modules]
-    assert len(listed) == len(set(listed)) and set(listed) == having
-    for family, modules in import_module(package).FAMILIES.items():
-        for module in modules:
-            theorems = import_module(f"{package}.{module}").THEOREMS
-            assert [t.id for t in theorems if not t.id.startswith(f"{isa}/{family}/")] == []
+    families = import_module(package).FAMILIES
+    listed = {(family, module) for family, modules in families.items() for module in modules}
+    assert sum(map(len, families.values())) == len(listed) and {module for _, module in listed} == having
+    theorems = {stem: import_module(f"{package}.{stem}").THEOREMS for stem in having}
+    assert listed == {(t.id.split("/")[1], stem) for stem, having in theorems.items() for t in having}
+    assert {t.id.split("/")[0] for having in theorems.values() for t in having} == {isa}
 
 
 def test_theorems_have_ids_of_their_own() -> None:

@@ -7,9 +7,9 @@ import pytest
 from theorem_checks import judged
 
 from mmaproof.proofs.comparison import arrays_compared, compared, difference
-from mmaproof.proofs.methods import COMPARISON, ENUMERATION
 from mmaproof.proofs.obligation import Certificate, Status
 from mmaproof.proofs.text_tables import bits, rows
+from mmaproof.proofs.verdict import COMPARISON, ENUMERATION
 
 STATED = {"a": 1, "b": frozenset({2, 3})}
 

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from theorem_checks import SOLVE
 
 from mmaproof.proofs.decision import decide
-from mmaproof.proofs.entailment import Entailment, Use
 from mmaproof.proofs.export import scripts
 from mmaproof.proofs.induction import decide_from_premises
-from mmaproof.proofs.instances import NoInstanceError
+from mmaproof.proofs.instances import Entailment, NoInstanceError, Use
 from mmaproof.proofs.obligation import (
     Deduction,
     Equality,

@@ -10,11 +10,15 @@ import pytest
 from theorem_checks import judged, unexpected
 
 from mmaproof.proofs.decision import decide
-from mmaproof.proofs.families import blocked, chains, layouts, scaling, transport
-from mmaproof.proofs.families.block_products import BlockOperand, BlockProduct
-from mmaproof.proofs.families.blocked import Loops
-from mmaproof.proofs.families.sums import one_after_the_other, outer, power_of_two
-from mmaproof.proofs.families.zero_lanes import zero_lane
+from mmaproof.proofs.families import blocked, chains, layouts, scaling
+from mmaproof.proofs.families.block_products import (
+    BlockOperand,
+    BlockProduct,
+    one_after_the_other,
+    outer,
+    power_of_two,
+)
+from mmaproof.proofs.families.blocked import Loops, zero_lane
 from mmaproof.proofs.obligation import Case, Equality, Obligation, RingProperty, Status, Variable
 from mmaproof.spec.algebra import Algebra, Array
 from mmaproof.spec.formats import F16, F32, S8, S32, U8, UE8M0, Format
@@ -136,25 +140,25 @@ def test_registers_are_read_where_the_layout_says() -> None:
 
 def test_an_instruction_sees_the_matrices_that_its_registers_hold() -> None:
     held = layouts.held_in(FRAGMENT)
-    operands = {name: transport.RegisterOperand(held) for name in "ab"}
+    operands = {name: layouts.RegisterOperand(held) for name in "ab"}
 
-    def execute(swapped: bool) -> transport.Execute:
-        def on_registers(alg: Algebra, registers: transport.Registers, multiply: transport.Multiply) -> Array:
+    def execute(swapped: bool) -> layouts.Execute:
+        def on_registers(alg: Algebra, registers: layouts.Registers, multiply: layouts.Multiply) -> Array:
             a, b = (held.gather(alg, registers[name]) for name in ("ba" if swapped else "ab"))
             return held.scatter(alg, multiply({"a": a, "b": b}))
 
         return on_registers
 
     for swapped, status in ((False, Status.PROVED), (True, Status.REFUTED)):
-        assert judged(transport.sees_matrices(operands, held, execute(swapped))).status is status
+        assert judged(layouts.sees_matrices(operands, held, execute(swapped))).status is status
 
 
 def test_moves_are_inverse_or_not() -> None:
     sides = Variable("memory", U8, (4,)), Variable("registers", U8, (4,))
-    turn: transport.Move = lambda alg, data: data[..., ::-1]  # noqa: E731
-    keep: transport.Move = lambda alg, data: data  # noqa: E731
-    assert judged(transport.inverse(turn, turn, sides)).status is Status.PROVED
-    assert judged(transport.inverse(turn, keep, sides)).status is Status.REFUTED
+    turn: layouts.Move = lambda alg, data: data[..., ::-1]  # noqa: E731
+    keep: layouts.Move = lambda alg, data: data  # noqa: E731
+    assert judged(layouts.inverse(turn, turn, sides)).status is Status.PROVED
+    assert judged(layouts.inverse(turn, keep, sides)).status is Status.REFUTED
 
 
 def scaled(served: int) -> BlockProduct:

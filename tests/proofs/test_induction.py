@@ -8,8 +8,16 @@ from dataclasses import dataclass, replace
 import pytest
 
 from mmaproof.proofs.catalogue import obligations
-from mmaproof.proofs.induction import Induction, decide_from_premises, induction, mismatch
-from mmaproof.proofs.invariants import Commutes, Image, Recursion, Same
+from mmaproof.proofs.induction import (
+    Commutes,
+    Image,
+    Induction,
+    Recursion,
+    Same,
+    decide_from_premises,
+    induction,
+    mismatch,
+)
 from mmaproof.proofs.obligation import Method, Obligation, Property, Status, Variable
 from mmaproof.spec.formats import U8
 

@@ -11,15 +11,8 @@ from mmaproof.proofs.catalogue import theorems
 from mmaproof.proofs.families import formats as stated_formats
 from mmaproof.proofs.obligation import Certificate, Theorem
 from mmaproof.proofs.power import executed as power_executed
-from mmaproof.proofs.pto import given_arrays, modules, tables, verdicts
-from mmaproof.proofs.ptx import (
-    documented,
-    dot_add_parts,
-    error_bounds,
-    executed,
-    texts,
-    undefined_operands,
-)
+from mmaproof.proofs.pto import given_arrays, moves, tables, verdicts
+from mmaproof.proofs.ptx import documented, dot_add_parts, executed, machine_code, texts, undefined_operands
 from mmaproof.spec import dot_add, formats, matrix_product, rounding_bound
 from mmaproof.spec.dot_add import Terms
 from mmaproof.spec.dot_add_model import DotAddModel
@@ -35,7 +28,7 @@ from mmaproof.spec.ptx.targets import Availability
 from mmaproof.spec.ptx.wmma import MemoryOperand
 
 (FORMATS,) = (each for each in theorems(("ptx/stated/formats",)))
-BOUNDS, PARTS = error_bounds.bounds, dot_add_parts.parts
+BOUNDS, PARTS = machine_code.bounds, dot_add_parts.parts
 
 Change = Callable[[Any], Any]
 
@@ -121,7 +114,7 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
     "models of one name": (PARTS, "parts", DotAddModel, "__str__", lambda old: lambda self: "dot_add"),
     "twelve bits": (tables.sizes, "narrowed", sizes, "SIZE_BITS", lambda old: 12),
     "the outermost module alone": (
-        modules.modules, "targets", Module, "target",
+        moves.modules, "targets", Module, "target",
         lambda old: property(lambda self: dict(self.attributes).get("pto.target_arch")),
     ),
 }  # fmt: skip

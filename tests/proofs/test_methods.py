@@ -12,7 +12,6 @@ from theorem_checks import SOLVE
 from mmaproof.proofs import catalogue
 from mmaproof.proofs.cache import Cache
 from mmaproof.proofs.decision import decide
-from mmaproof.proofs.methods import MEANINGS, meaning
 from mmaproof.proofs.obligation import Certificate, Method, Obligation, Property, Status, theorem_of
 from mmaproof.proofs.recorded_methods import (
     COMMAND,
@@ -20,6 +19,7 @@ from mmaproof.proofs.recorded_methods import (
     recorded_method,
     recorded_methods,
 )
+from mmaproof.proofs.verdict import MEANINGS, meaning
 from mmaproof.smt.solvers import Answer
 
 IN_NO_TIME = {

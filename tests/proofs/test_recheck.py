@@ -14,7 +14,6 @@ from theorem_checks import SOLVE
 
 from mmaproof.proofs import catalogue
 from mmaproof.proofs.decision import decide
-from mmaproof.proofs.methods import RING
 from mmaproof.proofs.obligation import (
     Equation,
     Goal,
@@ -30,7 +29,7 @@ from mmaproof.proofs.obligation import (
 from mmaproof.proofs.recheck import Asking, recheck
 from mmaproof.proofs.rechecking import Recheck, decide_again, possible
 from mmaproof.proofs.runner import Settings
-from mmaproof.proofs.verdict import Verdict
+from mmaproof.proofs.verdict import RING, Verdict
 from mmaproof.smt import bit_fields, number_algebra
 from mmaproof.smt.dyadic import NO_TRANSLATION
 from mmaproof.smt.solvers import Answer, Query

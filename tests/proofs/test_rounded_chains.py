@@ -10,19 +10,19 @@ import pytest
 from theorem_checks import SOLVE, decided, unexpected
 from theorem_mutants import of
 
-from mmaproof.proofs.families import ordered_sums, rounded_chains, rounding_trees
-from mmaproof.proofs.families import small_integers as small_integers_family
+from mmaproof.proofs.families import exact_steps as small_integers_family
+from mmaproof.proofs.families import rounded_chains, rounding_trees
 from mmaproof.proofs.families.block_products import Blocks
 from mmaproof.proofs.families.chains import adds
-from mmaproof.proofs.families.small_integers import small_integers
+from mmaproof.proofs.families.exact_steps import small_integers
 from mmaproof.proofs.induction import Induction, mismatch
-from mmaproof.proofs.mfma import chains as mfma
-from mmaproof.proofs.mfma import pairwise, shortened
+from mmaproof.proofs.mfma import numerics
+from mmaproof.proofs.mfma import numerics as mfma
 from mmaproof.proofs.obligation import Equality, Obligation, Property, Status
 from mmaproof.proofs.power import chains as power
 from mmaproof.proofs.power import numerics as power_numerics
 from mmaproof.proofs.power import signs
-from mmaproof.proofs.pto import chains as pto
+from mmaproof.proofs.pto import numerics as pto
 from mmaproof.proofs.ptx import numerics as ptx_numerics
 from mmaproof.proofs.ptx import rounding_bound, rounding_error
 from mmaproof.proofs.recheck import Asking, recheck
@@ -88,18 +88,18 @@ def test_monotone_needs_ties_to_be_alike() -> None:
 
 
 def test_a_step_that_is_no_identity_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    theorem = ordered_sums.monotone("power", "", power.sums)
+    theorem = rounded_chains.monotone("power", "", power.sums)
     named = {each.id: each for each in rounding_error.monotone.obligations()}
     for obligation in theorem.obligations():
         goal = obligation.goal()
         assert isinstance(goal, Induction)
         assert mismatch(goal, named) is None
         negates = not obligation.id.endswith(("ger", "ger2", "pp"))
-        assert (f"{ordered_sums.MONOTONE}/negated" in goal.steps) is negates
+        assert (f"{rounded_chains.MONOTONE}/negated" in goal.steps) is negates
     for kind, name in (
-        (ordered_sums.NoLesserTerm, "sum"),
-        (ordered_sums.Negation, "negated"),
-        (ordered_sums.Factor, "product"),
+        (rounded_chains.NoLesserTerm, "sum"),
+        (rounded_chains.Negation, "negated"),
+        (rounded_chains.Factor, "product"),
     ):
         inner = kind.differences
         with monkeypatch.context() as patched:
@@ -171,15 +171,15 @@ def test_one_more_than_a_small_integer_may_be_lost(isa: str, module: Any, names:
 
 @pytest.mark.parametrize("name", ["k8/f16-f16-f32/pairwise-by-4", "k4/bf16-bf16-f32/pairwise-by-2"])
 def test_the_pairwise_sum_is_one_tree_and_no_other(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert decided(of(pairwise.step, name)).status is Status.PROVED
-    assert decided(of(pairwise.order, name)).status is Status.REFUTED
-    block = pairwise.blocks()[name]
+    assert decided(of(numerics.step, name)).status is Status.PROVED
+    assert decided(of(numerics.order, name)).status is Status.REFUTED
+    block = numerics.pairwise_blocks()[name]
     chained = replace(block, readings=(replace(block.readings[0], accumulation="sequential"),))
     claimed = Obligation("mfma/numerics/pairwise/x", "", lambda: adds(chained))
     assert decided(claimed).status is Status.REFUTED
-    monkeypatch.setattr(pairwise, "_tree", _other_pairs(pairwise._tree))
+    monkeypatch.setattr(numerics, "_tree", _other_pairs(numerics._tree))
     expected = Status.REFUTED if name.endswith("by-4") else Status.PROVED  # p1 + p0 = p0 + p1
-    assert decided(of(pairwise.step, name)).status is expected
+    assert decided(of(numerics.step, name)).status is expected
 
 
 def _other_pairs(inner: Callable[..., Any]) -> Callable[..., Any]:
@@ -189,13 +189,13 @@ def _other_pairs(inner: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("name", ["truncated", "rounded"])
 def test_a_factor_of_eleven_fraction_bits_is_shortened(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert decided(of(shortened.xf32, name)).status is Status.PROVED
-    monkeypatch.setattr(shortened, "LOW", IntegerFormat("low", 12, signed=False))
-    assert decided(of(shortened.xf32, name)).status is Status.REFUTED
+    assert decided(of(numerics.xf32, name)).status is Status.PROVED
+    monkeypatch.setattr(numerics, "LOW", IntegerFormat("low", 12, signed=False))
+    assert decided(of(numerics.xf32, name)).status is Status.REFUTED
 
 
 def test_every_group_of_products_of_a_lane_is_stated() -> None:
-    found = set(pairwise.blocks())
+    found = set(numerics.pairwise_blocks())
     assert {"k2/bf16-bf16-f32/pairwise-by-2", "k4/bf16-bf16-f32/pairwise-by-4"} <= found
     assert all(f"mfma/numerics/bound/{name}" in set(_ids()) for name in found)
 

@@ -11,19 +11,17 @@ from theorem_checks import decided, unexpected
 from theorem_mutants import Mutant, Patch, each, of
 
 import mmaproof.proofs.mfma.documented
-import mmaproof.proofs.power.legality
 import mmaproof.proofs.pto.tables
 import mmaproof.proofs.pto.verdicts
 import mmaproof.proofs.ptx.combinations
 import mmaproof.proofs.ptx.documented
-import mmaproof.proofs.ptx.parameters
 import mmaproof.proofs.ptx.supplied
 import mmaproof.proofs.ptx.verdicts
 from mmaproof.proofs.families import formats
 from mmaproof.proofs.obligation import Certificate, Status, Theorem
 from mmaproof.proofs.power import documented as power
 from mmaproof.proofs.power import executed as power_executed
-from mmaproof.proofs.power import results as power_results
+from mmaproof.proofs.power import texts as power_results
 from mmaproof.proofs.pto import documented as pto
 from mmaproof.proofs.ptx import texts as ptx_texts
 from mmaproof.spec.formats import E4M3, E5M2, U8, FloatFormat, Special
@@ -51,8 +49,8 @@ mfma = mmaproof.proofs.mfma.documented
 pto_tables = mmaproof.proofs.pto.tables
 pto_legal = mmaproof.proofs.pto.verdicts
 MODULES = (
-    power, power_results, mmaproof.proofs.power.legality, ptx, ptx_lanes, ptx_legal, pto, pto_tables,
-    ptx_combinations, pto_legal, mfma, mmaproof.proofs.ptx.parameters,
+    power, power_results, ptx, ptx_lanes, ptx_legal, pto, pto_tables,
+    ptx_combinations, pto_legal, mfma,
 )  # fmt: skip
 
 

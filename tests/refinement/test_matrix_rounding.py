@@ -184,3 +184,20 @@ def test_choices_change_the_bound_and_nothing_else() -> None:
     plain, chosen = (verify(CORPUS / KERNEL, contract_of(KERNEL), choices=c).result for c in ((), ("volta",)))
     assert plain.hypotheses == chosen.hypotheses
     assert dataclasses.replace(plain, bound="", stats={}) == dataclasses.replace(chosen, bound="", stats={})
+
+
+@pytest.mark.parametrize(
+    ("isa", "target", "choice"),
+    [
+        ("ptx", "sm_90", "satfinite-clamp=halves"),
+        ("ptx", "sm_90", "f64-order=unspecified"),
+        ("ptx", "sm_90", "sparse-b=unspecified"),
+        ("ptx", "sm_90", "scale-a-rows=unspecified"),
+        ("ptx", "sm_90", "narrow-rows=unspecified"),
+        ("pto", "A5", "integer-overflow=clamp"),
+        ("pto", "A5", "unit-pitches=physical"),
+    ],
+)
+def test_readings_that_no_kernel_is_run_with_are_refused(isa: str, target: str, choice: str) -> None:
+    with pytest.raises(InputError, match=f"--choice {choice.partition('=')[0]}: verify runs kernels with"):
+        matrix_rounding(isa, target, [choice])

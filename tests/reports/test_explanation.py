@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from mmaproof.proofs.instruction_theorems import about
+from mmaproof.proofs.listing import about
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.reports import glossary
 from mmaproof.reports.explanation import explain

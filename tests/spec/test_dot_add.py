@@ -307,7 +307,7 @@ f32s = st.sampled_from(exact.edge_encodings(F32)) | st.integers(0, 2**32 - 1)
 pairs = st.lists(st.tuples(f16s, f16s), min_size=1, max_size=16)
 models = st.builds(
     DotAddModel, st.integers(8, 40), st.sampled_from(Rounding), st.none() | st.integers(8, 10),
-    zero_terms=st.booleans(), signed_zeros=st.booleans(),
+    zero_terms=st.booleans(), signed_zeros=st.booleans(), positive_underflow=st.booleans(),
 )  # fmt: skip
 
 

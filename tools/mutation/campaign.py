@@ -23,8 +23,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from mmaproof.proofs.cluster import cluster
 from mmaproof.proofs.obligation import FROM_PREMISES, Deduction, Obligation
+from mmaproof.proofs.pool import cluster
 from mmaproof.proofs.runner import Settings
 from mmaproof.spec.instruction_set import NAMES
 

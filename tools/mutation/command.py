@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
+from typing import get_args
 
 from mmaproof import __version__
 from mmaproof.api.proving import Checking
@@ -20,6 +21,7 @@ from .campaign import BaselineError, campaign, candidates
 from .recorded_tests import RecordingError
 from .scope import Role, SpecificationModule, modules_of
 from .score import NOTICED, Fate, Mutant, Score
+from .source_faults import FaultKind
 from .survivor_tests import SurvivorTests
 
 SHOWN = 60
@@ -118,6 +120,17 @@ def _print(score: Score, seed: int, *, with_tests: bool) -> None:
             for name, part, meaning in kinds
         ],
         numbers=range(1, len(Fate) + 3),
+    )
+    print()
+    by_kind = [(kind, score.of_kind(kind)) for kind in get_args(FaultKind)]
+    print_table(
+        ["kind of fault", "faults", "noticed", "score"],
+        [
+            [kind, str(len(part.results)), str(part.count(*NOTICED)), f"{part.noticed:.1%}"]
+            for kind, part in by_kind
+            if part.results
+        ],
+        numbers=range(1, 4),
     )
     print()
     print_table(["outcome", "meaning"], [[outcome.value, outcome.meaning] for outcome in Fate])

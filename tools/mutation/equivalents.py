@@ -87,7 +87,7 @@ class Equivalents:
         """Return how a fault is shown to change nothing, empty if it is not."""
         if fault.is_equivalent():
             return BYTECODE
-        if self._speech.only_tells(module, fault):
+        if isinstance(fault.node, ast.expr) and self._speech.only_tells(module, fault):
             return SPEECH
         if self._names_a_type(module, fault):
             return ANNOTATED
@@ -167,6 +167,8 @@ def _limited() -> Iterator[None]:
 def _how(fault: Fault, namespace: Mapping[str, Any]) -> str:
     around = ancestors(fault.module, fault.node)
     place = Surroundings(around, namespace)
+    if not (isinstance(fault.node, ast.expr) and isinstance(fault.replacement, ast.expr)):
+        return FUNCTION if _functions_agree(place, fault) else ""
     if place.is_worth_the_same(fault.node, fault.replacement):
         return EXPRESSION
     if _branches_agree(place, fault):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from .scope import Role, SpecificationModule
-from .source_faults import Fault
+from .source_faults import Fault, FaultKind
 from .survivor_tests import Ending
 
 
@@ -134,6 +134,10 @@ class Score:
     def of(self, role: Role) -> Score:
         """Return the score on modules of one kind."""
         return self._only(lambda result: result.mutant.module.role is role)
+
+    def of_kind(self, kind: FaultKind) -> Score:
+        """Return the score on faults of one kind, without what is for people to read."""
+        return self.specifying._only(lambda result: result.mutant.fault.kind == kind)
 
     def _only(self, wanted: Callable[[TriedMutant], bool]) -> Score:
         return replace(self, results=tuple(filter(wanted, self.results)))

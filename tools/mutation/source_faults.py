@@ -1,4 +1,7 @@
-"""One-line faults of a Python source: one operator, constant, comparison, index or table entry changed.
+"""One-line faults of a Python source: something changed, deleted or swapped.
+
+One operator, constant, comparison, index or table entry is changed; a statement, a condition or an entry
+deleted; two arguments, or the names of two parameters, are swapped.
 
 What only speaks is left alone: docstrings, messages of errors and what makes them, annotations, decorators,
 text with blanks in it, and what prints an object. So are assertions, which state what holds anyway, what
@@ -9,8 +12,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 import marshal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Literal
@@ -52,13 +56,22 @@ _ANY = frozenset(
 )  # numbers for which any will do: a hash is one whichever they are
 
 
-FaultKind = Literal["operator", "comparison", "constant", "index", "table entry"]
+FaultKind = Literal[
+    "operator", "comparison", "constant", "index", "table entry",
+    "deleted statement", "deleted condition", "deleted entry", "swapped arguments", "swapped names",
+]  # fmt: skip
 """What a fault changes."""
+
+_SYMMETRIC = frozenset({"min", "max", "same", "gcd", "lcm", "maximum", "minimum"})
+"""Functions whose arguments may be swapped."""
+
+_TABLE = 3
+"""Entries that a display has of which one may be missing: two are a pair."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A change of one expression.
+    """A change of one expression or statement.
 
     Attributes
     ----------
@@ -70,20 +83,20 @@ class Fault:
         First line of the block of that function, 0 for none.
     module : ast.Module
         The tree without the change.
-    node, replacement : ast.expr
-        The expression before and after.
+    node, replacement : ast.expr or ast.stmt
+        The expression or statement before and after.
     """
 
     kind: FaultKind
     function: int
     block: int
     module: ast.Module = field(repr=False)
-    node: ast.expr
-    replacement: ast.expr
+    node: ast.expr | ast.stmt
+    replacement: ast.expr | ast.stmt
 
     @property
     def line(self) -> int:
-        """Where the expression begins."""
+        """Where it begins."""
         return self.node.lineno
 
     @property
@@ -93,12 +106,12 @@ class Fault:
 
     @property
     def old(self) -> str:
-        """The expression before."""
+        """The source before."""
         return ast.unparse(self.node)
 
     @property
     def new(self) -> str:
-        """The expression after."""
+        """The source after."""
         return ast.unparse(self.replacement)
 
     def source(self) -> str:
@@ -114,8 +127,8 @@ class Fault:
 @dataclass(frozen=True)
 class _Change:
     kind: FaultKind
-    node: ast.expr
-    new: ast.expr
+    node: ast.expr | ast.stmt
+    new: ast.expr | ast.stmt
 
 
 def faults(text: str) -> list[Fault]:
@@ -192,9 +205,13 @@ def _of_statements(node: ast.AST, function: int) -> Iterator[tuple[int, _Change]
         case ast.FunctionDef():
             for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
                 yield from _of_statements(default, function)
+            swaps = _swapped_parameters(node.args)
             for statement in node.body:
                 yield from _of_statements(statement, first_line(node))
+                yield from ((first_line(node), change) for change in _of_names(statement, swaps))
             return
+    if function or isinstance(node, ast.comprehension):
+        yield from ((function, change) for change in _deletions(node))
     if isinstance(node, ast.expr):
         yield from ((function, change) for change in _of_expression(node))
     skipped = {"annotation", "returns", "decorator_list", "msg"}
@@ -214,6 +231,16 @@ def _of_expression(node: ast.expr) -> Iterator[_Change]:  # noqa: PLR0912 (a cas
         case ast.BoolOp(operator, values):
             swapped: ast.boolop = ast.Or() if isinstance(operator, ast.And) else ast.And()
             yield _Change("operator", node, ast.BoolOp(swapped, values))
+            for place in range(len(values)):
+                others = [*values[:place], *values[place + 1 :]]
+                kept = others[0] if len(others) == 1 else ast.BoolOp(operator, others)
+                yield _Change("deleted condition", node, kept)
+        case ast.Call(function, arguments) if not (_called(function) in _SYMMETRIC or _are_types(*arguments)):
+            for place, (one, another) in enumerate(itertools.pairwise(arguments)):
+                if _are_alike(one, another) and ast.dump(one) != ast.dump(another):
+                    swapped_arguments = [*arguments[:place], another, one, *arguments[place + 2 :]]
+                    call = ast.Call(function, swapped_arguments, node.keywords)
+                    yield _Change("swapped arguments", node, call)
         case ast.UnaryOp(ast.Not() | ast.USub() | ast.Invert(), operand):
             yield _Change("operator", node, operand)
         case ast.IfExp(test, body, alternative):
@@ -235,9 +262,81 @@ def _of_expression(node: ast.expr) -> Iterator[_Change]:  # noqa: PLR0912 (a cas
                     yield _Change("index", bound, ast.BinOp(bound, ast.Add(), ast.Constant(1)))
         case ast.Tuple(entries) | ast.List(entries) | ast.Set(entries):
             yield from _of_table(entries)
+            if _is_table(entries):
+                for place in range(len(entries)):
+                    rest = [*entries[:place], *entries[place + 1 :]]
+                    display = ast.Set(rest) if isinstance(node, ast.Set) else type(node)(rest, ast.Load())
+                    yield _Change("deleted entry", node, display)
         case ast.Dict(keys, values):
+            if _is_table(keys) and _is_table(values):
+                for place in range(len(keys)):
+                    rest = [*values[:place], *values[place + 1 :]]
+                    yield _Change("deleted entry", node, ast.Dict([*keys[:place], *keys[place + 1 :]], rest))
             yield from _of_table([key for key in keys if key is not None])
             yield from _of_table(values)
+
+
+def _deletions(node: ast.AST) -> Iterator[_Change]:
+    """Yield the statement that is left out, and conditions without which the rest is done."""
+    match node:
+        case ast.comprehension(ifs=tests):
+            yield from (_Change("deleted condition", test, ast.Constant(True)) for test in tests)
+        case ast.If(test, body, []):
+            yield _Change("deleted statement", node, ast.Pass())
+            if not any(map(speaks, body)):
+                yield _Change("deleted condition", test, ast.Constant(True))
+        case (
+            ast.Expr(ast.Call() | ast.Yield() | ast.YieldFrom())
+            | ast.AugAssign()
+            | ast.Continue()
+            | ast.Assign([ast.Subscript() | ast.Attribute()])
+        ):
+            yield _Change("deleted statement", node, ast.Pass())
+
+
+def _swapped_parameters(arguments: ast.arguments) -> dict[str, str]:
+    """Return the next parameter of the same annotation, by parameter."""
+    by_type: dict[str, list[str]] = {}
+    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if each.annotation is not None:
+            by_type.setdefault(ast.dump(each.annotation), []).append(each.arg)
+    return {
+        name: names[(place + 1) % len(names)]
+        for names in by_type.values()
+        if len(names) > 1
+        for place, name in enumerate(names)
+    }
+
+
+def _of_names(node: ast.AST, swaps: Mapping[str, str]) -> Iterator[_Change]:
+    """Yield the reads of parameters, each with another one read instead."""
+    if speaks(node) or isinstance(node, ast.JoinedStr | ast.FunctionDef | ast.Lambda):
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in swaps:
+        yield _Change("swapped names", node, ast.Name(swaps[node.id], ast.Load()))
+    for child in ast.iter_child_nodes(node):
+        yield from _of_names(child, swaps)
+
+
+def _called(function: ast.expr) -> str:
+    """Return the last part of what is called."""
+    return function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+
+
+def _is_table(entries: Sequence[ast.expr | None]) -> bool:
+    """Whether a display lists what is of one kind, so that one may be missing."""
+    first = entries[0] if entries else None
+    return (
+        first is not None
+        and len(entries) >= _TABLE
+        and all(
+            entry is not None
+            and isinstance(_context(entry), ast.Load)
+            and _are_alike(first, entry)
+            and not (isinstance(entry, ast.Starred) or _is_prose(entry) or _are_types(entry))
+            for entry in entries
+        )
+    )
 
 
 def _of_table(entries: list[ast.expr]) -> Iterator[_Change]:

@@ -227,8 +227,8 @@ class _Deciding:
 
     def _concluded(self, obligation: Obligation, solve: Solve) -> Verdict:
         """Return the verdict on a deduction; a premise that is not tried is as without a fault."""
-        from mmaproof.proofs.entailment import Entailment
         from mmaproof.proofs.induction import decide_from_premises
+        from mmaproof.proofs.instances import Entailment
         from mmaproof.proofs.obligation import Deduction, Status
         from mmaproof.proofs.worker import decide_or_report, reported
 

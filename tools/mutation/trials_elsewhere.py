@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from mmaproof import spec
-from mmaproof.proofs.cluster import Cluster
+from mmaproof.proofs.pool import Cluster
 
 from .trial import Trial
 from .trial_process import TrialProcesses

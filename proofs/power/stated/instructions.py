@@ -1,11 +1,16 @@
-"""The instruction table of Power MMA, as the ISA and the assemblers print it.
+"""Instructions, built-ins and kernels of Power MMA, as the ISA, the assemblers and Moreira et al. print them.
 
 Words are whole, with every operand 0, and a second time put together from opcodes. Sources: Power ISA 3.1
 Book I, sections 7.2 and 7.6 and the instruction formats XX3, X, DQ, D, B and MMIRR (field positions); Book I
 appendix of opcodes (words); Moreira et al., "A matrix math facility for Power ISA processors", Table I.
+
+A is the accumulator, x, y, z and t are vectors, Q is a pair of vectors; u2, u4 and u8 are literals of so many
+bits. The table's xvi4ger8[ppp] is written [pp], as in Table I: see the contradiction table-2-suffix.
 """
 
 from __future__ import annotations
+
+import re
 
 from ...text_tables import bits, table
 
@@ -88,3 +93,45 @@ def word(mnemonic: str) -> int:
         return int(OTHERS[mnemonic]["word"], 16)
     suffix = int(UPDATES[mnemonic.removeprefix("pm")]["word"], 16)
     return PREFIX << 32 | suffix if mnemonic.startswith("pm") else suffix
+
+
+def _names(spelled: str) -> list[str]:
+    """Return every name that brackets, each with one of its suffixes or none, stand for."""
+    name, *brackets = re.split(r"[\[\]]+", spelled.rstrip("]"))
+    names = [name]
+    for suffixes in brackets:
+        names = [known + suffix for known in names for suffix in ("", *suffixes.split(","))]
+    return names
+
+
+OPERANDS = {
+    name: tuple(row["operands"].split())
+    for row in table(__package__, "built_ins")
+    for name in _names(row["built-in"])
+}
+"""Operands by built-in, without its ``__builtin_mma_``."""
+
+VECTORS = {"A": 4, "Q": 2, "x": 1, "y": 1}
+"""Vectors of 16 bytes that the operands have: a group of four, a pair, and one."""
+
+
+LISTING = """
+10001750: 40 00 a4 19 lxvp vs44,64(r4)
+10001754: 60 00 24 18 lxvp vs32,96(r4)
+10001758: 40 00 a5 38 addi r5,r5,64
+1000175c: 40 00 84 38 addi r4,r4,64
+10001760: 09 00 05 f5 lxv vs40,0(r5)
+10001764: 19 00 25 f5 lxv vs41,16(r5)
+10001768: 29 00 45 f5 lxv vs42,32(r5)
+1000176c: 39 00 65 f5 lxv vs43,48(r5)
+10001770: d6 41 0c ee xvf64gerpp a4,vs44,vs40
+10001774: d6 41 80 ed xvf64gerpp a3,vs32,vs40
+10001778: d6 49 8c ee xvf64gerpp a5,vs44,vs41
+1000177c: d6 49 80 ec xvf64gerpp a1,vs32,vs41
+10001780: d6 51 0c ef xvf64gerpp a6,vs44,vs42
+10001784: d6 51 00 ed xvf64gerpp a2,vs32,vs42
+10001788: d6 59 8c ef xvf64gerpp a7,vs44,vs43
+1000178c: d6 59 00 ec xvf64gerpp a0,vs32,vs43
+10001790: c0 ff 00 42 bdnz 10001750
+"""
+"""Figure 7: address, bytes in memory (little-endian), text."""

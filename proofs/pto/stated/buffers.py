@@ -1,13 +1,21 @@
-"""Insertions, pads, views of memory and orders of elements in PTO's buffers, from the headers.
+"""Where PTO's headers put elements in buffers, pads, views of memory, and drawn extents.
 
 Sources: pto-isa headers at 3186c381: TINSERT, pto_tile.hpp, GlobalTensor, cpu/TLoad.hpp.
+
+Sources: pto-isa headers at 3186c381 (pto_tile.hpp: orders, blocks; GlobalTensor: views); IEEE 754; OCP 8-bit
+Floating Point 1.0 and Microscaling Formats 1.0.
+
+Source: docs/command-line.md, ``mmaproof run`` (numbers without a shape, ``--seed``); PTO IR manual (valid).
 """
 
 from __future__ import annotations
 
 from itertools import product
 
-from .buffer_orders import Buffer, Numbers, buffer, encoded, offsets, small_numbers, tile
+import numpy as np
+from numpy.typing import NDArray
+
+from .names import SpelledTile, operand
 
 # -- insertions
 INSERTED = ("mat 32x32xf16 Nz", "mat 64x64xf16 Nz")
@@ -119,3 +127,157 @@ def offsets_of(text: str) -> Numbers:
     """Return where all elements of a tile lie."""
     spelled = tile(text, "A5")
     return offsets(spelled, spelled.rows, spelled.columns)
+
+
+Numbers = NDArray[np.int64]
+Buffer = NDArray[np.generic]
+
+BYTES = {
+    "i8": 1,
+    "ui8": 1,
+    "f8E4M3FN": 1,
+    "f8E5M2": 1,
+    "f8E8M0FNU": 1,
+    "f16": 2,
+    "bf16": 2,
+    "f32": 4,
+    "i32": 4,
+}
+
+_E4M3 = {0: 0, 1: 0x38, 2: 0x40, 3: 0x44}
+_E5M2 = {0: 0, 1: 0x3C, 2: 0x40, 3: 0x42}
+
+
+def tile(text: str, profile: str) -> SpelledTile:
+    """Return the tile that a text spells."""
+    found = operand(text, profile)
+    assert isinstance(found, SpelledTile), text
+    return found
+
+
+def block(spelled: SpelledTile) -> tuple[int, int]:
+    """Return rows and columns of a block."""
+    if spelled.inner == "none_box":
+        return 1, 1
+    long, short = {512: (16, 32 // BYTES[spelled.element]), 1024: (16, 16), 32: (16, 2)}[spelled.fractal]
+    return (long, short) if spelled.inner == "row_major" else (short, long)
+
+
+def offsets(spelled: SpelledTile, rows: int, columns: int) -> Numbers:
+    """Return where elements lie; `rows` and `columns` say how far apart blocks are."""
+    high, wide = block(spelled)
+    r, c = np.indices((rows, columns))
+    if spelled.rows == 1 and spelled.inner == "row_major":
+        return np.asarray(r * columns + c)
+    across, down = columns // wide, rows // high
+    which = r // high * across + c // wide if spelled.blocks == "row_major" else c // wide * down + r // high
+    by_columns = spelled.inner == "col_major"
+    within = c % wide * high + r % high if by_columns else r % high * wide + c % wide
+    return np.asarray(which * high * wide + within)
+
+
+def up(extent: int, unit: int) -> int:
+    """Return the least multiple that is no less."""
+    return -(-extent // unit) * unit
+
+
+def buffer(
+    spelled: SpelledTile, matrix: Buffer, before: Buffer | int = 0, *, apart: tuple[int, int] | None = None
+) -> Buffer:
+    """Return the buffer of a tile with a matrix in its corner, over what was there before.
+
+    Blocks are as far apart as a tile of extent `apart` has them, by default the tile's own.
+    """
+    found = np.zeros(spelled.rows * spelled.columns, dtype=matrix.dtype)
+    found[:] = before
+    rows, columns = matrix.shape
+    found[offsets(spelled, *(apart or (spelled.rows, spelled.columns)))[:rows, :columns]] = matrix
+    return found
+
+
+def encoded(element: str, numbers: Numbers) -> Buffer:
+    """Return encodings of small whole numbers; of a scale factor the exponent is given."""
+    if element in ("i8", "ui8"):
+        return numbers.astype(np.int8).view(np.uint8)
+    if element == "i32":
+        return numbers.astype(np.int32).view(np.uint32)
+    if element == "f32":
+        return numbers.astype(np.float32).view(np.uint32)
+    if element == "f16":
+        return numbers.astype(np.float16).view(np.uint16)
+    if element == "bf16":
+        return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    if element == "f8E8M0FNU":
+        return (127 + numbers).astype(np.uint8)
+    table = _E4M3 if element == "f8E4M3FN" else _E5M2
+    codes = np.array([table[abs(n)] | (0x80 if n < 0 else 0) for n in range(-3, 4)], dtype=np.uint8)
+    return codes[numbers + 3]
+
+
+def small_numbers(rows: int, columns: int, start: int) -> Numbers:
+    """Return numbers from -3 to 3 that no exchange of rows or columns keeps."""
+    r, c = np.indices((rows, columns))
+    return np.asarray((5 * r * r + 3 * r * c + c * c + 2 * c + start) % 7 - 3)
+
+
+_PRODUCTS: tuple[tuple[str, dict[str, str], tuple[int, int]], ...] = (
+    # operation, operands, extent of the result
+    ("tmatmul", {"a": "left 32x64xf16 L valid=?x?", "b": "right 64x48xf16 Zn valid=?x?",
+                 "d": "acc 32x48xf32 Nz valid=?x?"}, (32, 48)),
+    ("tmatmul", {"a": "left 32x64xf16 L valid=20x?", "b": "right 64x48xf16 Zn valid=?x40",
+                 "d": "acc 32x48xf32 Nz valid=20x40"}, (20, 40)),
+    ("tmatmul", {"a": "left 32x64xf16 L valid=?x50", "b": "right 64x48xf16 Zn valid=50x?",
+                 "d": "acc 32x48xf32 Nz valid=?x?"}, (32, 48)),
+    ("tmatmul", {"a": "left 32x64xi8 L", "b": "right 64x96xi8 Zn", "d": "acc 32x96xi32 Nz"}, (32, 96)),
+)  # fmt: skip
+
+_MOVES: tuple[tuple[str, str, str, tuple[int, int]], ...] = (
+    # operation, source, target, extent of the result
+    ("tload", "view ?x?xf16", "mat 32x64xf16 Nz valid=?x?", (32, 64)),
+    ("tload", "view ?x?xf16", "mat 32x64xf16 Nz valid=?x40", (32, 40)),
+    ("tload", "view ?x?xf16", "mat 32x64xf16 Nz valid=20x?", (20, 64)),
+    ("tmov", "mat 32x64xf16 Nz valid=?x?", "left 32x64xf16 L valid=?x?", (32, 64)),
+    ("tmov", "mat 32x64xf16 Nz valid=20x40", "left 32x64xf16 L valid=20x40", (20, 40)),
+    ("tstore", "acc 32x48xf32 Nz valid=?x?", "view ?x?xf32", (32, 48)),
+    ("tstore", "acc 32x48xf32 Nz valid=?x40", "view ?x?xf32", (32, 40)),
+)
+
+
+def extents(profile: str) -> dict[str, tuple[int, int]]:
+    """Return the extents of results by statement."""
+    found: dict[str, tuple[int, int]] = {}
+    for operation, operands, extent in _PRODUCTS:
+        types = {role: str(operand(text, profile)) for role, text in operands.items()}
+        text = f"pto.{operation} ins(%a, %b : {types['a']}, {types['b']}) outs(%d : {types['d']})"
+        found[text] = extent
+    for operation, source, target, extent in _MOVES:
+        come, go = operand(source, profile), operand(target, profile)
+        found[f"pto.{operation} ins(%s : {come}) outs(%t : {go})"] = extent
+    return found
+
+
+OPEN_PRODUCT = (
+    "left 32x64xf16 L valid=?x?", "right 64x48xf16 Zn valid=?x?", "acc 32x48xf32 Nz valid=?x?",
+)  # fmt: skip
+"""A, B and D of a product whose extents are known at run time."""
+
+OPEN_EXTENTS = (
+    # rows and columns of A, rows and columns of B
+    (20, 50, 50, 40), (32, 64, 64, 48), (1, 1, 1, 1), (7, 33, 34, 48), (32, 20, 64, 3), (20, 50, 49, 40),
+    (16, 16, 1, 16), (3, 64, 63, 48), (0, 64, 64, 48), (32, 0, 0, 48), (32, 0, 5, 48), (32, 64, 64, 0),
+    (0, 0, 0, 0),
+)  # fmt: skip
+"""Extents that are given: of a product over the columns of A."""
+
+OPEN_SCALED = (
+    # operands of tmatmul.mx, their extents by m, k and n, what the type says
+    ("a", "mk", "left 16x64xf8E4M3FN L valid=?x?"),
+    ("scale_a", "ms", "scale_left 16x2xf8E8M0FNU Zz valid=?x?"),
+    ("b", "kn", "right 64x32xf8E5M2 Zn valid=?x?"),
+    ("scale_b", "sn", "scale_right 2x32xf8E8M0FNU Nn valid=?x?"),
+    ("d", "mn", "acc 16x32xf32 Nz valid=?x?"),
+)  # fmt: skip
+"""A product of scaled factors whose extents are known at run time; s are the factors along k."""
+
+SCALED_EXTENTS = ((16, 64, 32), (3, 64, 5), (0, 64, 32), (16, 0, 32), (16, 64, 0))
+"""m, k and n of it."""

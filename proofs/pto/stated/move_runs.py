@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .buffer_orders import Buffer, buffer, encoded, small_numbers, tile
-from .operand_spelling import operand
-from .runs import ALL, NPU, Arrays, Run
+from .buffers import Buffer, buffer, encoded, small_numbers, tile
+from .names import operand
+from .product_runs import ALL, NPU, Arrays, Run
 
 
 def _of_move(

@@ -8,9 +8,9 @@ from rule_mutants import mutants
 from theorem_checks import decided, judged, unexpected
 
 from mmaproof.proofs import catalogue
-from mmaproof.proofs.engine import float_classes, relations
-from mmaproof.proofs.engine.reals import RealTerms
+from mmaproof.proofs.engine import domains
 from mmaproof.proofs.engine.rules import THEOREMS, goal_of, unguarded
+from mmaproof.proofs.engine.terms import RealTerms
 from mmaproof.proofs.engine.values import difference_at
 from mmaproof.proofs.obligation import Certificate, Obligation, RefutableProperty, Status
 from mmaproof.refinement.rules.float_class_tables import CLASSES
@@ -67,21 +67,21 @@ def test_no_derivation_rests_on_a_contradiction(rule: Rule) -> None:
     assert solver.check() != z3.unsat
 
 
-@pytest.mark.parametrize("name", float_classes.TABLES)
+@pytest.mark.parametrize("name", domains.TABLES)
 def test_a_fault_in_any_entry_of_a_table_is_refuted(name: str) -> None:
-    table = dict(float_classes.TABLES[name])
+    table = dict(domains.TABLES[name])
     for place, (pair, found) in enumerate(table.items()):
         one, other = (CLASSES[each % len(CLASSES)] for each in (place, place + 1))
         wrong = frozenset({other if found == {one} else one})
-        message = float_classes.unlike(name, {**table, pair: wrong})
+        message = domains.unlike(name, {**table, pair: wrong})
         assert message is not None and f"of {pair[0]} and {pair[1]}" in message
 
 
 def test_a_fault_in_a_relation_is_refuted() -> None:
-    for rule in relations.tables():
+    for rule in domains.tables():
         for mutant in mutants(rule):
             assert judged(goal_of(mutant)).status in (Status.REFUTED, Status.PROVED)
-    assert all(isinstance(goal_of(rule), RefutableProperty) for rule in relations.tables())
+    assert all(isinstance(goal_of(rule), RefutableProperty) for rule in domains.tables())
 
 
 def test_functions_of_one_polynomial_are_one_constant() -> None:
@@ -105,7 +105,7 @@ def test_what_does_not_follow_is_not_proved() -> None:
 
 
 def test_certificates_of_tables_count_every_pair() -> None:
-    for obligation in float_classes.float_classes.obligations():
+    for obligation in domains.float_classes.obligations():
         goal = obligation.goal()
         assert isinstance(goal, Certificate) and goal.points == 65536
 

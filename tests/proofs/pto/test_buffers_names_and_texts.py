@@ -11,10 +11,10 @@ import pytest
 from theorem_checks import unexpected
 from theorem_mutants import Mutant, Patch, entry_changed, refutation_of
 
-from mmaproof.proofs.pto import buffers, given_arrays, names, texts
+from mmaproof.proofs.pto import buffers, documented, given_arrays, texts
 from mmaproof.proofs.pto.stated import buffers as stated_buffers
 from mmaproof.proofs.pto.stated import names as stated_names
-from mmaproof.proofs.pto.stated.drawn import extents
+from mmaproof.proofs.pto.stated.buffers import extents
 from mmaproof.proofs.pto.stated.product_runs import PRODUCTS
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.formats import BF16, F16, F32
@@ -24,7 +24,9 @@ from mmaproof.spec.pto.global_memory import ViewOrder
 
 
 @pytest.mark.parametrize(
-    "module", [buffers, given_arrays, names, texts], ids=lambda module: module.__name__.rpartition(".")[2]
+    "module",
+    [buffers, given_arrays, documented, texts],
+    ids=lambda module: module.__name__.rpartition(".")[2],
 )
 def test_the_specification_agrees(module: Any) -> None:
     assert unexpected(module.THEOREMS) == {}
@@ -122,9 +124,9 @@ MUTANTS: tuple[Mutant, ...] = (
     (rows_in_the_columns_order, buffers.executed, "views"),
     (signed_pads, buffers.executed, "pads"),
     (entry_changed(stated_buffers, "PADS", ("i8", "MIN"), 0x81), buffers.executed, "pads"),
-    (entry_changed(stated_names, "SPELLED", "tload.fp", "tload"), names.names, "operations"),
-    (entry_changed(stated_names, "ROUNDED", "e8m11", (8, 12)), names.names, "element-types"),
-    (entry_changed(stated_names, "FIRST_WORDS", "module {", "modul"), names.names, "words"),
+    (entry_changed(stated_names, "SPELLED", "tload.fp", "tload"), documented.names, "operations"),
+    (entry_changed(stated_names, "ROUNDED", "e8m11", (8, 12)), documented.names, "element-types"),
+    (entry_changed(stated_names, "FIRST_WORDS", "module {", "modul"), documented.names, "words"),
     (no_batches, given_arrays.given, "batches/A5"),
     (turned, given_arrays.given, "drawn/CPU"),
     (other_rows_refused, given_arrays.given, "open/A5"),

@@ -10,9 +10,9 @@ import pytest
 from theorem_checks import unexpected
 from theorem_mutants import Mutant, Patch, entry_changed, refutation_of
 
-from mmaproof.proofs.pto import modules, moves, spelled, verdicts
-from mmaproof.proofs.pto.stated import conversions, rules
+from mmaproof.proofs.pto import moves, verdicts
 from mmaproof.proofs.pto.stated import modules as stated_modules
+from mmaproof.proofs.pto.stated import tables
 from mmaproof.spec.pto.legality import RULES
 from mmaproof.spec.pto.rules import move_types
 from mmaproof.spec.pto.rules import moves as move_rules
@@ -20,7 +20,7 @@ from mmaproof.spec.pto.rules import tiles as tile_rules
 
 
 @pytest.mark.parametrize(
-    "module", [modules, moves, verdicts], ids=lambda module: module.__name__.rpartition(".")[2]
+    "module", [moves, moves, verdicts], ids=lambda module: module.__name__.rpartition(".")[2]
 )
 def test_the_specification_agrees(module: Any) -> None:
     assert unexpected(module.THEOREMS) == {}
@@ -46,7 +46,7 @@ def another_cell(file: str, column: str, place: int) -> Patch:
     """Return the fault that one verdict of a table is another."""
 
     def changed(patch: pytest.MonkeyPatch) -> None:
-        tables = spelled.stated_table(file)
+        tables = verdicts.stated_table(file)
         row = tables[-1][place]
         row[column] = "capacity" if row[column] == "-" else "-"
         patch.setattr(moves, "stated_table", lambda name: tables)
@@ -56,7 +56,7 @@ def another_cell(file: str, column: str, place: int) -> Patch:
 
 
 def one_more_route(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(conversions, "ROUTES", conversions.ROUTES | {("tinsert", "mat", "acc", "A5")})
+    patch.setattr(tables, "ROUTES", tables.ROUTES | {("tinsert", "mat", "acc", "A5")})
 
 
 def another_kind(patch: pytest.MonkeyPatch) -> None:
@@ -79,36 +79,36 @@ def no_stored_halves(patch: pytest.MonkeyPatch) -> None:
 
 
 MUTANTS: tuple[Mutant, ...] = (
-    (entry_changed(stated_modules, "WRONG", "A5", stated_modules.WRONG["CPU"]), modules.modules, "lines"),
-    (entry_changed(stated_modules, "UNDECIDED", "%d = tmatmul %a, %b", "A5"), modules.modules, "undecided"),
+    (entry_changed(stated_modules, "WRONG", "A5", stated_modules.WRONG["CPU"]), moves.modules, "lines"),
+    (entry_changed(stated_modules, "UNDECIDED", "%d = tmatmul %a, %b", "A5"), moves.modules, "undecided"),
     (
         entry_changed(stated_modules, "TILES", next(iter(stated_modules.TILES)), "left"),
-        modules.modules,
+        moves.modules,
         "tiles",
     ),
     (
         entry_changed(stated_modules, "REPLACED", next(iter(stated_modules.REPLACED)), 2),
-        modules.modules,
+        moves.modules,
         "remarks",
     ),
-    (entry_changed(rules, "PHASES", "#pto.acc_phase<first>", True), verdicts.phases, "A5"),
+    (entry_changed(tables, "PHASES", "#pto.acc_phase<first>", True), verdicts.phases, "A5"),
     (every_named_fractal, verdicts.fractal_names, "A5"),
-    (without(rules, "KINDS", ("capacity", "tload", "CPU")), verdicts.kinds, "table"),
-    (without(rules, "CITED", "capacity"), verdicts.kinds, "table"),
+    (without(tables, "KINDS", ("capacity", "tload", "CPU")), verdicts.kinds, "table"),
+    (without(tables, "CITED", "capacity"), verdicts.kinds, "table"),
     (another_kind, verdicts.kinds, "table"),
     (another_cell("products.txt", "A5", 30), verdicts.products, "A5"),
     (another_cell("moves.txt", "CPU", 12), moves.moves, "CPU"),
     (one_more_route, moves.routes, "A5"),
     (no_route_to_bias, moves.routes, "A2A3"),
-    (without(conversions, "ROUTES", ("tmov", "vec", "vec", "A2A3")), moves.routes, "A2A3"),
+    (without(tables, "ROUTES", ("tmov", "vec", "vec", "A2A3")), moves.routes, "A2A3"),
     (
-        without(conversions, "FROM_ACCUMULATOR", ("memory", True, "i32", "f16", "A2A3")),
+        without(tables, "FROM_ACCUMULATOR", ("memory", True, "i32", "f16", "A2A3")),
         moves.converted,
         "accumulator/A2A3",
     ),
     (no_stored_halves, moves.converted, "accumulator/A5"),
-    (without(conversions, "TO_BIAS", ("bf16", "f32", "A5")), moves.converted, "bias/A5"),
-    (without(conversions, "IN_VEC", "i32"), moves.converted, "extracted/A5"),
+    (without(tables, "TO_BIAS", ("bf16", "f32", "A5")), moves.converted, "bias/A5"),
+    (without(tables, "IN_VEC", "i32"), moves.converted, "extracted/A5"),
 )
 
 

@@ -17,9 +17,9 @@ from itertools import product
 
 import pytest
 
-from mmaproof.proofs.pto.spelled import stated_table
-from mmaproof.proofs.pto.stated import conversions
-from mmaproof.proofs.pto.stated import operand_spelling as spelling
+from mmaproof.proofs.pto.stated import names as spelling
+from mmaproof.proofs.pto.stated import tables
+from mmaproof.proofs.pto.verdicts import stated_table
 from tests.pto_listed_moves import WIDTHS, Extents, Listed, Move, View, read
 
 PROFILES = ("A2A3", "A5", "CPU")
@@ -114,7 +114,7 @@ def of_places(move: Move, step: Step) -> set[str]:
     route = (move.operation, *move.route)
     known = move.profile in ROUTES.get(route, "").split()
     if step >= Step.HEADERS:
-        known = (*route, move.profile) in conversions.ROUTES
+        known = (*route, move.profile) in tables.ROUTES
         if isinstance(move.target, Listed) and move.target.place == "scaling" and move.operation != "tmov":
             known &= move.target.boxed
     return set() if known else {"move-places"}
@@ -133,19 +133,19 @@ def of_types(move: Move, step: Step) -> set[str]:
         if move.quantised:
             known = pair[0] in ("f32", "i32") and WIDTHS[pair[1]] == 1
         if step >= Step.HEADERS:
-            known = (memory, move.quantised, *pair, move.profile) in conversions.FROM_ACCUMULATOR
+            known = (memory, move.quantised, *pair, move.profile) in tables.FROM_ACCUMULATOR
     elif "memory" in move.route:
         known = same_size
     elif there == "bias":
-        known = (*pair, move.profile) in conversions.TO_BIAS
+        known = (*pair, move.profile) in tables.TO_BIAS
     else:
         known = pair[0] == pair[1]
         if (move.operation, *move.route) == ("tmov", "vec", "vec") and step == Step.SPECIFICATION:
             known, found = True, set() if same_size else {"vec-size"}
     found |= set() if known else {"move-types"}
-    taken = conversions.EXTRACTED[move.profile]
+    taken = tables.EXTRACTED[move.profile]
     if step >= Step.HEADERS and move.route == ("vec", "vec"):
-        taken |= conversions.IN_VEC
+        taken |= tables.IN_VEC
     checked = move.operation == "textract"
     if step >= Step.HEADERS and move.profile == "A5" and move.operation == "tmov":
         checked = move.route == ("vec", "mat") or (here == "mat" and there not in ("bias", "scaling"))
@@ -406,4 +406,4 @@ def test_only_named_definitions_are_taken_over() -> None:
 
 def test_the_headers_have_the_routes_of_the_reference() -> None:
     routes = {(*route, profile) for route, profiles in ROUTES.items() for profile in profiles.split()}
-    assert routes < conversions.ROUTES
+    assert routes < tables.ROUTES

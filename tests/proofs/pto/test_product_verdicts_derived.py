@@ -11,8 +11,8 @@ from itertools import product
 
 import pytest
 
-from mmaproof.proofs.pto.spelled import stated_table
-from mmaproof.proofs.pto.stated import operand_spelling as spelling
+from mmaproof.proofs.pto.stated import names as spelling
+from mmaproof.proofs.pto.verdicts import stated_table
 
 WIDTHS = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4}
 """Bytes of an element; of others one."""

@@ -13,28 +13,25 @@ from hypothesis import strategies as st
 from theorem_checks import SOLVE, decided, judged, unexpected, vacuous
 
 from mmaproof.proofs.catalogue import obligations
-from mmaproof.proofs.entailment import Entailment
 from mmaproof.proofs.families import scaling
 from mmaproof.proofs.families.block_products import BlockOperand
 from mmaproof.proofs.induction import Induction, mismatch
-from mmaproof.proofs.instances import implication
-from mmaproof.proofs.integer_claims import follows as all_follow
-from mmaproof.proofs.integer_claims import integer_formula
+from mmaproof.proofs.instances import Entailment, implication
 from mmaproof.proofs.obligation import IntegerProperty, Obligation, Status, Theorem
 from mmaproof.proofs.pto import (
-    any_size,
+    any_k,
     blocked,
-    indices,
     layouts,
-    narrowing,
+    numerics,
     operands,
     pitches,
     products,
-    ragged_k,
     tile_layouts,
     transport,
 )
 from mmaproof.proofs.pto import scaling as microscaling
+from mmaproof.proofs.real_claims import follows as all_follow
+from mmaproof.proofs.real_claims import integer_formula
 from mmaproof.spec.formats import UE8M0
 from mmaproof.spec.pto import cube, fractal, movers, placement, sizes
 from mmaproof.spec.pto import products as spec_products
@@ -44,7 +41,7 @@ from mmaproof.spec.pto.tile import Location, Order
 from mmaproof.spec.rounding import Rounding
 
 MODULES = (
-    layouts, tile_layouts, pitches, transport, products, any_size, microscaling, blocked, ragged_k, narrowing
+    layouts, tile_layouts, pitches, transport, products, any_k, microscaling, blocked, numerics
 )  # fmt: skip
 
 
@@ -96,7 +93,7 @@ class TestTies:
     @given(st.integers(1, 6), st.integers(1, 6), st.sampled_from(list(Location)[1:5]))
     def test_a_tile_has_the_pitch_of_its_extent(self, rows: int, columns: int, location: Location) -> None:
         tile = alias(A5, location, ELEMENT_TYPES["f16"], (16 * rows, 16 * columns))
-        assert placement.physical(tile) == indices.of_extent(fractal.layout_of(tile), tile.rows, tile.columns)
+        assert placement.physical(tile) == layouts.of_extent(fractal.layout_of(tile), tile.rows, tile.columns)
 
 
 def follows(obligation: Obligation) -> bool:
@@ -277,7 +274,7 @@ class TestProductMutants:
         refuted(products.accumulator, "s8-s8-s32")
         refuted(products.bias, "f16-f16-f32/seeded")
         refuted(blocked.split_step, "f32-f32-f32/reals")
-        refuted(ragged_k.zero_lane, "s8-s8-s32")
+        refuted(any_k.zero_lane, "s8-s8-s32")
 
     def test_rows_that_are_swapped(self, monkeypatch: pytest.MonkeyPatch) -> None:
         mutate_product(monkeypatch, lambda op, a, b, _: (op, a[..., ::-1, :], b))
@@ -320,16 +317,16 @@ class TestLoopMutants:
             refuted(blocked.step, f"s8-s8-s32/{form}/k3")
 
     def test_a_bias_that_moves_along_the_rows(self) -> None:
-        first = any_size._biased()["s8-s8-s32/k1"]
-        assert judged(any_size._alike(first)).status is Status.PROVED
-        wrong = replace(first, start=lambda v: any_size._rows_of_bias(v)[..., ::-1])
-        assert judged(any_size._alike(wrong)).status is Status.REFUTED
+        first = any_k._biased()["s8-s8-s32/k1"]
+        assert judged(any_k._alike(first)).status is Status.PROVED
+        wrong = replace(first, start=lambda v: any_k._rows_of_bias(v)[..., ::-1])
+        assert judged(any_k._alike(wrong)).status is Status.REFUTED
 
     def test_loops_that_begin_otherwise_are_no_induction(self) -> None:
-        goal = any_size.any_size.obligation("bias/s8-s8-s32").goal()
+        goal = any_k.any_size.obligation("bias/s8-s8-s32").goal()
         assert isinstance(goal, Induction)
         assert mismatch(goal, obligations()) is None
-        plain = dict.fromkeys(goal.base, any_size._plain()["s8-s8-s32"])
+        plain = dict.fromkeys(goal.base, any_k._plain()["s8-s8-s32"])
         assert mismatch(replace(goal, base=plain), obligations())
 
 
@@ -355,8 +352,8 @@ class TestNarrowingMutants:
 
     def test_sums_that_are_cut_off_do_not_overflow(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(movers, "Rounding", SimpleNamespace(NEAREST_EVEN=Rounding.TOWARD_ZERO))
-        refuted(narrowing.narrowed, "f16/overflow")
+        refuted(numerics.narrowed, "f16/overflow")
 
     def test_sums_that_are_rounded_up_on_both_sides(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(movers, "Rounding", SimpleNamespace(NEAREST_EVEN=Rounding.UPWARD))
-        refuted(narrowing.narrowed, "f16/monotone")
+        refuted(numerics.narrowed, "f16/monotone")

@@ -14,8 +14,8 @@ from theorem_checks import SOLVE, decided, unexpected, vacuous
 from mmaproof.proofs.decision import query
 from mmaproof.proofs.families import scaling
 from mmaproof.proofs.obligation import Deduction, Equality, Property, Status, Theorem
-from mmaproof.proofs.ptx import scaled_rows, selectors
 from mmaproof.proofs.ptx import scaling as block_scaling
+from mmaproof.proofs.ptx import selectors
 from mmaproof.proofs.replay import samples
 from mmaproof.smt.number_algebra import NumberAlgebra
 from mmaproof.spec import matrix_product
@@ -28,7 +28,7 @@ from mmaproof.spec.ptx.block_scaling import ScaleFactors, ScaleSlot, Selectors
 from mmaproof.spec.ptx.resolution import Multiplication
 from mmaproof.spec.rounding import Rounding
 
-THEOREMS = (*selectors.THEOREMS, *block_scaling.THEOREMS, *scaled_rows.THEOREMS)
+THEOREMS = (*selectors.THEOREMS, *block_scaling.THEOREMS)
 
 
 def test_every_obligation_has_the_expected_verdict() -> None:
@@ -40,7 +40,7 @@ def test_no_obligation_is_vacuous() -> None:
 
 
 def test_what_rows_without_factors_assume_holds_of_every_sample() -> None:
-    for obligation in scaled_rows.unscaled_row.obligations():
+    for obligation in block_scaling.unscaled_row.obligations():
         prop = obligation.goal()
         assert isinstance(prop, Property)
         assert prop.assuming is not None
@@ -53,7 +53,7 @@ def test_what_rows_without_factors_assume_holds_of_every_sample() -> None:
 def test_rows_without_factors_rest_on_every_element_type() -> None:
     units = {obligation.id for obligation in block_scaling.unit.obligations()}
     assumed = set()
-    for obligation in scaled_rows.unscaled.obligations():
+    for obligation in block_scaling.unscaled.obligations():
         goal = obligation.goal()
         assert isinstance(goal, Deduction)
         assumed |= set(goal.premises) & units
@@ -62,7 +62,7 @@ def test_rows_without_factors_rest_on_every_element_type() -> None:
 
 def test_rows_need_what_they_assume() -> None:
     """Without the assumption uninterpreted sums of x · 1 and of x are different functions."""
-    prop = next(scaled_rows.unscaled_row.obligations()).goal()
+    prop = next(block_scaling.unscaled_row.obligations()).goal()
     assert isinstance(prop, Property)
     question = query(replace(prop, assuming=None), NumberAlgebra(), Equality.BITS)
     assert SOLVE(question).status == "sat"
@@ -184,9 +184,9 @@ class TestScalingMutants:
         monkeypatch.setattr(matrix_product, "spread", in_turn)
         refuted(block_scaling.chunk, "mma/mxf4/2X/ue8m0/e2m1-e2m1")
         refuted(block_scaling.chunk, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")
-        refuted(scaled_rows.commutes, "mma/mxf4/2X/ue8m0/e2m1-e2m1")
-        refuted(scaled_rows.commutes, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")
-        refuted(scaled_rows.equal_pairs, "mma/mxf4nvf4/4X/ue8m0/e2m1-e2m1")
+        refuted(block_scaling.commutes, "mma/mxf4/2X/ue8m0/e2m1-e2m1")
+        refuted(block_scaling.commutes, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")
+        refuted(block_scaling.equal_pairs, "mma/mxf4nvf4/4X/ue8m0/e2m1-e2m1")
 
     def test_only_the_elements_of_a_are_scaled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = accumulation.block_scaled
@@ -196,12 +196,12 @@ class TestScalingMutants:
             return right(alg, x, *rest) if next(of_a) else x
 
         monkeypatch.setattr(accumulation, "block_scaled", one_sided)
-        refuted(scaled_rows.commutes, "mma/mxf8f6f4/1X/ue8m0/e3m2-e2m3")
+        refuted(block_scaling.commutes, "mma/mxf8f6f4/1X/ue8m0/e3m2-e2m3")
 
     def test_an_order_that_depends_on_the_kind(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Multiplication, "order_name", property(lambda self: str(self.variant)))
-        refuted(scaled_rows.kinds, "mma")
-        refuted(scaled_rows.kinds, "mma.sp")
+        refuted(block_scaling.kinds, "mma")
+        refuted(block_scaling.kinds, "mma.sp")
 
     def test_a_second_factor_for_every_element(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = matrix_product.scaled
@@ -210,5 +210,5 @@ class TestScalingMutants:
             return right(alg, right(alg, x, factor, exact), Operand(factor.bits ^ 1, factor.format), exact)
 
         monkeypatch.setattr(matrix_product, "scaled", twice)
-        refuted(scaled_rows.unscaled_row, "mma/mxf8f6f4/1X/ue8m0/e3m2-e2m3")
-        refuted(scaled_rows.unscaled_row, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")
+        refuted(block_scaling.unscaled_row, "mma/mxf8f6f4/1X/ue8m0/e3m2-e2m3")
+        refuted(block_scaling.unscaled_row, "mma.sp/mxf4nvf4/4X/ue4m3/e2m1-e2m1")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from theorem_checks import judged, unexpected
 
-from mmaproof.proofs.instruction_theorems import about
+from mmaproof.proofs.listing import about
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.ptx import dot_add_order as theorems
 from mmaproof.proofs.ptx.accumulations import accumulations

@@ -10,14 +10,14 @@ import pytest
 from theorem_checks import decided, unexpected, vacuous
 
 from mmaproof.proofs.obligation import Status, Theorem
-from mmaproof.proofs.ptx import layouts, printed_fragments, transport
+from mmaproof.proofs.ptx import layouts, printed_fragments, wmma
 from mmaproof.spec.fragment import Fragment, Packing
 from mmaproof.spec.layout import Digit, Layout
 from mmaproof.spec.ptx.block_scaling import BlockScale, Selectors
 from mmaproof.spec.ptx.resolution import Multiplication
 from mmaproof.spec.ptx.sparsity import Sparsity
 
-MODULES = {"layouts": layouts, "manual": printed_fragments, "transport": transport}
+MODULES = {"layouts": layouts, "manual": printed_fragments, "transport": wmma}
 EVERY_THEOREM = tuple(theorem for module in MODULES.values() for theorem in module.THEOREMS)
 
 
@@ -108,9 +108,9 @@ class TestFragmentMutants:
         refuted(printed_fragments.manual, "mma.m16n8k16/16-bit/a")
         refuted(printed_fragments.manual, "mma.m16n8k16/32-bit/c")
         refuted(printed_fragments.manual, "mma.m16n8k256/1-bit/b")
-        refuted(transport.product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
-        refuted(transport.product, "mma.m8n8k4.row.col.f32.f16.f16.f32")
-        refuted(transport.product, "mma.m16n8k64.row.col.s32.s4.u4.s32")
+        refuted(wmma.product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
+        refuted(wmma.product, "mma.m8n8k4.row.col.f32.f16.f16.f32")
+        refuted(wmma.product, "mma.m16n8k64.row.col.s32.s4.u4.s32")
 
     def test_registers_1_and_2_swapped(self, patch_layout: Patch) -> None:
         def swapped(layout: Layout) -> Layout:
@@ -127,7 +127,7 @@ class TestFragmentMutants:
     def test_rows_and_columns_swapped(self, patch_layout: Patch) -> None:
         patch_layout(lambda layout: with_images(layout, lambda digit: digit.image[::-1]))
         refuted(layouts.layout, "mma.m16n8k8/32-bit/a")
-        refuted(transport.product, "mma.m8n8k4.row.col.f64.f64.f64.f64")
+        refuted(wmma.product, "mma.m8n8k4.row.col.f64.f64.f64.f64")
         refuted(printed_fragments.manual, "mma.m8n8k4/64-bit/b")
 
     def test_the_second_eight_rows_are_forgotten(self, patch_layout: Patch) -> None:
@@ -150,7 +150,7 @@ class TestFragmentMutants:
         patch_layout(lambda layout: NextColumn(*(getattr(layout, field.name) for field in fields(layout))))
         refuted(layouts.layout, "mma.m16n8k64/4-bit/a")
         refuted(layouts.registers, "mma.m8n8k4/f16/b/row")
-        refuted(transport.product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
+        refuted(wmma.product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
 
     def test_the_last_element_in_the_lowest_bits(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = Packing.unpack
@@ -191,11 +191,11 @@ class TestWarpMutants:
             lambda self, operand, pair: right(self, operand, Selectors(pair.byte_id, 0)),
         )
         refuted(
-            transport.product,
+            wmma.product,
             "mma.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
         )
 
     def test_metadata_of_the_first_lane(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = Sparsity.held
         monkeypatch.setattr(Sparsity, "held", lambda self, selector: right(self, 0))
-        refuted(transport.product, "mma.sp.m16n8k16.row.col.f16.f16.f16.f16")
+        refuted(wmma.product, "mma.sp.m16n8k16.row.col.f16.f16.f16.f16")

@@ -11,12 +11,11 @@ import pytest
 
 from mmaproof.proofs.obligation import Certificate, Theorem
 from mmaproof.proofs.ptx import (
+    combinations,
     contradicted,
     dot_adds,
-    error_bounds,
     executed,
     machine_code,
-    operand_verdicts,
     printed_tables,
     texts,
     undefined_operands,
@@ -48,7 +47,7 @@ from mmaproof.spec.rounding import Rounding
 SUMS, PRINTED, TEXTS = dot_adds.dot_adds, printed_tables.printed_tables, texts.read_texts
 CONSTANTS, PRODUCTS = texts.constant_expressions, executed.whole_products
 OPERANDS, CONTRADICTIONS, CODES, UNDEFINED = (
-    operand_verdicts.operands, contradicted.contradictions, machine_code.machine_codes,
+    combinations.operands, contradicted.contradictions, machine_code.machine_codes,
     undefined_operands.undefined_operands,
 )  # fmt: skip
 
@@ -154,7 +153,7 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
     ),
     "shorter lines": (TEXTS, "reasons", assembly, "_quoted", lambda old: lambda text: old(text, 59)),
     "groups of no weight": (
-        error_bounds.bounds, "dot-adds", dot_add_bound, "truncated_terms",
+        machine_code.bounds, "dot-adds", dot_add_bound, "truncated_terms",
         lambda old: lambda *step: old(*step)._replace(weight=1),
     ),
     "longer lines": (TEXTS, "named", assembly, "_quoted", lambda old: lambda text: old(text, 61)),

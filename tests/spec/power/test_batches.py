@@ -23,7 +23,7 @@ ALGEBRA = NumpyAlgebra()
 @given(
     seed=st.integers(0, 2**32 - 1),
     rounding=st.sampled_from(Rounding),
-    choices=st.sampled_from([*every_choice("bf16-sum", "negation", "nan")]),
+    choices=st.sampled_from([*every_choice("bf16-sum", "bf16-direction", "negation", "nan")]),
     masks=st.tuples(st.integers(0, 15), st.integers(0, 15), st.integers(0, 255)),
 )
 def test_a_batch_is_its_updates(

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from power_instructions import encodable, forms
 
-from mmaproof.proofs.power.stated.texts import LISTING as FIGURE_7
+from mmaproof.proofs.power.stated.instructions import LISTING as FIGURE_7
 from mmaproof.spec.errors import InputError
 from mmaproof.spec.power.assembly import ALIASES, parse
 from mmaproof.spec.power.catalogue import MOVES, UPDATES, RankKUpdate

@@ -1,17 +1,47 @@
-"""What becomes of sums that leave the accumulator in 16 bits: exact ones, their order, and too large ones."""
+"""Sums of PTO's floats: one step, chains of roundings, what is printed, and results of 16 bits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
+from itertools import product
 
 from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import BF16, F16, F32, U16, U32, FloatFormat, IntegerFormat
+from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.choices import Choices
+from ...spec.pto.error_bounds import error_bounds
 from ...spec.pto.movers import converted
-from ..obligation import Case, Equation, Inputs, Property, Status, Variable, holds, theorem
+from ...spec.pto.resolution import applied
+from ...spec.pto.targets import PROFILES
+from ..families import rounded_chains
+from ..families.block_products import Blocks
+from ..families.exact_steps import one_term, small_integers
+from ..families.rounded_chains import RoundedSum
+from ..obligation import Case, Certificate, Equation, Inputs, Property, Status, Variable, holds, theorem
+from ..table_theorem import answered, table_theorem
+from .blocked import LENGTHS, SEEDED_ONLY, block, float_forms, one_more, step
+from .operands import STARTS, float_types, typed
+from .scaling import scaled_block
+from .stated import tables
+from .verdicts import spelled_tile
 
-SOURCE = "pto-isa headers at 3186c381 (TMov, TStore); no document states the rounding"
+SOURCE = "pto-isa headers at 3186c381 (TMatmul, TMatmul_MX)"
+
+
+def _of_one_product() -> Blocks:
+    """Return every form and types, and the scaled ones that accumulate, on one product."""
+    found = {
+        f"{name}/tmatmul{suffix}": block(suffix, formats, 1)
+        for name, formats in float_types()
+        for suffix in STARTS
+    }
+    for name, formats in typed(microscaled=True).items():
+        found[f"{name}/tmatmul.mx.acc"] = scaled_block(".acc", formats, 1)
+    return found
+
+
+NARROWING_SOURCE = "pto-isa headers at 3186c381 (TMov, TStore); no document states the rounding"
 
 NEAREST = Choices(conversion="nearest-even")
 
@@ -80,7 +110,7 @@ def _monotone(fmt: FloatFormat, alg: Algebra, v: Inputs) -> Iterator[Equation]:
     "y of the type ⇒ moved(y) = y; |x| ≤ |z| ⇒ |moved(x)| ≤ |moved(z)|, and the sign stays; moved(x) is an "
     "infinity ⇔ |x| is half a unit above the largest number or more. To fp8 and integers the headers "
     "convert with a quantisation only (pto/legal/conversions), which is not modelled",
-    SOURCE,
+    NARROWING_SOURCE,
 )
 def narrowed() -> Iterator[Case]:
     """Yield what is exact, ordered and too large, and that all is finite (pinned), of f16 and bf16."""
@@ -111,4 +141,68 @@ def _about(
     return Property(variables, partial(claim, fmt), pinned=pinned, abstract=False)
 
 
-THEOREMS = (narrowed,)
+CHAINS_SOURCE = "pto-isa headers (TMatmul, TGemv); pto-isa issue 280"
+
+SHORT_ROW = 3
+"""Products of the block that shows what order, and one more, change; every further one adds alike."""
+
+
+def sums() -> dict[str, RoundedSum]:
+    """Return every form and types: one fused multiply-add for each product, k increasing."""
+    found = {}
+    for name, _, formats in float_forms():
+        result = formats["d"]
+        assert isinstance(result, FloatFormat)
+        proved = (*(f"{step.id}/{name}/k{k}" for k in LENGTHS), f"{one_more.id}/{name}")
+        found[name] = RoundedSum(result, proved, True, SEEDED_ONLY)
+    return found
+
+
+@cache
+def blocks() -> Blocks:
+    """Return a short block of every form and types."""
+    return {name: block(suffix, formats, SHORT_ROW) for name, suffix, formats in float_forms()}
+
+
+def accumulating() -> Blocks:
+    """Return the blocks that start from the accumulator."""
+    return {name: each for name, each in blocks().items() if each.accumulator in each.operands}
+
+
+printed = table_theorem(
+    "pto/numerics/printed-bound",
+    "the printed bound counts a rounding for each product, and one where C or the bias is added last",
+    "∀ operations and types of D, ∀ profiles that have them: of moves and integers nothing is printed; of "
+    "floats the exponent is k, on the simulator k + 1 with an accumulator or a bias, and the unit 2^-24",
+    "pto-isa headers (TMatmul, TGemv); pto-isa issue 280; IEEE 754, binary32",
+    lambda: {profile: partial(_printed, profile) for profile in tables.PROFILES},
+)
+
+
+def _printed(profile: str) -> Certificate:
+    expected: dict[tuple[str, str], tuple[str, ...]] = {}
+    for name, element in product(tables.OPERATIONS, ("f32", "i32", "unknown")):
+        if profile == "A2A3" and ".mx" in name:
+            continue
+        one_more = profile == "CPU" and name.endswith((".acc", ".bias"))
+        floats = element != "i32" and name.startswith(("tmatmul", "tgemv"))
+        formula = f"|D - exact| ≤ ((1 + 2^-24)^{'(k + 1)' if one_more else 'k'} - 1)·S"
+        expected[name, element] = (formula,) * floats
+
+    def said(name: str, element: str) -> tuple[str, ...]:
+        known = {} if element == "unknown" else {"d": spelled_tile(f"acc 16x16x{element} Nz", profile)}
+        lines = error_bounds(applied(OPERATIONS[name], known, PROFILES[profile]))
+        return tuple(line.partition(": ")[2] for line in lines)
+
+    return answered(expected, said)
+
+
+THEOREMS = (
+    one_term("pto", SOURCE, _of_one_product),
+    narrowed,
+    rounded_chains.bound("pto", CHAINS_SOURCE, sums, "r = K products, k increasing from C, the bias or 0"),
+    rounded_chains.order("pto", CHAINS_SOURCE, accumulating, None),
+    rounded_chains.monotone("pto", CHAINS_SOURCE, sums),
+    small_integers("pto", CHAINS_SOURCE, sums, blocks),
+    printed,
+)
