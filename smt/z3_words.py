@@ -228,5 +228,10 @@ def _relation(fmt: IntegerFormat, name: str) -> Callable[[Any, Any], Any]:
 
 
 _EQUALITY: dict[str, Callable[[Any, Any], Any]] = {"eq": operator.eq, "ne": operator.ne}
-_SIGNED = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
-_UNSIGNED = {"lt": z3.ULT, "le": z3.ULE, "gt": z3.UGT, "ge": z3.UGE}
+_SIGNED: dict[str, Callable[[Any, Any], Any]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+_UNSIGNED: dict[str, Callable[[Any, Any], Any]] = {"lt": z3.ULT, "le": z3.ULE, "gt": z3.UGT, "ge": z3.UGE}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 
@@ -189,7 +190,7 @@ def nth_set(mask: int, base: int, offset: int) -> int:
 # -- bytes
 
 
-_MODES = {
+_MODES: dict[str, Callable[[int], tuple[int, ...]]] = {
     "f4e": lambda n: (n, n + 1, n + 2, n + 3),
     "b4e": lambda n: (n, n + 7 & 7, n + 6 & 7, n + 5 & 7),
     "rc8": lambda n: (n, n, n, n),
