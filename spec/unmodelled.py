@@ -16,7 +16,7 @@ NOT_MODELLED: Mapping[str, str] = MappingProxyType(
         r"(cute::)?SM90_\d+x\d+x\d+_\w+_[SR]S": "CuTe's names of products of a warpgroup, wgmma, sm_90a",
         r"(cute::)?SM1[02]\d_(MMA|\d+x\d+x\d+)_\w+": "CuTe's names of sm_100 and later: write the PTX",
         r"(llvm\.)?nv(vm|gpu)\.": "LLVM's and MLIR's names; the PTX that they become is modelled",
-        r"dp[24]a\b": "dot products of bytes in one thread (PTX ISA 9.7.1)",
+        r"dp[24]a(?![.\w])": "dot products of bytes in one thread (PTX ISA 9.7.1), without their types",
         r"[HIDBQ]G?MMA\b": "machine code of NVIDIA's tensor cores; the PTX that it is made from is modelled",
         r"v_smfmac_": "products of AMD CDNA whose A is sparse",
         r"v_s?wmmac?_": "matrix products of AMD RDNA",

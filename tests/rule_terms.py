@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
@@ -16,8 +16,8 @@ import numpy as np
 from mmaproof.refinement.analysis.literal_constants import LN_OF_2, LOG2_OF_E, literal
 from mmaproof.refinement.equality.equivalence import compare
 from mmaproof.refinement.normal_forms.forms import NormalForms
-from mmaproof.refinement.ptx.registers.bit_moves import Fill
-from mmaproof.refinement.ptx.scalar.bits import _shift_right
+from mmaproof.refinement.ptx.registers.values import Value
+from mmaproof.refinement.ptx.scalar.term_words import TermWords
 from mmaproof.refinement.rules.expression import evaluate, names
 from mmaproof.refinement.rules.rule import Rule, Theory
 from mmaproof.refinement.terms import bit_slices, operations
@@ -28,6 +28,7 @@ from mmaproof.refinement.terms.store import TermStore, bits
 from mmaproof.refinement.terms.truth_tables import A, B
 from mmaproof.spec.float_encoding import encode
 from mmaproof.spec.formats import BF16, E5M2, F16, F32, F64, S8, S32, TF32, FloatFormat, Format
+from mmaproof.spec.ptx.scalar.bits import shifted_right
 from mmaproof.spec.rounding import Rounding
 
 Functions = dict[str, Callable[..., Any]]
@@ -330,16 +331,13 @@ class RuleTerms:
                 return negative(y)
             return add(x, negative(word(y, x)))
 
-        def moved(x: Ids, pieces: Sequence[Any]) -> Ids:
-            """Return the bits that the pieces of a PTX instruction move."""
-            parts = []
-            for piece in pieces:
-                if isinstance(piece, Fill):
-                    parts += [store.constants([0], piece.width)] if piece.width else []
-                    continue
-                part = bit_slices.extract(store, x, piece.low, piece.width)
-                parts.append(bit_slices.sign_extend(store, part, piece.extended) if piece.extended else part)
-            return bit_slices.concatenate(store, parts)
+        def shifted(x: Ids, count: int, *, signed: bool) -> Ids:
+            """Return what a PTX instruction shifts right."""
+            width = int(store.widths(x)[0])
+            alg = TermWords(store, len(x), "shr")
+            plan = partial(shifted_right, width, signed=signed)
+            word = Value(width, np.zeros(len(x), dtype=np.uint64), x)
+            return alg.shift(plan, width, word, alg.constant(count, 32)).as_terms(store)
 
         add = modular(lambda x, y: x + y, 0)
         return {
@@ -349,8 +347,8 @@ class RuleTerms:
             "negated": negative, "+": add, "-": difference, "*": modular(lambda x, y: x * y, 1), "**": pow,
             "&": combined(A & B), "|": combined(A | B), "^": combined(A ^ B),
             "<<": lambda x, count: bit_slices.shift_left(store, x, count),
-            ">>": lambda x, count: moved(x, _shift_right(int(store.widths(x)[0]), False, count)),
-            "arithmetic_shift": lambda x, count: moved(x, _shift_right(int(store.widths(x)[0]), True, count)),
+            ">>": lambda x, count: shifted(x, count, signed=False),
+            "arithmetic_shift": lambda x, count: shifted(x, count, signed=True),
             "low": low, "high": high,
             "zeros": lambda count: store.constants([0], count),
             "concatenated": lambda x, y: bit_slices.concatenate(store, [y, x]),

@@ -18,6 +18,7 @@ FAMILIES = {
         "dot_add_bounds",
         "dot_add_order",
     ),
+    "scalar": ("scalar_words", "scalar_integers"),
     "rounding": ("rounding_error", "rounding_bound"),
     "stated": (
         "documented",

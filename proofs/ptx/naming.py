@@ -13,6 +13,7 @@ from ...spec.ptx.matrix_move_forms import MatrixMoveForm
 from ...spec.ptx.matrix_moves import matrix_move
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.resolution import Multiplication, multiplication
+from ...spec.ptx.scalar.catalogue import form_of as scalar_form
 from ...spec.ptx.variant import Family, Variant
 from ...spec.ptx.wmma import memory_operand
 from .accumulations import ModelAccumulation, accumulation
@@ -28,6 +29,9 @@ def patterns(mnemonic: str) -> tuple[str, ...]:
     InputError
         If it is no legal variant.
     """
+    opcode, *modifiers = mnemonic.split(".")
+    if (scalar := scalar_form(opcode, modifiers)) is not None:
+        return (re.escape(scalar.mnemonic),)
     return tuple(_patterns(parse(mnemonic).variant))
 
 

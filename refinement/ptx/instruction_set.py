@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from .memory import loads_and_stores
 from .scalar import (
-    arithmetic,
-    bit_counts,
-    bits,
     conversions,
     elementary_functions,
     floating,
     hints,
-    integer,
     moves,
     predicates,
+    specified,
 )
 from .state.execution import Decoders
 from .state.handlers import merged
@@ -25,15 +22,12 @@ POINTWISE: Decoders = merged(
     *(
         each.HANDLERS
         for each in (
-            arithmetic,
-            bit_counts,
-            bits,
             conversions,
             elementary_functions,
             floating,
-            integer,
             moves,
             predicates,
+            specified,
         )
     )
 )

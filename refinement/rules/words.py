@@ -9,7 +9,7 @@ from __future__ import annotations
 from .rule import Rule, Source, Theory
 
 _SLICES = "terms.bit_slices:"
-_SHIFTS = "ptx.scalar.bits:"
+_SHIFT = "ptx.scalar.term_words:TermWords.shift"
 _TABLES = "terms.truth_tables:"
 
 
@@ -20,12 +20,12 @@ def _rule(name: str, left: str, right: str, place: str, source: Source = Source.
 MOVED = (
     _rule("shifted-left", "x << k", "concatenated(low(x, width - k), zeros(k))", _SLICES + "shift_left",
           Source.MANUAL),
-    _rule("shifted-right", "x >> k", "concatenated(zeros(k), high(x, k))", _SHIFTS + "_shift_right",
+    _rule("shifted-right", "x >> k", "concatenated(zeros(k), high(x, k))", _SHIFT,
           Source.MANUAL),
     _rule("shifted-right-with-sign", "arithmetic_shift(x, k)", "sign_extended(high(x, k), k)",
-          _SHIFTS + "_shift_right", Source.MANUAL),
+          _SHIFT, Source.MANUAL),
     _rule("multiple-of-power-of-two", "low(x * 2 ** k, width)", "x << k", _SLICES + "_multiples"),
-    _rule("shifted-there-and-back", "(x << k) >> k", "x & (2 ** (width - k) - 1)", _SHIFTS + "_shift_right"),
+    _rule("shifted-there-and-back", "(x << k) >> k", "x & (2 ** (width - k) - 1)", _SHIFT),
     _rule("taken-apart", "concatenated(high(x, k), low(x, k))", "x", "terms.slices:join"),
     _rule("masked", "x & (2 ** k - 1)", "concatenated(zeros(width - k), low(x, k))", _TABLES + "_even"),
     _rule("masked-above", "x & (2 ** width - 2 ** k)", "(x >> k) << k", _TABLES + "_even"),

@@ -154,6 +154,20 @@ def _parse(text: str, declarations: Mapping[str, str]) -> Instruction:
     return Instruction(variant, operands, predicate)
 
 
+def read_operand(text: str, declarations: Mapping[str, str]) -> Operand:
+    """Read one operand.
+
+    Raises
+    ------
+    InputError
+        If the text is none, or more than one.
+    """
+    operands = _Operands(text, declarations).parse()
+    if operands is None or len(operands) != 1:
+        raise InputError(f"one operand is expected, not {_quoted(text)}")
+    return operands[0]
+
+
 @lru_cache(maxsize=4096)
 def parse_mnemonic(text: str) -> Variant:
     """Read an instruction's name with its modifiers, without white space.

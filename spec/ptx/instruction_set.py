@@ -20,6 +20,8 @@ from .instructions import Instruction
 from .leniency import may_be_taken
 from .opcode_table import opcode_of
 from .other_instructions import OtherInstruction
+from .scalar import instruction as scalar
+from .scalar.instruction import ScalarInstruction
 from .signatures import signature
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
 
@@ -133,6 +135,7 @@ class WarpMatrixInstructions:
         "rules": tables.rule_rows,
         "contradictions": tables.contradiction_rows,
         "machine-code": tables.machine_code_rows,
+        "scalar": scalar.rows,
     }
 
     def instructions(self) -> list[dict[str, str]]:
@@ -143,11 +146,13 @@ class WarpMatrixInstructions:
             for variant in form.variants()
         ]
 
-    def read(self, text: str, declarations: str | None = None) -> PtxInstruction | OtherInstruction:
+    def read(
+        self, text: str, declarations: str | None = None
+    ) -> PtxInstruction | ScalarInstruction | OtherInstruction:
         """Read an instruction whose names were declared, where declarations are given."""
-        if (known := opcode_of(text)) is not None and not known[0].is_specified:
-            return OtherInstruction(*known)
         declared = None if declarations is None else read_declarations(declarations)
+        if (known := opcode_of(text)) is not None and not known[0].is_specified:
+            return scalar.read(text, declared) or OtherInstruction(*known)
         return PtxInstruction(parse(text, declared))
 
 

@@ -66,7 +66,8 @@ def _aspect(name: str) -> Callable[[Instruction, Module], Messages]:
     return check
 
 
-def _target_version(_: Instruction, module: Module) -> Messages:
+def target_version(_: object, module: Module) -> Messages:
+    """Yield that the module's version does not know its target."""
     if module.ptx < module.target.since:
         needed = spell_version(module.target.since)
         yield f"{module.target} needs PTX {needed}, not {spell_version(module.ptx)}"
@@ -202,7 +203,7 @@ ASPECT_RULES: tuple[Rule, ...] = tuple(
 MODULE_RULES: tuple[Rule, ...] = (
     Rule(
         "target-version", "the module's PTX version knows its target",
-        "PTX ISA chapter 13 (release notes); ptxas", _target_version, (known.SM_88_VERSION,),
+        "PTX ISA chapter 13 (release notes); ptxas", target_version, (known.SM_88_VERSION,),
     ),
     Rule(
         "target", "the target has the form", "PTX ISA 9.7.14, target notes; ptxas",

@@ -280,7 +280,6 @@ NOT_JUDGED = {
     "wgmma.fence.sync.aligned;": "sm_90a",
     "wgmma.mma_async.banana": "sm_90a",
     "@%p1 tcgen05.mma.cta_group::3.kind::banana": "sm_110f",
-    "dp4a.s32.s32 a": "sm_121f",
     "mov.u32 %r1, %r2;": "sm_121f",
     "mbarrier.init.shared.b64 [a], 1;": "sm_121f",
     "@!%p2 ret;": "sm_121f",

@@ -66,7 +66,7 @@ def test_near_names_are_of_the_same_kind(name: str, near: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["wgmma", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "tcgen05.mma", "dp4a.u32.u32",
+    ["wgmma", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "tcgen05.mma", "dp4a",
      "HMMA.16816.F32", "v_wmma_f32_16x16x16_f16", "tdpbssd", "smmla"],
 )  # fmt: skip
 def test_what_is_known_but_not_modelled_is_said_to_be(name: str) -> None:

@@ -7,10 +7,10 @@ a shift; then threads in which these are equal share a list.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
+from ....spec.word_algebra import Field, Fill, Pieces, piece_width
 from ...terms import bit_slices
 from ...terms.evaluation import Words, ones, signed_values
 from ...terms.interning import Ids
@@ -18,36 +18,6 @@ from ...terms.slices import groups
 from ...terms.store import TermStore
 from .dependence import require_known
 from .values import Rule, Value, compute
-
-
-class Field(NamedTuple):
-    """Bits of an operand.
-
-    Attributes
-    ----------
-    low, width : int
-        Which bits.
-    source : int
-        Number of the operand.
-    extended : int
-        Bits of the piece, copies of the sign above the field; 0 for `width`.
-    """
-
-    low: int
-    width: int
-    source: int = 0
-    extended: int = 0
-
-
-class Fill(NamedTuple):
-    """Known bits."""
-
-    value: int
-    width: int
-
-
-Pieces = Sequence[Field | Fill]
-"""Least significant first."""
 
 
 def moved(store: TermStore, pieces: Pieces, *sources: Value) -> Value:
@@ -62,7 +32,7 @@ def moved(store: TermStore, pieces: Pieces, *sources: Value) -> Value:
                 result |= field << np.uint64(position) if position else field
             elif piece.value:
                 result |= np.uint64(piece.value << position)
-            position += _width(piece)
+            position += piece_width(piece)
         return result
 
     def on_terms(*words: Ids) -> Ids:
@@ -75,11 +45,7 @@ def moved(store: TermStore, pieces: Pieces, *sources: Value) -> Value:
             parts.append(bit_slices.sign_extend(store, field, piece.extended) if piece.extended else field)
         return parts[0] if len(parts) == 1 else bit_slices.concatenate(store, parts)
 
-    return compute(store, sum(map(_width, present)), sources, on_numbers, on_terms)
-
-
-def _width(piece: Field | Fill) -> int:
-    return piece.extended or piece.width if isinstance(piece, Field) else piece.width
+    return compute(store, sum(map(piece_width, present)), sources, on_numbers, on_terms)
 
 
 def _field(words: Words, piece: Field, width: int) -> Words:

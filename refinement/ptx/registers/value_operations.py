@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from ....spec.float_encoding import is_nan
 from ....spec.formats import FloatFormat, Format
+from ....spec.numpy_words import NumpyWords
 from ....spec.open_results import OpenResult
-from ...terms import choices
+from ....spec.word_algebra import Field, Fill
+from ...terms import bit_slices, choices
 from ...terms.evaluation import apply, evaluate
 from ...terms.interning import Ids
 from ...terms.store import Operation, TermStore
-from .bit_moves import Field, Fill, moved
+from .bit_moves import moved
 from .values import KNOWN, Rule, Value, compute, of_terms
 
 
@@ -73,6 +75,19 @@ def left_unknown(store: TermStore, result: Value, where: NDArray[np.bool_], of: 
 def constant(number: int, width: int, like: Value) -> Value:
     """Return one known value in as many threads as another has."""
     return Value(width, np.full(len(like), number, dtype=np.uint64))
+
+
+def known_numbers(value: Value) -> bool:
+    """Tell whether a value is a number in every thread."""
+    return value.terms is None or bool((value.terms == KNOWN).all())
+
+
+def combined(store: TermStore, table: int, *values: Value) -> Value:
+    """Combine words bit by bit with a truth table of the first, second and third."""
+    width = values[0].width
+    on_numbers = partial(NumpyWords().bitwise, table, width)
+    words = [values[min(index, len(values) - 1)] for index in range(3)]
+    return compute(store, width, words, on_numbers, partial(bit_slices.bitwise, store, table))
 
 
 def chosen(store: TermStore, condition: Value, then: Value, otherwise: Value) -> Value:

@@ -23,9 +23,8 @@ from ..memory import memory_choice
 from ..outline.control_part import mask_of
 from ..registers.dependence import DataDependenceError
 from ..registers.threads import Indices
-from ..registers.value_operations import chosen
+from ..registers.value_operations import chosen, combined
 from ..registers.values import KNOWN, Value, of_terms
-from ..scalar.bits import combined
 from ..state.execution import Execution
 from ..state.undo_log import UndoLog
 from ..synchronisation.barrier_objects import BarrierObjects

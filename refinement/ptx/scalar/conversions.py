@@ -15,12 +15,14 @@ import numpy as np
 from ....spec.float_encoding import decode, encode
 from ....spec.formats import BF16, F16, F32, F64, FORMATS, UE8M0, FloatFormat, IntegerFormat
 from ....spec.ptx.operands import Register
+from ....spec.ptx.scalar.rows import ElementType
 from ....spec.rounding import Rounding
+from ....spec.word_algebra import Field
 from ...analysis.quantisation import NARROW
 from ...terms import operations
 from ...terms.evaluation import Words
 from ...terms.store import TermStore
-from ..registers.bit_moves import Field, moved
+from ..registers.bit_moves import moved
 from ..registers.threads import Indices
 from ..registers.value_operations import applied, chosen, constant, joined, lanes, widened
 from ..registers.values import Value, compute
@@ -28,7 +30,6 @@ from ..state.execution import Decoders, Execution, Step
 from ..state.handlers import Modifiers
 from ..text.module import TYPE_BITS, InstructionStatement
 from .floating import ROUNDINGS, absolute, flushed, rectified, saturated
-from .integer import integers_named
 
 _INTEGERS = tuple(f"{sort}{width}" for sort in "us" for width in (8, 16, 32, 64))
 _FLOATS = MappingProxyType({fmt.name: fmt for fmt in (F16, BF16, F32, F64)})
@@ -112,18 +113,18 @@ def _single(modifiers: Modifiers) -> tuple[str, str, Conversion]:
     if of in _INTEGERS and to in _INTEGERS:
         if rounding or flush:
             raise modifiers.unsupported(f".{rounding or 'ftz'} is not for integers")
-        source, target = (integers_named(name).format for name in (of, to))
+        source, target = (ElementType(name).format for name in (of, to))
         return to, of, _integer_to_integer(source, target, saturate=saturate)
     if to in _INTEGERS:
         if rounding not in _TO_INTEGRAL:
             raise modifiers.unsupported("needs one of .rni, .rzi, .rmi, .rpi")
-        target = integers_named(to).format  # values are clamped with .sat and without
+        target = ElementType(to).format  # values are clamped with .sat and without
         return to, of, _float_to_integer(_FLOATS[of], target, _TO_INTEGRAL[rounding], flush=flush)
     fmt = _FLOATS[to]
     if of in _INTEGERS:
         if rounding not in ROUNDINGS:
             raise modifiers.unsupported("needs one of .rn, .rz, .rm, .rp")
-        source = integers_named(of).format
+        source = ElementType(of).format
         to_float = operations.convert(fmt, source, ROUNDINGS[rounding])
         steps: list[Conversion] = [lambda store, a: applied(store, to_float, a)]
     else:
@@ -245,7 +246,7 @@ def _pack(modifiers: Modifiers) -> tuple[Sequence[int], Callable[[TermStore, Seq
     modifiers.one_of(("sat",))
     shifts = modifiers.count_types() == 3
     to, *_ = modifiers.types(_CLAMPED, ("s32",), *([("b32",)] if shifts else []))
-    target = integers_named(to).format
+    target = ElementType(to).format
     if shifts is (target.bits == 16):
         raise modifiers.unsupported("takes a third operand, of type .b32, for all but 16-bit integers")
     clamp = _integer_to_integer(operations.signed(32), target, saturate=True)

@@ -155,7 +155,9 @@ def _approximation(modifiers: Modifiers) -> Plan:
     return tuple(width * kind.lanes for width in widths), lanewise(kind.lanes, rule)
 
 
-division = partial(quotient, arity=2, approximations=("approx", "full"))
+FLOATING_QUOTIENTS: Decoders = MappingProxyType(
+    {"div": pointwise(partial(quotient, arity=2, approximations=("approx", "full")))}
+)
 """Decodes ``div`` of floats."""
 
 HANDLERS: Decoders = MappingProxyType(

@@ -16,15 +16,15 @@ import numpy as np
 
 from ....spec.formats import BF16, F16, F32, F64, FloatFormat
 from ....spec.rounding import Rounding
+from ....spec.word_algebra import Field, Fill
 from ...terms import operations
 from ...terms.store import Operation, TermStore
 from ...terms.truth_tables import A, B, C
-from ..registers.bit_moves import Field, Fill, moved, moving
-from ..registers.value_operations import applied, constant, joined, lanewise
+from ..registers.bit_moves import moved, moving
+from ..registers.value_operations import applied, combined, constant, joined, lanewise
 from ..registers.values import KNOWN, Rule, Value
 from ..state.execution import Decoders
 from ..state.handlers import Modifiers, pointwise
-from .bits import combined
 
 Plan = tuple[Sequence[int], Rule]
 
@@ -263,19 +263,19 @@ def _testp(modifiers: Modifiers) -> Plan:
     return (fmt.bits,), rule
 
 
-PLANS: MappingProxyType[str, Callable[[Modifiers], Plan]] = MappingProxyType(
+FLOATING: Decoders = MappingProxyType(
     {
-        "add": partial(_sum, subtracts=False),
-        "sub": partial(_sum, subtracts=True),
-        "mul": _product,
-        "mad": _product_sum,
-        "neg": partial(_sign_change, change=negated),
-        "abs": partial(_sign_change, change=absolute),
-        "min": partial(_extremum, which="min"),
-        "max": partial(_extremum, which="max"),
+        "add": pointwise(partial(_sum, subtracts=False)),
+        "sub": pointwise(partial(_sum, subtracts=True)),
+        "mul": pointwise(_product),
+        "mad": pointwise(_product_sum),
+        "neg": pointwise(partial(_sign_change, change=negated)),
+        "abs": pointwise(partial(_sign_change, change=absolute)),
+        "min": pointwise(partial(_extremum, which="min")),
+        "max": pointwise(partial(_extremum, which="max")),
     }
 )
-"""Floating-point forms of the opcodes that also have integer forms."""
+"""Decoders of floating-point forms of the opcodes that also have integer forms."""
 
 HANDLERS: Decoders = MappingProxyType(
     {
@@ -284,4 +284,4 @@ HANDLERS: Decoders = MappingProxyType(
         "testp": pointwise(_testp),
     }
 )
-"""Decoders of the opcodes that are floating-point only; `arithmetic` has the others."""
+"""Decoders of the opcodes that are floating-point only."""

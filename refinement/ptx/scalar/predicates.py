@@ -9,19 +9,21 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from ....spec.formats import F16, F32, FloatFormat, Format
+from ....spec.ptx.scalar.bits import BOOLEANS
+from ....spec.ptx.scalar.rows import ElementType
+from ....spec.word_algebra import Field
 from ...terms import operations
 from ...terms.store import TermStore
 from ...terms.truth_tables import A
-from ..registers.bit_moves import Field, moved
+from ..registers.bit_moves import moved
 from ..registers.threads import Indices
-from ..registers.value_operations import applied, chosen, constant, joined, lanes
+from ..registers.value_operations import applied, chosen, combined, constant, joined, lanes
 from ..registers.values import Rule, Value
 from ..state.execution import Decoders, Execution, Step
 from ..state.handlers import Modifiers, pointwise
 from ..text.module import TYPE_BITS, InstructionStatement
-from .bits import BOOLEANS, combined, results
 from .floating import TYPES, flushed, one
-from .integer import integers_named
+from .specified import results
 
 _ORDERED = ("eq", "ne", "lt", "le", "gt", "ge")
 _UNSIGNED = ("lo", "ls", "hi", "hs")
@@ -69,7 +71,7 @@ class _Comparison:
 def _format(name: str) -> Format:
     if name in TYPES:
         return TYPES[name].format
-    return integers_named(name).format
+    return ElementType(name).format
 
 
 def _allowed(name: str) -> Sequence[str]:

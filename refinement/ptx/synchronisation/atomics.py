@@ -20,6 +20,7 @@ from ....spec.errors import InputError
 from ....spec.formats import BF16, F16, F32, F64, FloatFormat
 from ....spec.ptx.open_results import ATOMIC_RESULT
 from ....spec.ptx.operands import Sink, Vector
+from ....spec.ptx.scalar.bits import BOOLEANS
 from ...findings.finding import Kind
 from ...machine.memory import Offsets
 from ...terms import bit_slices, operations
@@ -30,7 +31,6 @@ from ..memory.addressing import NARROW_SCOPES, addresses, located, space_of
 from ..memory.memory_access import read, write
 from ..registers.threads import Indices
 from ..registers.values import known
-from ..scalar.bits import BOOLEANS
 from ..state.execution import Decoders, Execution, undecoded
 from ..state.state_space import Space
 from ..text.module import TYPE_BITS, InstructionStatement

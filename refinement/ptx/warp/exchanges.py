@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ....spec.formats import F32
 from ....spec.ptx.open_results import INACTIVE_LANE
+from ....spec.ptx.scalar.bits import BOOLEANS
 from ...findings.finding import Kind
 from ...terms import operations
 from ...terms.evaluation import Words
@@ -20,11 +21,10 @@ from ...terms.slices import groups
 from ...terms.store import TermStore
 from ..memory.table_lookups import chosen_entry, possible_values
 from ..registers.threads import WARP, Indices
-from ..registers.value_operations import applied, constant, left_unknown
+from ..registers.value_operations import applied, combined, constant, left_unknown
 from ..registers.values import Value, known, of_terms
-from ..scalar.bits import BOOLEANS, combined, results
 from ..scalar.floating import absolute
-from ..scalar.integer import add
+from ..scalar.specified import results
 from ..state.execution import Decoders, Execution, Step
 from ..state.handlers import Modifiers
 from ..text.module import TYPE_BITS, InstructionStatement
@@ -290,7 +290,8 @@ def _reduction(modifiers: Modifiers) -> tuple[Combine, bool]:
         return (lambda store, a, b: combined(store, table, a, b)), False
     kind = modifiers.type(("u32", "s32") if name == "add" else ("u32", "s32", "f32"))
     if name == "add":
-        return add, False
+        total = operations.ring(32, 0, 2)
+        return (lambda store, a, b: applied(store, total, a, b)), False
     if kind == "f32":
         magnitudes, nan = modifiers.flag("abs"), modifiers.flag("NaN")
         operation = operations.extremum(F32, name, nan=nan)

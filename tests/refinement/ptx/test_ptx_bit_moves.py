@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.ptx.registers.bit_moves import Field, Fill, Pieces, moved, moving
+from mmaproof.refinement.ptx.registers.bit_moves import moved, moving
 from mmaproof.refinement.ptx.registers.values import Value, known
 from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.refinement.terms.store import TermStore, bits
 from mmaproof.spec.errors import UnsupportedError
+from mmaproof.spec.word_algebra import Field, Fill, Pieces
 
 WIDTHS = (16, 64)
 WORDS = st.tuples(*(st.integers(0, (1 << width) - 1) for width in WIDTHS))

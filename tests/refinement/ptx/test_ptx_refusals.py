@@ -79,7 +79,7 @@ def test_a_missing_operand_is_refused(form: str) -> None:
     ("text", "reason"),
     [
         ("add.f32x4 r1, r2, r3;", "f32x4"),
-        ("add.sat.u32 r1, r2, r3;", "only .s32 saturates"),
+        ("add.sat.u32 r1, r2, r3;", ".sat is not for add.u32"),
         ("add.relu.f16 g1, g2, g3;", ".relu"),
         ("add.sat.f64 s1, s2, s3;", ".sat"),
         ("add.ftz.bf16 g1, g2, g3;", ".ftz"),
@@ -87,7 +87,7 @@ def test_a_missing_operand_is_refused(form: str) -> None:
         ("fma.f32 r1, r2, r3, r4;", ".rn"),
         ("mad.rn.f16 g1, g2, g3, g4;", "is for .f32 and .f64"),
         ("mul.s32 r1, r2, r3;", ".lo"),
-        ("mul.wide.s64 s1, s2, s3;", "128 bits"),
+        ("mul.wide.s64 s1, s2, s3;", "mul.wide has no form of .s64"),
         ("max.abs.f32 r1, r2, r3;", ".xorsign"),
         ("max.xorsign.f32 r1, r2, r3;", ".xorsign"),
         ("setp.lo.s32 p1, r2, r3;", ".lo is not for .s32"),
