@@ -9,6 +9,7 @@ least index of the greatest number.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -124,11 +125,14 @@ class ArgExtrema:
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
-        return unequal_pairs(self._store, left, right, self._are_equal)
+        return unequal_pairs(self._store, left, right, partial(self._are_equal, fmt))
 
-    def _are_equal(self, pair: Sequence[int]) -> bool:
+    def _are_equal(self, fmt: Format, pair: Sequence[int]) -> bool:
         one, other = (self.of(term) for term in pair)
-        return one is not None and other is not None and one.is_same(other)
+        if one is not None and other is not None:
+            return one.is_same(other)
+        plain = [self._plain(term) for term in pair]
+        return plain != list(pair) and self._same(plain[0], plain[1], fmt)
 
     def of(self, term: int) -> ArgExtremum | None:
         """Return of which numbers a term is the index of the greatest or the least; None of other terms."""
