@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import FloatFormat, Format
+from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..normal_forms.forms import NormalForms
 from ..terms import operations
 from ..terms.evaluation import apply, evaluate, signed_values
@@ -131,6 +131,8 @@ class ArgExtrema:
         one, other = (self.of(term) for term in pair)
         if one is not None and other is not None:
             return one.is_same(other)
+        if not isinstance(fmt, FloatFormat):  # equal floats may be two zeros, which are not the same bits
+            return False
         plain = [self._plain(term) for term in pair]
         return plain != list(pair) and self._same(plain[0], plain[1], fmt)
 
@@ -175,6 +177,8 @@ class ArgExtrema:
             which = "max" if bool(greater[0]) == (one == numbers.first) else "min"
             sides = [self._set(*side, which, numbers.format) for side in ((then, one), (otherwise, other))]
             if sides[0] is not None and sides[1] is not None:
+                if indices is not None and not _orders(indices.format, sides[0], sides[1]):
+                    return None
                 found = self._joined(sides[0], sides[1], equal)
                 if found is not None:
                     return found
@@ -299,6 +303,8 @@ class ArgExtrema:
         found = [each for each in choices if each is not None]
         (fmt, *others), ends = {each.format for each in found}, [each.otherwise for each in found]
         indices = [each.chosen for each in found]
+        if not _is_order_of_signed(operation.result, [*indices, *ends]):
+            return None
         if others or (max(ends) > min(indices) if last else min(ends) < max(indices)):
             return None
         for side, which in product((0, 1), ("max", "min")):
@@ -361,3 +367,13 @@ class ArgExtrema:
     def _operands(self, term: int) -> list[int]:
         given = operands(self._store, self._store.operation(term), np.array([term], dtype=np.int32))
         return [each for some in given for each in some.tolist()]
+
+
+def _orders(fmt: Format, *sets: ArgExtremum) -> bool:
+    """Tell whether indices of some sets are compared in a format as the signed integers that they are."""
+    return _is_order_of_signed(fmt, [index for each in sets for _, index in each.places])
+
+
+def _is_order_of_signed(fmt: Format, integers: Sequence[int]) -> bool:
+    """Tell whether a format orders the words of some signed integers as it does these."""
+    return isinstance(fmt, IntegerFormat) and (fmt.signed or min(integers, default=0) >= 0)

@@ -115,7 +115,10 @@ class OrderCases:
         return same, found
 
     def _read_as_bits(self, terms: Sequence[int], pair: Sequence[int], fmt: Format) -> set[int]:
-        """Return what is read not as a float, but as bits: of equal floats, two zeros have different ones."""
+        """Return what is read not as a float, but as bits: of equal floats, two zeros have different ones.
+
+        What a float is computed from may be a zero whose sign it has.
+        """
         found = set[int]() if isinstance(fmt, FloatFormat) else set(chain(*map(self._passed_on, pair)))
         for term in terms:
             operation = self._store.operation(term)
@@ -126,6 +129,13 @@ class OrderCases:
             for operand, read in zip(given, formats, strict=False):
                 if not isinstance(read, FloatFormat):
                     found.update(self._passed_on(operand))
+        pending = list(found)
+        while pending:
+            operation = self._store.operation(term := pending.pop())
+            if isinstance(operation.result, FloatFormat):
+                new = {each for operand in self._operands(term) for each in self._passed_on(operand)} - found
+                found |= new
+                pending += new
         return found
 
     def _identity(self, term: int, fmt: Format) -> int:

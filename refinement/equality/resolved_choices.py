@@ -68,8 +68,8 @@ class ResolvedChoices:
         Of the terms.
     same : mapping of Number to int
         The number that one is.
-    words : mapping of Number to array (orders,)
-        What stands for each number in each order.
+    words : sequence of mappings of Number to array (orders,)
+        What stands for each number in each order, for each group of numbers that are compared.
     standing : mapping of int to array (orders,)
         The term by which a number is replaced, in each order, since they are equal.
     count : int
@@ -80,15 +80,17 @@ class ResolvedChoices:
         self,
         store: TermStore,
         same: Mapping[Number, int],
-        words: Mapping[Number, Words],
+        words: Sequence[Mapping[Number, Words]],
         standing: Mapping[int, Ids],
         count: int,
     ) -> None:
         self._store, self._same, self._standing, self.count = store, same, standing, count
         self._values: dict[Format, Words] = {}
         self._codes: dict[Format, tuple[Ids, NDArray[np.uint16]]] = {}
-        for fmt in {of for _, of in words}:
-            numbers = {term: each for (term, of), each in words.items() if of == fmt}
+        self._groups: dict[Format, NDArray[np.intp]] = {}
+        for fmt in {of for some in words for _, of in some}:
+            numbers = {term: each for some in words for (term, of), each in some.items() if of == fmt}
+            groups = [at for at, some in enumerate(words) for _, of in some if of == fmt]
             self._values[fmt] = values = np.unique(np.concatenate([*numbers.values()]))
             codes = [np.searchsorted(values, each).astype(np.uint16) for each in numbers.values()]
             rows = np.full(len(store), len(codes), dtype=np.int32)  # what is no number has the last row
@@ -97,6 +99,7 @@ class ResolvedChoices:
                 if of == fmt and number in numbers:
                     rows[term] = rows[number]
             self._codes[fmt] = rows, np.stack([*codes, np.full(count, _UNKNOWN, dtype=np.uint16)])
+            self._groups[fmt] = np.array([*groups, -1])
         self._part = slice(0, count)
 
     @classmethod
@@ -140,22 +143,22 @@ class ResolvedChoices:
             tables.append(table)
             count *= len(table)
         rows = np.indices([len(each) for each in tables]).reshape(len(tables), -1)
-        words: dict[Number, Words] = {}
+        words: list[dict[Number, Words]] = []
         for group, table, row in zip(groups, tables, rows, strict=True):
-            words |= {(term, group.format): table[row, at] for at, term in enumerate(group.terms)}
+            words.append({(term, group.format): table[row, at] for at, term in enumerate(group.terms)})
         formats: dict[int, set[Format]] = {}
         for term, fmt in same:
             formats.setdefault(term, set()).add(fmt)
         standing: dict[int, Ids] = {}
-        for group in () if exact is None else groups:
-            leading = _leading(store, group, words)
+        for group, own in () if exact is None else zip(groups, words, strict=True):
+            leading = _leading(store, group, own)
             for (term, fmt), number in same.items():
                 bits = isinstance(fmt, FloatFormat) and exact is not None and term in exact
                 if fmt == group.format and number in leading and len(formats[term]) == 1 and not bits:
                     standing[term] = leading[number]
-        for group in groups:  # constants are compared too
+        for group, own in zip(groups, words, strict=True):  # constants are compared too
             for term in group.constants:
-                words[term, group.format] = np.full(count, store.constant_values(np.array([term]))[0])
+                own[term, group.format] = np.full(count, store.constant_values(np.array([term]))[0])
         return cls(store, same, words, standing, count)
 
     def resolved(self, terms: Sequence[int], wanted: Sequence[int]) -> Ids:
@@ -205,8 +208,8 @@ class ResolvedChoices:
         """Return results of comparisons, or extrema, where the order tells."""
         values = self._values[fmt]
         results = evaluate(operation, np.broadcast_arrays(values[:, None], values))
-        one, other = (self._read(each, fmt) for each in given)
-        both = (one != _UNKNOWN) & (other != _UNKNOWN)
+        (one, group), (other, second) = (self._read(each, fmt) for each in given)
+        both = (one != _UNKNOWN) & (other != _UNKNOWN) & (group == second)  # else no order is supposed
         found = np.full(len(both), _OPEN, dtype=np.int32)
         if operation.name == operations.COMPARE:
             truths = self._store.constants(results.reshape(-1), 1).reshape(results.shape)
@@ -236,11 +239,11 @@ class ResolvedChoices:
         found[left] = self._applied(operation, [each[left] for each in given])
         return found
 
-    def _read(self, terms: Ids, fmt: Format) -> NDArray[np.uint16]:
-        """Return the codes of what stands for terms (orders,), `_UNKNOWN` of others."""
+    def _read(self, terms: Ids, fmt: Format) -> tuple[NDArray[np.uint16], NDArray[np.intp]]:
+        """Return the codes of what stands for terms (orders,), `_UNKNOWN` of others, and their groups."""
         rows, codes = self._codes[fmt]
         known = np.where(terms < len(rows), rows[np.minimum(terms, len(rows) - 1)], len(codes) - 1)
-        return codes[known, np.arange(self._part.start, self._part.stop)]
+        return codes[known, np.arange(self._part.start, self._part.stop)], self._groups[fmt][known]
 
     def _applied(self, operation: Operation, given: Sequence[Ids]) -> Ids:
         """Return the terms of an operation on others, constants of constants."""

@@ -16,7 +16,7 @@ from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.evaluation import apply, evaluate
 from mmaproof.refinement.terms.interning import Ids
 from mmaproof.refinement.terms.store import Operation, TermStore
-from mmaproof.spec.formats import E5M2, F32, S32, Format, IntegerFormat
+from mmaproof.spec.formats import E5M2, F32, S32, U32, Format, IntegerFormat
 
 from ..elementwise_kernels import result_of
 
@@ -141,6 +141,37 @@ def test_another_row_is_not_the_same() -> None:
     scan = found(on, F32, merges, range(NUMBERS), False)
     assert not shown(on.store, scan, written(on, F32, (1, 0, 2, 3), "max", "min"))
     assert not shown(on.store, scan, written(on, F32, range(NUMBERS), "min", "min"))
+
+
+@pytest.mark.parametrize(
+    ("least", "order", "same"), [(0, S32, True), (-1, S32, True), (0, U32, True), (-1, U32, False)]
+)
+def test_indices_are_compared_as_the_signed_integers_that_they_are(
+    least: int, order: IntegerFormat, same: bool
+) -> None:
+    """As unsigned integers negative ones are the greatest."""
+    on = OnTerms(F32)
+    pairs = [(x, on.constant((least + at) % 2**32, 32)) for at, x in enumerate(on.numbers)]
+    sides = []
+    for (m1, i1), (m2, i2) in (pairs[:2], pairs[2:]):
+        second = on(operations.compare(F32, "gt"), m2, m1)
+        sides.append([on(operations.select(32), second, *each) for each in ((m2, m1), (i2, i1))])
+    (m1, i1), (m2, i2) = sides
+    tied = on(operations.compare(F32, "eq"), m2, m1)
+    first = on(operations.select(1), tied, on(operations.compare(order, "lt"), i2, i1), on.constant(0, 1))
+    second = on(operations.select(1), on(operations.compare(F32, "gt"), m2, m1), on.constant(1, 1), first)
+    tree = on(operations.select(32), second, i2, i1)
+    extremum = on(operations.extremum(F32, "max"), m1, m2)
+    formulas = []
+    for fmt in (S32, order):
+        total = None
+        for number, index in pairs:
+            equal = on(operations.compare(F32, "eq"), number, extremum)
+            member = on(operations.select(32), equal, index, on.constant(99, 32))
+            total = member if total is None else on(operations.extremum(fmt, "min"), total, member)
+        formulas.append(total)
+    assert shown(on.store, tree, formulas[0]) == same
+    assert shown(on.store, formulas[1], formulas[0]) == same
 
 
 ARGMAX = (

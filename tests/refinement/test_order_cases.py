@@ -239,3 +239,39 @@ def test_a_maximum_that_drops_nans_is_not_equal_as_bits() -> None:
     formula = "C[i] = where(A[i] >= B[i], 1, 0)"
     assert verdict(body, formula, ARRAYS) == ("verified", "value")
     assert verdict(body.replace("max", "min"), formula, ARRAYS)[0] == "refuted"
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "neg.f32 %f3, %A; mov.b32 %r1, %f3; shr.u32 %r1, %r1, 31; xor.b32 %r1, %r1, 1",
+        "mul.f32 %f3, %A, 0f3F000000; mov.b32 %r1, %f3; shr.u32 %r1, %r1, 31",
+        "cvt.f64.f32 %e, %A; mov.b64 {%r2, %r1}, %e; shr.u32 %r1, %r1, 31",
+        "neg.f32 %f3, %A; neg.f32 %f4, %B; mov.b32 %r1, %f3; mov.b32 %r2, %f4; sub.s32 %r1, %r1, %r2",
+    ],
+)
+@pytest.mark.parametrize("number", ["0f00000000", "%B"])
+def test_the_sign_of_a_zero_is_read_through_operations_on_floats(read: str, number: str) -> None:
+    """The second condition is one that inputs hardly meet: runs on numbers do not tell."""
+    body = (
+        f".reg .f64 %e; setp.eq.f32 %p1, %A, {number}; setp.eq.f32 %p2, %D, 0f40E80000; "
+        f"and.pred %p1, %p1, %p2; {read}; selp.b32 %C, %r1, 5, %p1;"
+    )
+    other = "B[i]" if number == "%B" else "0"
+    arrays = {"A": "f32", "B": "f32", "D": "f32", "C": "s32 out"}
+    assert verdict(body, f"C[i] = where(A[i] == {other} and D[i] == 7.25, 0, 5)", arrays)[0] != "verified"
+
+
+def test_a_number_has_no_order_to_constants_of_other_numbers() -> None:
+    """`a < count` holds of no `a` that is supposed to be the least, whatever `b` was compared with."""
+    store = TermStore()
+    a, b = (store.inputs("x", S3, [at]) for at in (0, 1))
+    count = store.constants(np.array([0]), 3)
+    for word in (0, 1):
+        exceeds = apply(store, operations.compare(S3, "gt"), b, store.constants(np.array([word]), 3))
+        one = apply(store, operations.select(3), exceeds, *store.constants(np.array([1, 0]), 3).reshape(2, 1))
+        count = apply(store, operations.ring(3, 0, 2), count, one)
+    below_two = apply(store, operations.compare(S3, "lt"), b, store.constants(np.array([2]), 3))
+    less = apply(store, operations.compare(S3, "lt"), a, count)
+    both = apply(store, operations.select(1), below_two, less, store.constants(np.array([0]), 1))
+    assert not shown(store, both, below_two, bits=False)
