@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from ..smt.integers import IntegerTermAlgebra
-from ..smt.z3_algebra import Z3Algebra
 from ..spec.algebra import Algebra, Array
 from .obligation import (
     Certificate,
@@ -31,9 +29,6 @@ from .obligation import (
     RingProperty,
     Status,
 )
-
-SYMBOLIC = Z3Algebra | IntegerTermAlgebra
-"""Algebras of terms; of numbers, what is proved holds anyway."""
 
 
 class NoInstanceError(ValueError):
@@ -51,7 +46,10 @@ def implication(entailment: Entailment) -> Property | IntegerProperty:
 def _hypotheses(entailment: Entailment, alg: Algebra, v: Inputs) -> Iterator[Array]:
     if entailment.conclusion.assuming is not None:
         yield from entailment.conclusion.assuming(alg, v)
-    if not isinstance(alg, SYMBOLIC):
+    from ..smt.integers import IntegerTermAlgebra
+    from ..smt.z3_algebra import Z3Algebra
+
+    if not isinstance(alg, Z3Algebra | IntegerTermAlgebra):  # of numbers, what is proved holds anyway
         return
     for use in entailment.uses(alg, v):
         if use.premise.id not in entailment.premises:
@@ -98,6 +96,8 @@ def claim_of(use: Use) -> Property | RingProperty:
 
 
 def _instance(alg: Algebra, use: Use, claimed: Property | RingProperty, inputs: dict[str, Array]) -> Array:
+    from ..smt.integers import IntegerTermAlgebra
+
     in_a_ring = isinstance(claimed, RingProperty)
     if in_a_ring is not isinstance(alg, IntegerTermAlgebra):
         raise NoInstanceError(use, "but of other numbers")

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ...smt.z3_words import Z3Words
 from ...spec.algebra import Algebra, Array
 from ...spec.formats import U32, IntegerFormat
 from ...spec.numpy_algebra import NumpyAlgebra
@@ -42,6 +41,8 @@ def form_named(mnemonic: str) -> Form:
 def executed(alg: Algebra, form: Form, *operands: Any) -> tuple[Array, ...]:
     """Return the results of a form's row, as encodings of an algebra."""
     if not isinstance(alg, NumpyAlgebra):
+        from ...smt.z3_words import Z3Words
+
         return form.results(Z3Words(), operands)
     words = [each if isinstance(each, int) else np.asarray(each).astype(np.uint64) for each in operands]
     computed = form.results(NumpyWords(), words)

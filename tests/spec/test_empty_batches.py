@@ -20,7 +20,7 @@ from mmaproof.spec.pto.resolution import applied
 from mmaproof.spec.pto.targets import A5, CPU, Profile
 from mmaproof.spec.ptx.architectures import ARCHITECTURES
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
-from mmaproof.spec.ptx.choices import PRESETS
+from mmaproof.spec.ptx.choices import PRESETS, Choices
 from mmaproof.spec.ptx.move_arrays import move
 from mmaproof.spec.ptx.operand_arrays import multiply
 from mmaproof.spec.ptx.resolution import multiplication
@@ -89,13 +89,13 @@ def test_ptx_moves(batch: tuple[int, ...]) -> None:
     for variant in variants(multiplying=False):
         match variant.family:
             case Family.MOVMATRIX:
-                found = move(variant, DRAWN)
+                found = move(variant, DRAWN, Choices())
             case Family.LDMATRIX:
-                found = move(variant, {"memory": memory, "addresses": lanes})
+                found = move(variant, {"memory": memory, "addresses": lanes}, Choices())
             case Family.STMATRIX:
                 registers = int((variant.count or "x1")[1:])
                 given = np.zeros((*batch, 32, registers), dtype=np.uint32)
-                found = move(variant, {"memory": memory, "addresses": lanes, "r": given})
+                found = move(variant, {"memory": memory, "addresses": lanes, "r": given}, Choices())
             case _:
                 continue
         require_empty(found, batch)
