@@ -308,6 +308,7 @@ def test_a_fault_is_in_the_innermost_block_of_its_line() -> None:
     text = "def f(x):\n    if x < 1:\n        y = 2\n        return y\n    z = 3\n"
     text += "    return [\n        4\n    ]\nW = 5"
     blocks = {"x < 1": 2, "1": 2, "2": 3, "3": 5, "4": 5, "5": 0}
+    blocks["if x < 1:\n    y = 2\n    return y"] = 2
     assert {fault.old: fault.block for fault in faults(text)} == blocks
 
 
