@@ -97,6 +97,8 @@ class OrderCases:
             fmt = ordered_format(self._store.operation(term))
             if fmt is None:
                 continue
+            if self._may_be_turned(term, fmt):
+                return {}, []
             group = set[int]()
             for leaf in self._numbers(term, fmt):
                 if self._is_constant(leaf):
@@ -113,6 +115,15 @@ class OrderCases:
             if numbers := tuple(sorted(group - set(constants))):
                 found.append(Numbers(fmt, numbers, constants))
         return same, found
+
+    def _may_be_turned(self, term: int, fmt: Format) -> bool:
+        """Tell whether a rounding may turn an equality of floats, as nearly every one does."""
+        operation = self._store.operation(term)
+        if self._compare is None or not isinstance(fmt, FloatFormat) or operation.name != operations.COMPARE:
+            return False
+        if str(operation.attribute).removesuffix("u") not in ("eq", "ne"):
+            return False
+        return not self._forms.quantifier.computed_equality.is_of_reals(*self._operands(term))
 
     def _read_as_bits(self, terms: Sequence[int], pair: Sequence[int], fmt: Format) -> set[int]:
         """Return what is read not as a float, but as bits: of equal floats, two zeros have different ones.
