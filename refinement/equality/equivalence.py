@@ -319,7 +319,9 @@ def _thoroughly(
     if not len(differing):
         return differing, reason
     at_once = partial(_unequal_at_once, forms)
-    for cases in (ArgExtrema(forms), SignCases(forms, at_once), OrderCases(forms, at_once)):
+    signs = SignCases(forms, at_once)
+    ways = (ArgExtrema(forms), signs, OrderCases(forms, at_once)) if forms.splits_orders else (signs,)
+    for cases in ways:
         differing = differing[cases.unequal(actual[differing], expected[differing], fmt)]
     return differing, reason if len(differing) else None
 

@@ -90,6 +90,8 @@ class NormalForms:
         Terms that are 0 for all inputs, and of which there is a reciprocal or a logarithm.
     needs_fractions : bool
         Whether something is equal only if floats are the simple fractions that they are next to.
+    splits_orders : bool
+        Whether terms are compared under each order of numbers too, none of which is a NaN.
     """
 
     def __init__(
@@ -123,6 +125,7 @@ class NormalForms:
         self.poles = set[int]()
         self.needs_masks = False
         self.needs_fractions = False
+        self.splits_orders = True
         self._expanded_functions: dict[int, Pieces] = {}
 
     @cached_property
