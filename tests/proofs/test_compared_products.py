@@ -18,7 +18,7 @@ def operands() -> Iterator[tuple[str, dict[str, np.ndarray]]]:
     for (target, _), row in INSTRUCTIONS.items():
         if target in ("gfx90a", "gfx942", "gfx950"):
             yield row["name"], results._operands(results._Instruction(row["name"], target))
-    yield from ((text, executed._operands(text)) for text in executed.executions.PRODUCTS)
+    yield from ((text, executed._operands(text)) for text in executed.products.PRODUCTS)
     for text, _, sizes, roles in texts.executions.PRODUCTS:
         yield text, texts._product_operands(*sizes, roles)
 
