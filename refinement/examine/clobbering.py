@@ -81,7 +81,7 @@ def clobbered(
             if told is None:
                 same = compare(
                     forms, change.actual[members], change.expected[members], bits(change.width)
-                ).equal
+                ).identical
                 if not same.all():
                     lane = int(change.lanes[members[np.argmin(same)]])
                     message = f"it is not shown that {_described(memory, lane, change)} stays as it was"
