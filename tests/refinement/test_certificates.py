@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,7 @@ def _written(name: str) -> str:
 
 
 def certificate(name: str) -> dict[str, Any]:
-    """Return the certificate of sides that are equal by rows: the same at each call, as its steps are drawn."""
+    """Return the certificate of sides that are equal by rows, the same at each call."""
     found: dict[str, Any] = json.loads(_written(name))
     return found
 
