@@ -33,6 +33,9 @@ _MOST_TERMS = 4096
 _MOST_CELLS = 1 << 28
 """Orders, times the terms that are resolved in each."""
 
+_FIRST = 256
+"""Orders that are looked at before all are."""
+
 _MOST_PAIRS = 256
 """Pairs of resolved terms that are not identical and have to be compared."""
 
@@ -68,7 +71,11 @@ class OrderCases:
         choices = ResolvedChoices.of(self._store, numbers, same, exact)
         if choices is None or choices.count * len(terms) > _MOST_CELLS:
             return False
-        sides = choices.resolved(terms, pair)
+        parts = [slice(0, _FIRST)] if choices.count > _FIRST else []  # few orders tell what is wrong
+        return all(self._alike(choices.resolved(terms, pair, some), fmt) for some in [*parts, slice(None)])
+
+    def _alike(self, sides: Ids, fmt: Format) -> bool:
+        """Tell whether the two terms of each row are equal."""
         left = np.unique(sides[sides[:, 0] != sides[:, 1]], axis=0)
         if not len(left) or self._compare is None or len(left) > _MOST_PAIRS:
             return not len(left)

@@ -13,9 +13,9 @@ from ...spec.formats import FloatFormat, Format, Special
 from ..terms import operations
 from ..terms.evaluation import Words, apply, evaluate
 from ..terms.interning import Ids
-from ..terms.store import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
 from ..terms.traversal import operands
-from .weak_orders import representatives
+from .weak_orders import Among, representatives
 
 _EQUALITIES = ("eq", "ne")
 
@@ -131,12 +131,9 @@ class ResolvedChoices:
             constants = store.constant_values(np.array(group.constants, dtype=np.int32))
             if isinstance(group.format, FloatFormat) and _are_nans(constants, group.format).any():
                 return None
+            among = Among.ALL if exact is None else _among(store, group)
             table = representatives(
-                group.format,
-                len(group.terms),
-                constants.tolist(),
-                MOST_ORDERS // count,
-                special=exact is None,
+                group.format, len(group.terms), constants.tolist(), MOST_ORDERS // count, among
             )
             if table is None or len(np.unique(table)) + len(constants) >= _UNKNOWN // len(groups):
                 return None
@@ -161,7 +158,7 @@ class ResolvedChoices:
                 own[term, group.format] = np.full(count, store.constant_values(np.array([term]))[0])
         return cls(store, same, words, standing, count)
 
-    def resolved(self, terms: Sequence[int], wanted: Sequence[int]) -> Ids:
+    def resolved(self, terms: Sequence[int], wanted: Sequence[int], orders: slice = slice(None)) -> Ids:
         """Return what some terms are in the orders, each row once, (rows, wanted).
 
         Parameters
@@ -170,11 +167,14 @@ class ResolvedChoices:
             What the terms depend on, but for what numbers depend on, in increasing order.
         wanted : sequence of int
             Those terms.
+        orders : slice
+            In which of the orders.
         """
         numbers = {term for term, _ in self._same}
         rows = []
-        for start in range(0, self.count, _AT_A_TIME):
-            self._part = slice(start, min(start + _AT_A_TIME, self.count))
+        begin, end, _ = orders.indices(self.count)
+        for start in range(begin, end, _AT_A_TIME):
+            self._part = slice(start, min(start + _AT_A_TIME, end))
             found: dict[int, Ids] = {}
             for term in terms:
                 operation = self._store.operation(term)
@@ -267,6 +267,13 @@ class ResolvedChoices:
             words[2:] = [each[:, 0] for each in words[2:]]
             made[constant] = self._store.constants(evaluate(operation, words), operation.result.bits)
         return made
+
+
+def _among(store: TermStore, group: Numbers) -> Among:
+    """Tell among what numbers some are over the reals: inputs are floats, what is computed need be none."""
+    operations_of = map(store.operation, group.terms)
+    inputs = all(each.name == INPUT and each.result == group.format for each in operations_of)
+    return Among.FINITE if inputs or not isinstance(group.format, FloatFormat) else Among.REALS
 
 
 def _distinct(columns: Sequence[Ids]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

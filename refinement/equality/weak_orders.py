@@ -8,22 +8,35 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from enum import Enum
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.float_encoding import default_nan
-from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ...spec.formats import F32, FloatFormat, Format, IntegerFormat
 
 Words = NDArray[np.uint64]
 Levels = NDArray[np.int16]
 
 
+class Among(Enum):
+    """Among what floats numbers are."""
+
+    ALL = "all floats, infinities and NaNs"
+    FINITE = "all that are finite"
+    REALS = (
+        "real numbers: others lie between two neighbours, and beyond the greatest of formats that are small"
+    )
+
+
 def representatives(
-    fmt: Format, numbers: int, constants: Sequence[int], most: int, *, special: bool
+    fmt: Format, numbers: int, constants: Sequence[int], most: int, among: Among
 ) -> Words | None:
     """Return numbers of a format in every order in which they may be; None of more orders than `most`.
+
+    None too if real numbers have orders that no floats have.
 
     Parameters
     ----------
@@ -35,8 +48,8 @@ def representatives(
         Encodings of the numbers with which they are compared, no NaN among them.
     most : int
         Orders at most.
-    special : bool
-        Whether floats may be infinite or NaN.
+    among : Among
+        Which floats they are.
 
     Returns
     -------
@@ -45,11 +58,11 @@ def representatives(
         the format allows, and all orders that it allows are there.
     """
     fixed = sorted({ordinal(fmt, each) for each in constants})
-    if not special or not isinstance(fmt, FloatFormat):
-        return _ordered(fmt, numbers, fixed, most, special=special)
+    if among is not Among.ALL or not isinstance(fmt, FloatFormat):
+        return _ordered(fmt, numbers, fixed, most, among)
     tables: list[Words] = []
     for count in range(numbers + 1):
-        words = _ordered(fmt, count, fixed, most, special=True)
+        words = _ordered(fmt, count, fixed, most, among)
         if words is None:
             return None
         for some in combinations(range(numbers), count):
@@ -78,18 +91,22 @@ def _encoding(fmt: Format, place: int) -> int:
     return abs(place) << fmt.padding_bits | (fmt.sign_mask if place < 0 else 0)
 
 
-def _ends(fmt: Format, *, special: bool) -> tuple[int, int]:
-    """Return the least and the greatest place."""
+def _ends(fmt: Format, fixed: Sequence[int], among: Among) -> tuple[int, int]:
+    """Return the least and the greatest place; an infinity stands for what is beyond the greatest float."""
     if isinstance(fmt, IntegerFormat):
         return fmt.minimum, fmt.maximum
     assert isinstance(fmt, FloatFormat)
-    greatest = fmt.infinity if special and fmt.infinity is not None else ordinal(fmt, fmt.largest)
+    greatest = ordinal(fmt, fmt.largest)
+    small = fmt.maximum_exponent < F32.maximum_exponent  # that f32 overflows is a hypothesis elsewhere
+    beyond = among is Among.REALS and small and not {greatest, -greatest}.isdisjoint(fixed)
+    if (among is Among.ALL or beyond) and fmt.infinity is not None:
+        greatest = fmt.infinity
     return (-greatest if fmt.signed else 0), greatest
 
 
-def _ordered(fmt: Format, numbers: int, fixed: Sequence[int], most: int, *, special: bool) -> Words | None:
+def _ordered(fmt: Format, numbers: int, fixed: Sequence[int], most: int, among: Among) -> Words | None:
     """Return encodings (orders, numbers), none of them NaN; `fixed` are the places of constants."""
-    ends = _ends(fmt, special=special)
+    ends = _ends(fmt, fixed, among)
     fixed = [each for each in fixed if ends[0] <= each <= ends[1]]
     levels = _levels(numbers, len(fixed), most, tuple(end in fixed for end in ends))
     if levels is None:
@@ -100,6 +117,8 @@ def _ordered(fmt: Format, numbers: int, fixed: Sequence[int], most: int, *, spec
     patterns, members = np.unique(keys, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns.tolist()):
         places = _places(pattern[:-1], pattern[-1], fixed, ends)
+        if places is None and among is Among.REALS:
+            return None
         if places is None:
             continue
         words = np.array([_encoding(fmt, each) for each in places], dtype=np.uint64)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mmaproof.refinement.equality import resolved_choices
 from mmaproof.refinement.equality.order_cases import OrderCases
-from mmaproof.refinement.equality.weak_orders import ordinal, representatives
+from mmaproof.refinement.equality.weak_orders import Among, ordinal, representatives
 from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.evaluation import Words, apply, evaluate
@@ -49,7 +49,7 @@ def test_representatives_are_every_order_of_integers(
     fmt: IntegerFormat, numbers: int, constants: tuple[int, ...]
 ) -> None:
     constants = tuple(each for each in constants if each < 1 << fmt.bits)
-    found = representatives(fmt, numbers, constants, MOST, special=False)
+    found = representatives(fmt, numbers, constants, MOST, Among.FINITE)
     assert found is not None
     orders = [signature(fmt, row, constants) for row in found.tolist()]
     every = {signature(fmt, row, constants) for row in product(range(1 << fmt.bits), repeat=numbers)}
@@ -57,27 +57,53 @@ def test_representatives_are_every_order_of_integers(
     assert set(orders) == every
 
 
-@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("among", [Among.ALL, Among.FINITE])
 @pytest.mark.parametrize(
     "constants", [(), (0x80,), (0x7B, 0x3C), (0x7C, 0xFC), (0x01, 0x81), (0x3C, 0x3D), (0xFB,)]
 )
-def test_representatives_are_every_order_of_floats(constants: tuple[int, ...], special: bool) -> None:
-    found = representatives(E5M2, 2, constants, MOST, special=special)
+def test_representatives_are_every_order_of_floats(constants: tuple[int, ...], among: Among) -> None:
+    found = representatives(E5M2, 2, constants, MOST, among)
     assert found is not None
     sizes = (0, 1, 2, 3, 0x3A, 0x3B, 0x3C, 0x3D, 0x3E, 0x3F, 0x79, 0x7A, 0x7B, 0x7C, 0x7D)
-    words = [sign | each for each in sizes if special or each < 0x7C for sign in (0, 0x80)]
+    words = [sign | each for each in sizes if among is Among.ALL or each < 0x7C for sign in (0, 0x80)]
     orders = {signature(E5M2, row, constants) for row in found.tolist()}
     assert orders == {signature(E5M2, row, constants) for row in product(words, repeat=2)}
+
+
+@pytest.mark.parametrize(
+    "constants", [(), (0x80,), (0x3C,), (0x30, 0xB1), (0x7B,), (0x79, 0xFB), (0x3C, 0x3D)]
+)
+@pytest.mark.parametrize("numbers", [1, 2])
+def test_representatives_are_every_order_of_real_numbers(constants: tuple[int, ...], numbers: int) -> None:
+    """None where floats have too few: two numbers beyond the greatest, or between neighbours."""
+    found = representatives(E5M2, numbers, constants, MOST, Among.REALS)
+    fixed = [4 * ordinal(E5M2, each) for each in constants]  # three numbers between two neighbours
+    near = {each + step for each in fixed for step in range(-2, 3)} | {0, 1}
+    every = {real_signature(row, fixed) for row in product(sorted(near), repeat=numbers)}
+    if found is None:
+        assert {0x7B, 0x3D, 0xFB} & {*constants}
+        return
+    assert {signature(E5M2, row, constants) for row in found.tolist()} == every
+
+
+def real_signature(numbers: tuple[int, ...], fixed: list[int]) -> tuple[int, ...]:
+    return tuple((one > other) - (one < other) for one in numbers for other in (*numbers, *fixed))
+
+
+def test_the_greatest_number_of_a_small_format_is_exceeded() -> None:
+    found = representatives(E5M2, 1, [0x7B], MOST, Among.REALS)
+    assert found is not None
+    assert {ordinal(E5M2, each) - 0x7B > 0 for each in found[:, 0].tolist()} == {False, True}
 
 
 def test_orders_without_constants_are_the_ordered_bell_numbers() -> None:
     counts = []
     for numbers in range(8):
-        found = representatives(F32, numbers, [], MOST, special=False)
+        found = representatives(F32, numbers, [], MOST, Among.FINITE)
         assert found is not None
         counts.append(len(found))
     assert counts == [1, 1, 3, 13, 75, 541, 4683, 47293]
-    assert representatives(F32, 7, [], 47292, special=False) is None
+    assert representatives(F32, 7, [], 47292, Among.FINITE) is None
 
 
 # -- terms

@@ -37,6 +37,17 @@ def types_of_values(body: Sequence[InstructionStatement]) -> Mapping[str, str]:
             if not kind.startswith(UNTYPED):
                 for register in registers:
                     found.setdefault(register, kind)
+    _pass_on(found, moves)
+    for instruction in body:
+        if kind := _type_of_constants(instruction):
+            for register in written(instruction):
+                found.setdefault(register, kind)
+    _pass_on(found, moves)
+    return found
+
+
+def _pass_on(found: dict[str, str], moves: Sequence[tuple[list[str], list[str]]]) -> None:
+    """Give registers the types of those that they are moved to and from."""
     changed = True
     while changed:
         changed = False
@@ -46,7 +57,19 @@ def types_of_values(body: Sequence[InstructionStatement]) -> Mapping[str, str]:
                 if register not in found:
                     found[register] = str(known)
                     changed = True
-    return found
+
+
+def _type_of_constants(instruction: InstructionStatement) -> str:
+    """Return the type of integers that a move chooses; empty where they may be bits of floats.
+
+    Small ones are indices and counts: as floats they were subnormal, or with a sign NaNs.
+    """
+    if instruction.opcode not in ("mov", "selp") or not instruction.types:
+        return ""
+    values = [each.value for each in read(instruction) if isinstance(each, Integer)]
+    bits = instruction.types[-1][1:]
+    small = any(values) and all(-_LARGE < each < _LARGE for each in values)
+    return f"s{bits}" if small and bits in ("32", "64") else ""
 
 
 def types_of_parameters(
@@ -65,6 +88,8 @@ def types_of_parameters(
 def _is_constant(instruction: InstructionStatement) -> bool:
     return instruction.opcode == "mov" and all(isinstance(each, Integer) for each in read(instruction))
 
+
+_LARGE = 1 << 16
 
 _METADATA = 4
 """The operand of a sparse product that says where its elements are."""

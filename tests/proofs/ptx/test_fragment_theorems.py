@@ -108,9 +108,9 @@ class TestFragmentMutants:
         refuted(printed_fragments.manual, "mma.m16n8k16/16-bit/a")
         refuted(printed_fragments.manual, "mma.m16n8k16/32-bit/c")
         refuted(printed_fragments.manual, "mma.m16n8k256/1-bit/b")
-        refuted(wmma.product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
-        refuted(wmma.product, "mma.m8n8k4.row.col.f32.f16.f16.f32")
-        refuted(wmma.product, "mma.m16n8k64.row.col.s32.s4.u4.s32")
+        refuted(wmma.warp_product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
+        refuted(wmma.warp_product, "mma.m8n8k4.row.col.f32.f16.f16.f32")
+        refuted(wmma.warp_product, "mma.m16n8k64.row.col.s32.s4.u4.s32")
 
     def test_registers_1_and_2_swapped(self, patch_layout: Patch) -> None:
         def swapped(layout: Layout) -> Layout:
@@ -127,7 +127,7 @@ class TestFragmentMutants:
     def test_rows_and_columns_swapped(self, patch_layout: Patch) -> None:
         patch_layout(lambda layout: with_images(layout, lambda digit: digit.image[::-1]))
         refuted(layouts.layout, "mma.m16n8k8/32-bit/a")
-        refuted(wmma.product, "mma.m8n8k4.row.col.f64.f64.f64.f64")
+        refuted(wmma.warp_product, "mma.m8n8k4.row.col.f64.f64.f64.f64")
         refuted(printed_fragments.manual, "mma.m8n8k4/64-bit/b")
 
     def test_the_second_eight_rows_are_forgotten(self, patch_layout: Patch) -> None:
@@ -150,7 +150,7 @@ class TestFragmentMutants:
         patch_layout(lambda layout: NextColumn(*(getattr(layout, field.name) for field in fields(layout))))
         refuted(layouts.layout, "mma.m16n8k64/4-bit/a")
         refuted(layouts.registers, "mma.m8n8k4/f16/b/row")
-        refuted(wmma.product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
+        refuted(wmma.warp_product, "mma.m16n8k16.row.col.f32.bf16.bf16.f32")
 
     def test_the_last_element_in_the_lowest_bits(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = Packing.unpack
@@ -191,11 +191,11 @@ class TestWarpMutants:
             lambda self, operand, pair: right(self, operand, Selectors(pair.byte_id, 0)),
         )
         refuted(
-            wmma.product,
+            wmma.warp_product,
             "mma.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
         )
 
     def test_metadata_of_the_first_lane(self, monkeypatch: pytest.MonkeyPatch) -> None:
         right = Sparsity.held
         monkeypatch.setattr(Sparsity, "held", lambda self, selector: right(self, 0))
-        refuted(wmma.product, "mma.sp.m16n8k16.row.col.f16.f16.f16.f16")
+        refuted(wmma.warp_product, "mma.sp.m16n8k16.row.col.f16.f16.f16.f16")

@@ -55,10 +55,10 @@ Change = Callable[[Any], Any]
 
 
 def clamped_after_each_half(old: Any) -> Any:
-    def exact_sum(alg: Any, form: Any, x: Any, y: Any, c: Any) -> Any:
+    def exact_sum(alg: Any, form: Any, x: Any, y: Any, c: Any, choices: Any) -> Any:
         half = x.shape[-1] // 2
-        first = old(alg, form, x[..., :half], y[..., :half], c)
-        return old(alg, form, x[..., half:], y[..., half:], first)
+        first = old(alg, form, x[..., :half], y[..., :half], c, choices)
+        return old(alg, form, x[..., half:], y[..., half:], first, choices)
 
     return exact_sum
 
@@ -105,7 +105,7 @@ MUTANTS: dict[str, tuple[Theorem, str, object, str, Change]] = {
     ),
     "no bits refused": (UNDEFINED, "operands", operand_arrays, "_refuse_bits", lambda old: lambda *_: None),
     "metadata of any shape known": (
-        UNDEFINED, "operands", operand_arrays, "require_known_metadata", lambda old: lambda *_: None,
+        UNDEFINED, "operands", operand_arrays, "require_known_layouts", lambda old: lambda *_: None,
     ),
     "metadata of no shape known": (
         UNDEFINED, "operands", Sparsity, "is_of_half_k", lambda old: property(lambda self: True),
