@@ -15,10 +15,10 @@ import numpy as np
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from .contract.contract import Contract, Instance
 from .contract.size_domains import SizeDomain
+from .expected.bound_inference import bounded_store
 from .findings.guard_outcomes import GuardOutcome
 from .machine.array_memory import inputs_of
 from .machine.front_end import Kernel
-from .terms.store import TermStore
 
 FEW = 16
 """Smaller numbers that are tried, at most, for the smallest that shows what another does."""
@@ -163,7 +163,7 @@ def _outcomes(
         blocks = int(np.prod(instance.grid))
         if blocks < 1:
             return (), 0
-        store = TermStore()
+        store = bounded_store(instance)
         inputs = inputs_of(store, instance)
         ends = np.unique(np.array([0, blocks - 1], dtype=np.intp))
         outcome = kernel.run(instance, store, inputs, blocks=ends)

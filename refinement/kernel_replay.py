@@ -20,8 +20,8 @@ from .examine.counterexamples import input_formats
 from .examine.error_search import replayed
 from .examine.kernel_runs import confirmed, outputs_on, sides
 from .examine.references import reference_of
+from .expected.bound_inference import bounded_store
 from .machine.launch_sequence import kernel_of
-from .terms.store import TermStore
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
     kernel = kernel_of(contract, kernel_path)
     other = document.get("against")
     if other is None:
-        wanted_on = reference_of(instance, TermStore()).values
+        wanted_on = reference_of(instance, bounded_store(instance)).values
     else:
         former = kernel_of(contract.of_former, Path(other))
         wanted_on = partial(outputs_on, former, contract.instance(sizes, former=True))

@@ -127,7 +127,10 @@ class Magnitudes(Domain):
                 return Interval.of_rows(np.broadcast_to((x * y).rows, shape).sum(axis=1)) + read[0]
             case operations.EXTEND | operations.CONVERT if read:
                 return read[0]
-            case operations.SELECT | operations.EXTREMUM if read:
+            case operations.EXTREMUM if read:
+                assert isinstance(operation.attribute, tuple)
+                return read[0].extremum(str(operation.attribute[0]), read[1])
+            case operations.SELECT if read:
                 return read[0].union(read[1])
         return full_range(fmt)
 

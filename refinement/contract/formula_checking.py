@@ -248,7 +248,12 @@ class _Checker:
         if array.access is Access.INOUT and not node.old:
             raise self.source.error(node.at, f"{node.array} is written: its value before is old({spelled})")
         for index in node.indices:
-            self._index(index, known)
+            if self.kinds.is_concrete(index):
+                self._index(index, known)
+            elif self.kinds.is_real(index):
+                raise self.source.error(index.at, f"an index of {node.array} is an integer, no real number")
+            else:
+                self._number(index, known)
 
     def _summed(self, node: Reduction) -> set[str]:
         names: set[str] = set()

@@ -16,12 +16,12 @@ from ...spec.errors import UnsupportedError
 from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..errors.exact_errors import ExactValues, OpenValueError
+from ..expected.bound_inference import bounded_store
 from ..machine.front_end import Kernel
 from ..normal_forms.forms import NormalForms
 from ..terms.assignments import Assignment
 from ..terms.inputs import Inputs, numbers_in
 from ..terms.interning import Ids
-from ..terms.store import TermStore
 from .counterexample_document import Difference
 from .counterexamples import KernelCounterexample, candidates
 from .kernel_runs import outputs_on
@@ -98,7 +98,7 @@ def replayed_bits(
     kernel: Kernel, instance: Instance, inputs: Inputs, output: Array, element: int
 ) -> Difference | None:
     """Return how an element's bits differ from the contract's on inputs; None if they don't, or may not."""
-    store = TermStore()
+    store = bounded_store(instance)
     term = int(reference_of(instance, store).expected(output)[element])
     try:
         ExactValues(store, inputs, _ROUNDED.get(instance.contract.isa, ())).rounded(term, output.format)

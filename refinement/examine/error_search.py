@@ -14,12 +14,12 @@ from ...spec.formats import FloatFormat, IntegerFormat
 from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..errors.exact_errors import LITERAL_BITS, ExactValues, OpenValueError, significant_bits
+from ..expected.bound_inference import bounded_store
 from ..expected.requirements import Requirements
 from ..formula.tree import Binary, Formula, Number, walk
 from ..machine.front_end import Kernel
 from ..normal_forms.forms import NormalForms
 from ..terms.inputs import Inputs, one_of_two
-from ..terms.store import TermStore
 from .accuracy import Limit, limits_of
 from .counterexample_document import Difference
 from .counterexamples import KernelCounterexample, candidates, input_formats
@@ -160,7 +160,7 @@ def replayed(
     if instance.contract.accuracy is None or not _says_exactly(instance):
         return None
     stored = float(outputs_on(kernel, instance, inputs)[output.name][element])
-    store = TermStore()
+    store = bounded_store(instance)
     expected = reference_of(instance, store).expected(output)
     members = np.array([element])
     values = ExactValues(store, inputs)

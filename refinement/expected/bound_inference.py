@@ -28,6 +28,7 @@ from ..formula.tree import (
     Requirement,
 )
 from ..terms.input_ends import Ends, Reals
+from ..terms.store import TermStore
 from .formula_space import FormulaSpace, Scope
 from .input_bounds import InputBounds, from_above, from_below, numbers_of
 
@@ -53,6 +54,14 @@ def inferred_bounds(instance: Instance) -> InputBounds:
             space = FormulaSpace(own, own.contract.formulas[0])
             _Narrowing(own, requirement, space, bounds).require(requirement.condition, space.scope)
     return bounds
+
+
+def bounded_store(instance: Instance) -> TermStore:
+    """Return a store without terms that knows the ends of a contract's inputs at one set of sizes."""
+    store = TermStore()
+    if instance.contract.requirements:
+        store.ends = dict(inferred_bounds(instance).ends)
+    return store
 
 
 class _Narrowing:

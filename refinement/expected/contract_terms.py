@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -51,6 +52,8 @@ from ..terms.interning import Ids
 from ..terms.operations import Accumulation
 from ..terms.store import CONSTANT, TermStore
 from ..terms.truth_tables import A, B
+from .bound_inference import bounded_store
+from .elements_by_data import elements
 from .formula_space import FormulaSpace, Scope
 from .integer_ranges import given_side, range_of
 from .term_arithmetic import TermArithmetic, Value, grouped
@@ -139,7 +142,7 @@ def rounded_literals(instance: Instance, output: Array) -> Iterator[str]:
 
 def _made(instance: Instance, output: Array, *, exact_quotients: bool = False) -> _Expected:
     space = FormulaSpace(instance, instance.contract.formula(output.name))
-    found = _Expected(space, TermStore(), exact_quotients=exact_quotients)
+    found = _Expected(space, bounded_store(instance), exact_quotients=exact_quotients)
     found.stored(output.format)
     return found
 
@@ -203,7 +206,8 @@ class _Expected:
             terms = self.make.single(scalar_term(self.instance, node.name, self.store))
             return Value(terms, self.kinds.format(node.name))
         array = self.instance.arrays[node.array]
-        return Value(element_terms(array, self.space.linear(node, scope), self.store), array.format)
+        terms_at = partial(element_terms, array, store=self.store)
+        return Value(elements(self.store, self.space, node, scope, self._exact, terms_at), array.format)
 
     # -- choices
     def _chosen(self, node: Choice, scope: Scope, evaluate: Callable[[Node, Scope], Value]) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -147,8 +147,19 @@ class FormulaSpace:
         found = array.contents[self.linear(element, scope)].astype(np.uint64)
         return np.asarray(integers(found, array.format)).astype(np.int64)
 
-    def linear(self, element: Element, scope: Scope) -> Numbers:
+    def linear(
+        self, element: Element, scope: Scope, by_data: Callable[[Node], Numbers] | None = None
+    ) -> Numbers:
         """Return the linear indices (over the space) of an array's elements; 0 where none is needed.
+
+        Parameters
+        ----------
+        element : Element
+            The element.
+        scope : Scope
+            Where it is.
+        by_data : callable, optional
+            Returns what indices are that are data; without it all are decided.
 
         Raises
         ------
@@ -158,7 +169,8 @@ class FormulaSpace:
         array = self.instance.arrays[element.array]
         total: Numbers = np.zeros((1,) * self.rank, dtype=np.int64)
         for axis, (index, extent) in enumerate(zip(element.indices, array.shape, strict=True)):
-            found = self.numbers(index, scope)
+            decided = by_data is None or self.kinds.is_concrete(index)
+            found = self.numbers(index, scope) if decided or by_data is None else by_data(index)
             if found.size and (found.min() < 0 or found.max() >= extent):
                 outside = (found < 0) | (found >= extent)
                 needed = outside if scope.needed is None else outside & scope.needed

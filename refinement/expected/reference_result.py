@@ -153,7 +153,8 @@ class _Reference:
     def _leaf(self, node: Element | Name, scope: Scope) -> Values:
         if isinstance(node, Name):
             return self._contents(self.instance.scalars[node.name]).reshape((1,) * self.space.rank)
-        return self._contents(self.instance.arrays[node.array])[self.space.linear(node, scope)]
+        places = self.space.linear(node, scope, lambda index: self._integer(index, scope).astype(np.int64))
+        return self._contents(self.instance.arrays[node.array])[places]
 
     def _value(self, node: Node, scope: Scope) -> Values:
         return self._real(node, scope) if self.kinds.is_real(node) else self._integer(node, scope)

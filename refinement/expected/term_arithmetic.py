@@ -13,6 +13,7 @@ from ...spec.formats import F64, FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..analysis.quantisation import NARROW
 from ..terms import bit_slices, operations
+from ..terms.chosen_words import word_at
 from ..terms.evaluation import apply
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation
@@ -106,14 +107,13 @@ class TermArithmetic:
 
     def looked_up(self, entries: Ids, table: Sequence[Value]) -> Value:
         """Return values of a table, by terms of 8 bits."""
-        equal = operations.compare(operations.unsigned(8), "eq")
-        found, *others = table
-        for index, each in enumerate(others, start=1):
-            holds = apply(self.store, equal, entries, self.store.constants(index, 8))
-            value, found = self.alike(each, found)
-            choice = operations.select(found.format.bits)
-            found = Value(apply(self.store, choice, holds, value.terms, found.terms), found.format)
-        return found
+        values = self.alike(*table)
+        integers, *words = np.broadcast_arrays(entries, *(each.terms for each in values))
+        codes = np.arange(len(values), dtype=np.uint64)
+        found = word_at(
+            self.store, integers.reshape(-1), codes, np.stack(words, axis=-1).reshape(-1, len(codes))
+        )
+        return Value(found.reshape(integers.shape), values[0].format)
 
     def fused(
         self, fmt: FloatFormat, products: Sequence[tuple[Value, Value]] = (), addends: Sequence[Value] = ()

@@ -32,6 +32,7 @@ from .extrema import Extrema
 from .extremal_terms import ExtremalTerms
 from .functions.libm_idioms import SoftwareFunctions
 from .identities import IdleOperations
+from .integer_choices import ExclusiveChoices
 from .monomial_reduction import MonomialReduction
 from .opaque_forms import OpaqueForms, atom_numbers
 from .polynomial_numbers import PolynomialNumbers
@@ -107,7 +108,7 @@ class NormalForms:
         self.quantifier = quantifier or Quantifier(store)
         self.overflows = Overflows(store, self.quantifier.magnitudes)
         self._functions = ElementFunctions(self.quantifier)
-        self._of_bits = BitProducts(self.quantifier)
+        self._of_bits, self._exclusive = BitProducts(self.quantifier), ExclusiveChoices(self.quantifier)
         self._products = FactoredProducts(self.quantifier, self._identify)
         self._sums = SumAtoms(self.quantifier, self._products, expanded, self._functions.of_integers)
         self._expander = Expander(self.quantifier, self._normalise, self._is_whole)
@@ -415,7 +416,7 @@ class NormalForms:
             if turned is not None:
                 found += [(others[at], each) for at, each in turned[1]]
                 others = others[turned[0]]
-        for expanded in (self._of_bits.expanded, self._extremal.expanded):
+        for expanded in (self._of_bits.expanded, self._exclusive.expanded, self._extremal.expanded):
             groups = expanded(terms[others], fmt) if len(others) else []
             found += [(others[at], each) for at, each in groups]
             others = np.delete(others, [place for at, _ in groups for place in at.tolist()])

@@ -13,7 +13,7 @@ from ..analysis.signatures import CONGRUENT, essential, has_size
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.slices import fields
-from ..terms.store import CONCATENATION, NORMAL_FORM, Operation, TermStore, is_raw
+from ..terms.store import CONCATENATION, CONSTANT, NORMAL_FORM, Operation, TermStore, is_raw
 from ..terms.traversal import by_operation
 from .condition_forms import ConditionForms
 
@@ -67,9 +67,23 @@ class OpaqueForms:
         """Return choices by the normal forms of their conditions, of which opposites choose the other."""
         numbers, opposite = self._conditions.of(arguments[:, 0])
         then, otherwise = np.where(opposite[:, None], arguments[:, 2:0:-1], arguments[:, 1:]).T
-        read = [self._identifiers(np.ascontiguousarray(each), fmt) for each in (then, otherwise)]
-        name = Operation(NORMAL_FORM, _number_format(fmt), attribute=("choice", is_raw(fmt) and result))
-        return self._store.apply(name, numbers, *read)
+        small = self._are_small(then, fmt) & self._are_small(otherwise, fmt)
+        found = np.empty(len(numbers), dtype=np.int32)
+        for holds, own in ((False, fmt), (True, operations.signed(fmt.bits))):
+            some = np.flatnonzero(small == holds)
+            read = [self._identifiers(each[some], own) for each in (then, otherwise)]
+            kind = "choice", is_raw(own) and result
+            found[some] = self._store.apply(
+                Operation(NORMAL_FORM, _number_format(own), attribute=kind), numbers[some], *read
+            )
+        return found
+
+    def _are_small(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which terms (n,) are the same number in every integer format of their width."""
+        found: NDArray[np.bool_] = self._store.are(CONSTANT, terms)
+        found &= isinstance(fmt, IntegerFormat)
+        found[found] = self._store.constant_values(terms[found]) >> np.uint64(fmt.bits - 1) == 0
+        return found
 
     def _reading(self, operation: Operation, fmt: Format, terms: Ids) -> Ids:
         """Return the bits of terms, results of an operation, read in another format."""

@@ -220,8 +220,13 @@ def exact_numbers(encodings: NDArray[np.uint64], fmt: Format) -> list[Fraction |
 
 
 def _table(values: NDArray[np.uint64], fmt: Format) -> Table:
-    """Return values such that those of equal numbers are equal, in whatever formats they are read."""
-    if is_raw(fmt) or (isinstance(fmt, IntegerFormat) and fmt.bits >= F64.precision):
+    """Return values such that those of equal numbers are equal, in whatever formats they are read.
+
+    Bits that leave the sign out are the same number in every integer format.
+    """
+    positive = is_raw(fmt) and bool((values >> np.uint64(fmt.bits - 1) == 0).all())
+    wide = isinstance(fmt, IntegerFormat) and fmt.bits >= F64.precision
+    if wide or (is_raw(fmt) and not positive):
         return Table(fmt, np.ascontiguousarray(values).tobytes())
     if isinstance(fmt, FloatFormat):
         reals = decode(values.astype(fmt.storage), fmt)

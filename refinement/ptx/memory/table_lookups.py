@@ -1,21 +1,23 @@
-"""Table look-ups: loads and shuffles indexed by one small data element, as selects.
+"""Table look-ups: loads and shuffles at places that data tell, as selects.
 
-Such are the look-ups of small formats in a table (NF4, codebooks), in memory or held by lanes. Every place
-that some value of the element leads to is loaded, and must be one that may be.
+Such are the look-ups of small formats in a table (NF4, codebooks), in memory or held by lanes, and of rows by
+an index that `[requires]` or a mask bounds. Every place that some value leads to is loaded, and must be one
+that may be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.ptx.operands import Address, Register
-from ...terms import operations
-from ...terms.evaluation import Words, apply, ones
+from ...analysis.enumerated_words import EnumeratedWords
+from ...terms.chosen_words import word_at
+from ...terms.evaluation import Words, ones
 from ...terms.interning import Ids
-from ...terms.store import TermStore
 from ...terms.value_tables import LeafFunctions
 from ..registers.dependence import require_known
 from ..registers.threads import Indices
@@ -30,6 +32,30 @@ from .symbolic_accesses import load_of_any_size
 WIDEST = 8
 """Bits of the widest element by which a table may be indexed: a table has at most 256 entries."""
 
+_MOST_LOADED = 1 << 22
+"""Words that are loaded by one instruction, at most."""
+
+
+class Entries(NamedTuple):
+    """Words of which data tell which one counts.
+
+    Attributes
+    ----------
+    members : array (n,)
+        Where they are among the active threads.
+    keys : int32 array (n,)
+        Terms that tell it.
+    codes : uint64 array (E,)
+        What the terms may be.
+    words : uint64 array (n, E)
+        The word for each.
+    """
+
+    members: Indices
+    keys: Ids
+    codes: Words
+    words: Words
+
 
 def load_found(
     execution: Execution, space: str, place: Operand, size: int, count: int, active: Indices
@@ -39,31 +65,48 @@ def load_found(
     Raises
     ------
     UnsupportedError
-        If an address depends on data other than one element of at most `WIDEST` bits.
+        If an address depends on data other than one element of at most `WIDEST` bits, or one integer that is
+        known to have few values.
     """
     base = place.base if isinstance(place, Address) else None
     if not isinstance(base, Register):
         return load(execution, space, addresses(execution, place, active), size, count, active)
-    if (found := load_of_any_size(execution, space, place, size, count, active)) is not None:
-        return found
-    width = TYPE_BITS.get(base.type or "b64", 64)
-    value = execution.read(base, width, active)
-    if value.terms is None or (value.terms == KNOWN).all():
+    if (symbolic := load_of_any_size(execution, space, place, size, count, active)) is not None:
+        return symbolic
+    if not is_found_by_data(execution, place, active):
         return load(execution, space, addresses(execution, place, active), size, count, active)
-    assert isinstance(place, Address)
-    offset = np.uint64(place.offset & 0xFFFFFFFFFFFFFFFF)
     words = np.zeros((len(active), count), dtype=np.int32)
-    known = np.ones(len(active), dtype=bool)
-    for some, entries in possible_values(execution, value, f"the address {base}"):
-        at = np.tile(entries + offset & ones(width), len(some))
-        threads = np.repeat(active[some], len(entries))
-        each = load(execution, space, at, size, count, threads).reshape(len(some), len(entries), count)
-        words[some] = chosen_entry(execution.store, value.at(some).as_terms(execution.store), entries, each)
-        known[some] = False
-    if known.any():
-        at = value.numbers[known] + offset & ones(width)
-        words[known] = load(execution, space, at, size, count, active[known])
+    known, told = places_by_data(execution, place, active)
+    words[known.members] = load(execution, space, known.words[:, 0], size, count, active[known.members])
+    for found in told:
+        at = found.words
+        if at.size * count > _MOST_LOADED:
+            execution.unsupported(f"{at.size * count} words that data may lead to; at most {_MOST_LOADED}")
+        threads = np.repeat(active[found.members], at.shape[1])
+        each = load(execution, space, at.reshape(-1), size, count, threads).reshape(*at.shape, count)
+        words[found.members] = word_at(execution.store, found.keys, found.codes, each)
     return words
+
+
+def places_by_data(
+    execution: Execution, place: Operand, active: Indices
+) -> tuple[Entries, Iterator[Entries]]:
+    """Return the addresses of active threads that are known, and those that data tell.
+
+    Raises
+    ------
+    UnsupportedError
+        As `load_found`.
+    """
+    assert isinstance(place, Address) and isinstance(place.base, Register)
+    width = TYPE_BITS.get(place.base.type or "b64", 64)
+    value, offset = execution.read(place.base, width, active), np.uint64(place.offset & 0xFFFFFFFFFFFFFFFF)
+    assert value.terms is not None
+    members = np.flatnonzero(value.terms == KNOWN)
+    at = value.numbers[members, None] + offset & ones(width)
+    known = Entries(members, value.terms[members], np.zeros(1, dtype=np.uint64), at)
+    told = possible_values(execution, value, f"the address {place.base}")
+    return known, (each._replace(words=each.words + offset & ones(width)) for each in told)
 
 
 def is_found_by_data(execution: Execution, place: Operand, active: Indices) -> bool:
@@ -74,8 +117,8 @@ def is_found_by_data(execution: Execution, place: Operand, active: Indices) -> b
     return terms is not None and not (terms == KNOWN).all()
 
 
-def possible_values(execution: Execution, value: Value, what: str) -> Iterator[tuple[Indices, Words]]:
-    """Yield which members of a value depend on one small element each in the same way, and what they may be.
+def possible_values(execution: Execution, value: Value, what: str) -> Iterator[Entries]:
+    """Yield what members of a value may be, where data tell.
 
     Members that are known are left out.
 
@@ -85,17 +128,23 @@ def possible_values(execution: Execution, value: Value, what: str) -> Iterator[t
         If others depend on more; `what` says what the value is for.
     """
     functions, terms = functions_of(execution), value.as_terms(execution.store)
-    found = is_of_small_element(execution, terms)
-    if not found.all():
-        require_known(f"{what} of {execution.instruction.mnemonic}", value.at(~found))
+    small = is_of_small_element(execution, terms)
+    enumerated = _enumerated_of(execution)
+    other = ~small & (value.terms != KNOWN) if value.terms is not None else small & False
+    few = np.zeros(len(terms), dtype=bool)
+    few[other] = enumerated.are(terms[other])
+    if (other & ~few).any():
+        require_known(f"{what} of {execution.instruction.mnemonic}", value.at(other & ~few))
     leaves = functions.leaves(terms)
-    shapes = np.where(found, functions.shapes(terms), -1)
-    for shape in np.unique(shapes[found]):
+    shapes = np.where(small, functions.shapes(terms), -1)
+    for shape in np.unique(shapes[small]):
         some = np.flatnonzero(shapes == shape)
-        yield (
-            some,
-            np.unique(functions.all_values(int(terms[some[0]]), int(leaves[some[0]]), numbers_only=False)),
-        )
+        one = int(terms[some[0]])
+        codes = np.unique(functions.all_values(one, int(leaves[some[0]]), numbers_only=False))
+        yield Entries(some, terms[some], codes, np.broadcast_to(codes, (len(some), len(codes))))
+    members = np.flatnonzero(few)
+    for found in enumerated.of(terms[members]):
+        yield Entries(members[found.places], found.integers, found.codes, found.words)
 
 
 def functions_of(execution: Execution) -> LeafFunctions:
@@ -112,13 +161,11 @@ def is_of_small_element(execution: Execution, terms: Ids) -> NDArray[np.bool_]:
     return np.asarray(found)
 
 
-def chosen_entry(store: TermStore, terms: Ids, entries: Words, words: Ids) -> Ids:
-    """Return, of words (n, entries, count), those of the entries that terms (n,) are."""
-    width = int(store.widths(terms[:1])[0])
-    equal = operations.compare(operations.unsigned(width), "eq")
-    choice = operations.select(int(store.widths(words[:1, 0, 0])[0]))
-    found = words[:, 0]
-    for index in range(1, len(entries)):
-        holds = apply(store, equal, terms, store.constants(entries[index], width))
-        found = apply(store, choice, holds[:, None], words[:, index], found)
+def is_of_few_values(execution: Execution, terms: Ids) -> NDArray[np.bool_]:
+    """Tell which terms (n,) depend on data by one integer of few values."""
+    return is_of_small_element(execution, terms) | _enumerated_of(execution).are(terms)
+
+
+def _enumerated_of(execution: Execution) -> EnumeratedWords:
+    found: EnumeratedWords = execution.state.setdefault("enumerated words", EnumeratedWords(execution.store))
     return found

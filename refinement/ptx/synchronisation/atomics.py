@@ -11,7 +11,7 @@ PTX ISA 9.1 sections 9.7.13.5 and 9.7.13.7.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -24,11 +24,14 @@ from ....spec.ptx.scalar.bits import BOOLEANS
 from ...findings.finding import Kind
 from ...machine.memory import Offsets
 from ...terms import bit_slices, operations
+from ...terms.choices import chosen
+from ...terms.chosen_words import equal_to
 from ...terms.evaluation import apply
 from ...terms.interning import Ids
 from ...terms.store import Operation, TermStore
-from ..memory.addressing import NARROW_SCOPES, addresses, located, space_of
+from ..memory.addressing import NARROW_SCOPES, Addresses, addresses, located, space_of
 from ..memory.memory_access import read, write
+from ..memory.table_lookups import is_found_by_data, places_by_data
 from ..registers.threads import Indices
 from ..registers.values import known
 from ..state.execution import Decoders, Execution, undecoded
@@ -55,6 +58,9 @@ _OPERATIONS: Mapping[str, Collection[str]] = MappingProxyType(
     }
 )
 """The types of each operation that is modelled."""
+
+_NEUTRAL: Mapping[str, int] = MappingProxyType({"add": 0, "or": 0, "xor": 0, "and": -1})
+"""What changes no word, for each operation that may be at a place that data tell."""
 
 _OF_ONE_OPERAND = frozenset({"inc", "dec", "exch"})
 """Operations that leave the same in every order only if all have one operand."""
@@ -156,7 +162,6 @@ def _sum(
     vector = instruction.one_of(_LANES)
     lanes = 1 if vector is None else _LANES[vector]
     space = space_of(execution, instruction, ordering=True)
-    at = addresses(execution, place, active)
     registers = [execution.terms(element, width, active) for element in _elements(source, lanes)]
     added = [
         bit_slices.extract(execution.store, terms, low, bits)
@@ -164,20 +169,67 @@ def _sum(
         for low in range(0, width, bits)
     ]
     execution.unordered |= kind in _FLOATS
-    total = lanes * width // 8
     returned = execution.store.undefined(len(active) * lanes, width, ATOMIC_RESULT).reshape(-1, lanes)
-    turns = execution.turns_of(active)
-    for part, members, offsets in located(execution, space, at, total, active, total, stores=True):
-        check_scope(execution, instruction, part)
-        for some in rounds(offsets, turns[members]):
-            chosen = members[some]
-            for index, terms in enumerate(added):
-                places = offsets[some] + index * bits // 8
-                _check_order(execution, part, places, name, kind, terms[chosen], active[chosen])
-                found = _update(execution, part, places, terms[chosen], name, kind, active[chosen])
-                if bits == width:
-                    returned[chosen, index] = found
+    if is_found_by_data(execution, place, active):
+        for members, at, words in _by_data(execution, place, name, kind, np.stack(added), active):
+            _updated(execution, space, at, list(words), name, kind, active[members])
+    else:
+        at = addresses(execution, place, active)
+        for some, index, found in _updated(execution, space, at, added, name, kind, active):
+            if bits == width:
+                returned[some, index] = found
     return width, returned
+
+
+def _updated(
+    execution: Execution,
+    space: str,
+    at: Addresses,
+    added: Sequence[Ids],
+    name: str,
+    kind: str,
+    threads: Indices,
+) -> list[tuple[Indices, int, Ids]]:
+    """Change words at addresses; returns which were changed together, which lane, and what that returns."""
+    size, returned = TYPE_BITS[kind] // 8, []
+    turns = execution.turns_of(threads)
+    total = len(added) * size
+    for part, members, offsets in located(execution, space, at, total, threads, total, stores=True):
+        check_scope(execution, execution.instruction, part)
+        for some in rounds(offsets, turns[members]):
+            own = members[some]
+            for index, terms in enumerate(added):
+                places = offsets[some] + index * size
+                _check_order(execution, part, places, name, kind, terms[own], threads[own])
+                found = _update(execution, part, places, terms[own], name, kind, threads[own])
+                returned.append((own, index, found))
+    return returned
+
+
+def _by_data(
+    execution: Execution, place: Operand, name: str, kind: str, added: Ids, active: Indices
+) -> Iterator[tuple[Indices, Addresses, Ids]]:
+    """Yield updates (n,) of every place that data may lead to: threads, addresses and words (lanes, n).
+
+    Where data do not lead, the word changes nothing: 0 for a sum.
+    """
+    if name not in _NEUTRAL:
+        allowed = ", ".join(_NEUTRAL)
+        execution.unsupported(
+            f"{execution.instruction.mnemonic} at a place that data tell; allowed: {allowed}"
+        )
+    store, width = execution.store, TYPE_BITS[kind]
+    nothing = store.constants(_NEUTRAL[name] & (1 << width) - 1, width)
+    known, told = places_by_data(execution, place, active)
+    if len(known.members):
+        yield known.members, known.words[:, 0], added[:, known.members]
+    for found in told:
+        members = np.repeat(found.members, len(found.codes))
+        words = [
+            chosen(store, equal_to(store, found.keys, code), added[:, found.members], nothing)
+            for code in found.codes
+        ]
+        yield members, found.words.reshape(-1), np.stack(words, axis=-1).reshape(len(added), -1)
 
 
 def check_scope(execution: Execution, instruction: InstructionStatement, part: Space) -> None:

@@ -16,10 +16,11 @@ from ....spec.ptx.open_results import INACTIVE_LANE
 from ....spec.ptx.scalar.bits import BOOLEANS
 from ...findings.finding import Kind
 from ...terms import operations
+from ...terms.chosen_words import word_at
 from ...terms.evaluation import Words
 from ...terms.slices import groups
 from ...terms.store import TermStore
-from ..memory.table_lookups import chosen_entry, possible_values
+from ..memory.table_lookups import possible_values
 from ..registers.threads import WARP, Indices
 from ..registers.value_operations import applied, combined, constant, left_unknown
 from ..registers.values import Value, known, of_terms
@@ -88,17 +89,15 @@ def _shfl(instruction: InstructionStatement) -> Step:
         everyone = np.arange(len(active))
         result, inside = _taken(execution, mode, held, (members, active), everyone, lanes.numbers, c)
         if lanes.terms is not None:
-            for some, entries in possible_values(execution, lanes, "the lane"):
+            for some, keys, codes, entries in possible_values(execution, lanes, "the lane"):
                 words = []
-                for entry in entries:
-                    b = np.full(len(some), entry)
+                for b in entries.T:
                     each, within = _taken(execution, mode, held, (members, active), some, b, c)
                     words.append(each.as_terms(execution.store))
                     if second is not None and (within != inside[some]).any():
                         execution.unsupported(f"{instruction.mnemonic}: data decide whether a lane is there")
                     inside[some] = within
-                terms = lanes.at(some).as_terms(execution.store)
-                chosen = chosen_entry(execution.store, terms, entries, np.stack(words, axis=1)[:, :, None])
+                chosen = word_at(execution.store, keys, codes, np.stack(words, axis=1)[:, :, None])
                 result = result.updated(some, of_terms(execution.store, chosen[:, 0], 32))
         execution.write(first, result, active)
         if second is not None:

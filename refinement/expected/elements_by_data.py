@@ -1,0 +1,96 @@
+"""Elements of arrays in formulas, also at an index that is data, as in ``W[token[i], j]``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import IntegerFormat
+from ..analysis.enumerated_words import MOST, EnumeratedWords
+from ..formula.tree import Element, Node
+from ..terms.chosen_words import word_at
+from ..terms.evaluation import integers
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, TermStore
+from .formula_space import FormulaSpace, Numbers, Scope
+from .term_arithmetic import Value
+
+
+def elements(
+    store: TermStore,
+    space: FormulaSpace,
+    element: Element,
+    scope: Scope,
+    index_of: Callable[[Node, Scope], Value],
+    terms_at: Callable[[Numbers], Ids],
+) -> Ids:
+    """Return the terms (over the space) of an element.
+
+    Parameters
+    ----------
+    store : TermStore
+        Of the terms.
+    space : FormulaSpace
+        Of the formula.
+    element : Element
+        The element.
+    scope : Scope
+        Where it is.
+    index_of : callable
+        Makes the terms of an index that is data.
+    terms_at : callable
+        Returns the terms of elements by their linear indices.
+
+    Raises
+    ------
+    InputError
+        If an index may lie outside the array, or one that is data has more than `MOST` values.
+    """
+    axes = [axis for axis, each in enumerate(element.indices) if not space.kinds.is_concrete(each)]
+    if not axes:
+        return terms_at(space.linear(element, scope))
+    if len(axes) > 1:
+        raise space.source.error(
+            element.at, f"{len(axes)} indices of {element.array} are data, but one may be"
+        )
+    (axis,) = axes
+    node, shape = element.indices[axis], space.instance.arrays[element.array].shape
+    index = index_of(node, scope)
+    assert isinstance(index.format, IntegerFormat)
+    stride = int(np.prod(shape[axis + 1 :], dtype=np.int64))
+    first = space.linear(element, scope, lambda _: np.zeros((1,) * space.rank, dtype=np.int64))
+    start, terms = np.broadcast_arrays(first, index.terms)
+    found = np.full(terms.size, -1, dtype=np.int32)
+
+    def placed(numbers: NDArray[np.int64], members: NDArray[np.intp]) -> Ids:
+        wrong = numbers[(numbers < 0) | (numbers >= shape[axis])]
+        if len(wrong):
+            raise space.source.error(
+                node.at,
+                f"index {axis + 1} of {element.array} may be {wrong[0]}, outside 0 to {shape[axis] - 1}: "
+                "conditions in [requires] bound it",
+            )
+        return terms_at(start.reshape(-1)[members, None] + stride * numbers)
+
+    flat = terms.reshape(-1)
+    for each in EnumeratedWords(store).of(flat):
+        own = signed_numbers(each.words, index.format)
+        found[each.places] = word_at(store, each.integers, each.codes, placed(own, each.places))
+    known = np.flatnonzero(store.are(CONSTANT, flat))
+    own = signed_numbers(store.constant_values(flat[known]), index.format)
+    found[known] = placed(own[:, None], known)[:, 0]
+    if (found < 0).any():
+        raise space.source.error(
+            node.at,
+            f"index {axis + 1} of {element.array} is data, which may have more than {MOST} values: "
+            "conditions in [requires] bound it",
+        )
+    return found.reshape(terms.shape)
+
+
+def signed_numbers(words: NDArray[np.uint64], fmt: IntegerFormat) -> NDArray[np.int64]:
+    """Return words as the numbers of a format."""
+    found: NDArray[np.int64] = np.asarray(integers(words, fmt)).astype(np.int64)
+    return found
