@@ -25,6 +25,7 @@ from ..terms.store import CONSTANT, Operation, TermStore, bits
 from ..terms.traversal import by_operation
 from .arg_extrema import ArgExtrema
 from .order_cases import OrderCases
+from .shared_subterms import SharedSubterms
 from .sign_cases import SignCases
 from .special_values import SpecialValues
 from .truncated_floats import TruncatedFloats
@@ -326,18 +327,29 @@ def _thoroughly(
     return differing, reason if len(differing) else None
 
 
-def _unequal_at_once(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Indices:
+def _unequal_at_once(
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, shares: bool = True
+) -> Indices:
     """Return which terms (n,) are not shown equal, or not to be numbers for any inputs."""
-    differing = _at_once(forms, actual, expected, np.arange(len(actual)), fmt)[0]
+    differing = _at_once(forms, actual, expected, np.arange(len(actual)), fmt, shares=shares)[0]
     return np.arange(len(actual)) if _have_poles(forms, np.concatenate([actual, expected])) else differing
 
 
 def _at_once(
-    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+    forms: NormalForms,
+    actual: Ids,
+    expected: Ids,
+    members: Indices,
+    fmt: Format,
+    *,
+    shares: bool = True,
 ) -> tuple[Indices, str | None]:
     """Return what `_thoroughly` does where nothing is supposed of what terms choose by."""
     left = members
-    for unequal in (forms.unequal, forms.outer.unequal, forms.unequal_unmasked):
+    ways = [forms.unequal, forms.outer.unequal, forms.unequal_unmasked]
+    if shares:
+        ways.insert(1, SharedSubterms(forms, partial(_unequal_at_once, forms, shares=False)).unequal)
+    for unequal in ways:
         with suppress(OutweighedMaskError):
             try:
                 left = left[unequal(actual[left], expected[left], fmt)]

@@ -104,7 +104,7 @@ class OrderCases:
             fmt = ordered_format(self._store.operation(term))
             if fmt is None:
                 continue
-            if self._may_be_turned(term, fmt):
+            if self._may_be_turned(term):
                 return {}, []
             group = set[int]()
             for leaf in self._numbers(term, fmt):
@@ -123,12 +123,9 @@ class OrderCases:
                 found.append(Numbers(fmt, numbers, constants))
         return same, found
 
-    def _may_be_turned(self, term: int, fmt: Format) -> bool:
+    def _may_be_turned(self, term: int) -> bool:
         """Tell whether a rounding may turn an equality of floats, as nearly every one does."""
-        operation = self._store.operation(term)
-        if self._compare is None or not isinstance(fmt, FloatFormat) or operation.name != operations.COMPARE:
-            return False
-        if str(operation.attribute).removesuffix("u") not in ("eq", "ne"):
+        if self._compare is None or not operations.equates_floats(self._store.operation(term)):
             return False
         return not self._forms.quantifier.computed_equality.is_of_reals(*self._operands(term))
 

@@ -22,7 +22,8 @@ from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..errors.error_bounds import ErrorBounds
 from ..expected.array_functions import term_space
-from ..expected.contract_terms import element_terms, scalar_term
+from ..expected.contract_terms import scalar_term
+from ..expected.elements_by_data import element_terms
 from ..expected.reference_result import stored
 from ..expected.term_arithmetic import Value
 from ..expected.term_arrays import NotModelledError, TermArray, TermSpace

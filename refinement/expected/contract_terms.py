@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,8 +124,7 @@ def literal_growth(instance: Instance, output: Array, *, exact_quotients: bool =
     rounded one is an argument of a function, or in a divisor, so that no bound follows from its own. For
     `exact_quotients` see `expected_terms`.
     """
-    made = _made(instance, output, exact_quotients=exact_quotients)
-    return float(sum(made.deviations))
+    return float(sum(_made(instance, output, exact_quotients=exact_quotients).deviations))
 
 
 def rounded_literals(instance: Instance, output: Array) -> Iterator[str]:
@@ -158,13 +155,6 @@ def scalar_term(instance: Instance, name: str, store: TermStore) -> Ids:
     if scalar.value is None:
         return store.inputs(name, scalar.format, 0)
     return store.constants(scalar.value, scalar.format.bits)
-
-
-def element_terms(array: Array, linear: Any, store: TermStore) -> Ids:
-    """Return the terms of an array's elements before the kernel, by their linear indices."""
-    if array.contents is None:
-        return store.inputs(array.name, array.format, linear)
-    return store.constants(array.contents[linear], array.format.bits)
 
 
 _MOST_SPELLED = 10**6
@@ -206,8 +196,7 @@ class _Expected:
             terms = self.make.single(scalar_term(self.instance, node.name, self.store))
             return Value(terms, self.kinds.format(node.name))
         array = self.instance.arrays[node.array]
-        terms_at = partial(element_terms, array, store=self.store)
-        return Value(elements(self.store, self.space, node, scope, self._exact, terms_at), array.format)
+        return Value(elements(self.store, self.space, node, scope, self._exact), array.format)
 
     # -- choices
     def _chosen(self, node: Choice, scope: Scope, evaluate: Callable[[Node, Scope], Value]) -> Value:

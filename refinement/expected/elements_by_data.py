@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import IntegerFormat
 from ..analysis.enumerated_words import MOST, EnumeratedWords
+from ..contract.arguments import Array
 from ..formula.tree import Element, Node
 from ..terms.chosen_words import word_at
 from ..terms.evaluation import integers
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, TermStore
-from .formula_space import FormulaSpace, Numbers, Scope
+from .formula_space import FormulaSpace, Scope
 from .term_arithmetic import Value
 
 
@@ -24,7 +26,6 @@ def elements(
     element: Element,
     scope: Scope,
     index_of: Callable[[Node, Scope], Value],
-    terms_at: Callable[[Numbers], Ids],
 ) -> Ids:
     """Return the terms (over the space) of an element.
 
@@ -40,23 +41,22 @@ def elements(
         Where it is.
     index_of : callable
         Makes the terms of an index that is data.
-    terms_at : callable
-        Returns the terms of elements by their linear indices.
 
     Raises
     ------
     InputError
         If an index may lie outside the array, or one that is data has more than `MOST` values.
     """
+    array = space.instance.arrays[element.array]
     axes = [axis for axis, each in enumerate(element.indices) if not space.kinds.is_concrete(each)]
     if not axes:
-        return terms_at(space.linear(element, scope))
+        return element_terms(array, space.linear(element, scope), store)
     if len(axes) > 1:
         raise space.source.error(
             element.at, f"{len(axes)} indices of {element.array} are data, but one may be"
         )
     (axis,) = axes
-    node, shape = element.indices[axis], space.instance.arrays[element.array].shape
+    node, shape = element.indices[axis], array.shape
     index = index_of(node, scope)
     assert isinstance(index.format, IntegerFormat)
     stride = int(np.prod(shape[axis + 1 :], dtype=np.int64))
@@ -72,7 +72,7 @@ def elements(
                 f"index {axis + 1} of {element.array} may be {wrong[0]}, outside 0 to {shape[axis] - 1}: "
                 "conditions in [requires] bound it",
             )
-        return terms_at(start.reshape(-1)[members, None] + stride * numbers)
+        return element_terms(array, start.reshape(-1)[members, None] + stride * numbers, store)
 
     flat = terms.reshape(-1)
     for each in EnumeratedWords(store).of(flat):
@@ -88,6 +88,13 @@ def elements(
             "conditions in [requires] bound it",
         )
     return found.reshape(terms.shape)
+
+
+def element_terms(array: Array, linear: Any, store: TermStore) -> Ids:
+    """Return the terms of an array's elements before the kernel, by their linear indices."""
+    if array.contents is None:
+        return store.inputs(array.name, array.format, linear)
+    return store.constants(array.contents[linear], array.format.bits)
 
 
 def signed_numbers(words: NDArray[np.uint64], fmt: IntegerFormat) -> NDArray[np.int64]:

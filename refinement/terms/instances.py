@@ -24,6 +24,9 @@ from .traversal import by_operation, operands
 _UNKNOWN = -1
 _LEAF = -7
 
+_SAMPLE = 8
+"""Rows that are looked at before all are."""
+
 _CELLS = 1 << 22
 """Terms in the place of others that are held in memory."""
 
@@ -114,7 +117,8 @@ class TermInstances:
     def patterns(self, rows: Ids, most: int) -> NDArray[np.intp]:
         """Return indices of rows of terms (n, k) of which all others are instances; `most` at most.
 
-        Rows of inputs whose ends differ from element to element are each of their own.
+        Rows of inputs whose ends differ from element to element are each of their own, and so are those of
+        which none of a few others is an instance.
         """
         shapes = self.shapes(rows.reshape(-1)).reshape(rows.shape)
         uniform = all(_is_uniform(ends) for ends in self._store.ends.values())
@@ -123,9 +127,10 @@ class TermInstances:
             first, left = int(left[0]), left[1:]
             found.append(first)
             alike = (shapes[left] == shapes[first]).all(axis=1)
-            if uniform and alike.any():
-                alike[alike] = self.of(rows[first], rows[left[alike]])
-                left = left[~alike]
+            places = np.flatnonzero(alike) if uniform else left[:0]
+            some = places[:: len(places) // _SAMPLE + 1]
+            if self.of(rows[first], rows[left[some]]).any():
+                left = np.delete(left, places[self.of(rows[first], rows[left[places]])])
         return np.array(found, dtype=np.intp)
 
     def _steps(self, pattern: Ids, places: dict[int, int]) -> list[_Step]:

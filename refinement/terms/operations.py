@@ -177,6 +177,13 @@ def divides(operation: Operation) -> bool:
     return operation.name == FUNCTION and name == "div" and isinstance(operation.result, FloatFormat)
 
 
+def equates_floats(operation: Operation) -> bool:
+    """Tell whether an operation compares floats for equality, which a rounding may turn."""
+    relation = str(operation.attribute).removesuffix("u")
+    compares = operation.name == COMPARE and isinstance(operation.operands[0], FloatFormat)
+    return compares and relation in ("eq", "ne")
+
+
 def orders_integers(operation: Operation) -> bool:
     """Tell whether an operation is the comparison of two integers, which are not modular, by their order."""
     if operation.name != COMPARE or operation.attribute not in EXTREMES:

@@ -1,0 +1,145 @@
+"""Comparison with what both sides share as atoms: an accumulator, a mean, a maximum.
+
+Sums of both sides that are equal over the real numbers are replaced by one atom each, the inner ones first,
+and what is left is compared. Nothing is expanded that both sides have: ``(s - m) * rsqrt(v + eps)`` is that
+whatever ``s``, ``m`` and ``v`` are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import BF16, F16, F32, F64, FloatFormat, Format
+from ..normal_forms.forms import NormalForms
+from ..normal_forms.polynomials import ExpansionError
+from ..terms import operations
+from ..terms.domains import Domain, Rewriting
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, NORMAL_FORM, Operation
+from ..terms.traversal import by_operation, cone, operands
+from .instances_of_pairs import unequal_pairs
+
+Unequal = Callable[[Ids, Ids, Format], NDArray[np.intp]]
+"""Tells which terms (n,) are not shown equal to others."""
+
+_MOST_TERMS = 1 << 16
+"""Terms that one side depends on."""
+
+_ROUNDS = 8
+"""Times that sums are looked for which others are made of."""
+
+_SUMS = (operations.FUSED, operations.DOT, operations.SCALED_DOT)
+
+
+class SharedSubterms:
+    """Compares terms with equal sums in them taken for atoms.
+
+    Parameters
+    ----------
+    forms : NormalForms
+        Of the terms.
+    unequal : callable
+        Compares what is left.
+    """
+
+    def __init__(self, forms: NormalForms, unequal: Unequal) -> None:
+        self._forms, self._store, self._unequal = forms, forms.store, unequal
+        self._infinite = _HasInfinities(forms.store)
+
+    def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
+        """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
+        return unequal_pairs(self._store, left, right, partial(self._are_equal, fmt))
+
+    def _are_equal(self, fmt: Format, pair: Sequence[int]) -> bool:
+        sides = [self._sums(np.array([each], dtype=np.int32)) for each in pair]
+        if any(each is None or not len(each) for each in sides):
+            return False
+        one, other = (each for each in sides if each is not None)
+        atoms: dict[int, int] = {}
+        for _ in range(_ROUNDS):
+            before = len(atoms)
+            self._match(one, other, atoms)
+            if len(atoms) == before:
+                break
+        if not atoms:
+            return False
+        terms = self._rewritten(atoms, np.array(pair, dtype=np.int32))
+        with suppress(ExpansionError):
+            return not len(self._unequal(terms[:1], terms[1:], fmt))
+        return False
+
+    def _sums(self, term: Ids) -> Ids | None:
+        """Return the sums that a term depends on in several ways; None where they are not to be replaced.
+
+        Sums that are one real number may have been rounded to two, which an equality tells apart.
+        """
+        reached = cone(self._store, term, _MOST_TERMS)
+        if reached is None:
+            return None
+        parents = np.zeros(len(self._store), dtype=np.int32)
+        for operation, members in by_operation(self._store, reached):
+            if operations.equates_floats(operation):
+                return None
+            for each in operands(self._store, operation, members):
+                np.add.at(parents, each.reshape(-1), 1)
+        sums = np.array([_is_sum(each) for each in self._store.operations])
+        is_sum = sums[self._store.operation_numbers(reached)]
+        found = reached[is_sum & (parents[reached] > 1)]
+        return found[~self._infinite.values(found)] if len(found) else found
+
+    def _match(self, one: Ids, other: Ids, atoms: dict[int, int]) -> None:
+        """Add sums of both sides that are equal, with those that are already atoms in them replaced."""
+        numbers = [self._numbers(side[~np.isin(side, list(atoms))], atoms) for side in (one, other)]
+        for number in numbers[0].keys() & numbers[1].keys():
+            for term in {*numbers[0][number], *numbers[1][number]}:
+                atoms[term] = number
+
+    def _numbers(self, terms: Ids, atoms: dict[int, int]) -> dict[int, list[int]]:
+        """Return the sums by the numbers of their polynomials."""
+        found: dict[int, list[int]] = {}
+        if not len(terms):
+            return found
+        made = self._rewritten(atoms, terms)
+        with suppress(ExpansionError):
+            for operation, members in by_operation(self._store, np.unique(made)):
+                some = np.flatnonzero(np.isin(made, members))
+                numbers = self._forms.identifiers(made[some], operation.result)
+                for term, number in zip(terms[some].tolist(), numbers.tolist(), strict=True):
+                    found.setdefault(number, []).append(term)
+        return found
+
+    def _rewritten(self, atoms: dict[int, int], terms: Ids) -> Ids:
+        """Return terms with atoms in the place of sums."""
+        if not atoms:
+            return terms
+        rewriting = Rewriting(self._store)
+        for operation, members in by_operation(self._store, np.array([*atoms], dtype=np.int32)):
+            atom = Operation(NORMAL_FORM, operation.result, attribute=("shared",))
+            numbers = np.array([atoms[each] for each in members.tolist()], dtype=np.int32)
+            rewriting.put(members, self._store.apply(atom, numbers))
+        found: Ids = rewriting.values(terms)
+        return found
+
+
+def _is_sum(operation: Operation) -> bool:
+    return operation.name in _SUMS and isinstance(operation.result, FloatFormat)
+
+
+class _HasInfinities(Domain):
+    """Whether a term depends on constants that are no finite numbers if they are floats."""
+
+    dtype = bool
+
+    def leaf(self, operation: Operation, terms: Ids) -> NDArray[np.bool_]:
+        """Return whether leaves are such constants."""
+        found = np.zeros(len(terms), dtype=bool)
+        for fmt in (F16, BF16, F32, F64):
+            if operation.name == CONSTANT and operation.result.bits == fmt.bits:
+                words = self.store.constant_values(terms) & np.uint64((1 << fmt.magnitude_bits) - 1)
+                found |= words > np.uint64(fmt.largest)
+        return found

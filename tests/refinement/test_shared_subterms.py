@@ -1,0 +1,94 @@
+"""Sums that both sides have are atoms, what is made of them is compared, and nothing else is equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mmaproof.refinement.equality.shared_subterms import SharedSubterms
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.interning import Ids
+from mmaproof.refinement.terms.store import TermStore
+from mmaproof.spec.formats import F32
+
+COLUMNS, DEPTH = 6, 12
+SUM, PRODUCT = operations.fused(F32, (), (F32, F32)), operations.fused(F32, ((F32, F32),))
+ADDED = operations.fused(F32, ((F32, F32),), (F32,))
+
+
+def total(store: TermStore, terms: list[Ids], *, backwards: bool) -> Ids:
+    """Return a sum in one order or the other."""
+    first, *others = terms[::-1] if backwards else terms
+    for each in others:
+        first = apply(store, SUM, first, each)
+    return first
+
+
+def accumulators(store: TermStore, *, backwards: bool) -> list[Ids]:
+    """Return the columns of a row of ``A B + R``, the products added in one order or the other."""
+    found = []
+    for column in range(COLUMNS):
+        steps = range(DEPTH)[::-1] if backwards else range(DEPTH)
+        value = store.inputs("R", F32, np.array([column]))
+        for k in steps:
+            a, b = (
+                store.inputs("A", F32, np.array([k])),
+                store.inputs("B", F32, np.array([k * COLUMNS + column])),
+            )
+            value = apply(store, ADDED, a, b, value)
+        found.append(value)
+    return found
+
+
+def normalised(store: TermStore, *, backwards: bool, mean: int = COLUMNS, root: int = 1, of: int = 0) -> Ids:
+    """Return ``(s - m) * rsqrt(v)`` of the first column, the squares of v added up in one of two orders."""
+    sums = accumulators(store, backwards=backwards)
+    share = store.constants(np.float32(1 / 8).view(np.uint32), 32)
+    m = apply(store, PRODUCT, total(store, sums[:mean], backwards=backwards), share)
+    less = apply(store, operations.negate(F32), m)
+    centred = [apply(store, SUM, each, less) for each in sums]
+    squares = [apply(store, PRODUCT, each, each) for each in centred]
+    v = total(store, squares[:root] + squares[root:], backwards=backwards)
+    factor = store.apply(operations.function("rsqrt", F32, F32), v)
+    return np.asarray(apply(store, PRODUCT, centred[of], factor))
+
+
+def shown(store: TermStore, one: Ids, other: Ids) -> bool:
+    """Tell whether the two are shown equal with atoms in the place of what they share."""
+    forms = NormalForms(store)
+    shared = SharedSubterms(forms, forms.outer.unequal)
+    return not len(shared.unequal(one.reshape(-1), other.reshape(-1), F32))
+
+
+def test_what_is_made_of_equal_sums_is_equal() -> None:
+    store = TermStore()
+    assert shown(store, normalised(store, backwards=False), normalised(store, backwards=True))
+
+
+@pytest.mark.parametrize("change", [{"mean": COLUMNS - 1}, {"of": 1}])
+def test_what_is_made_of_other_sums_is_not(change: dict[str, Any]) -> None:
+    store = TermStore()
+    assert not shown(store, normalised(store, backwards=False), normalised(store, backwards=True, **change))
+
+
+def test_an_equality_of_sums_that_were_rounded_in_two_ways_is_left() -> None:
+    """``s == s'`` holds over the real numbers, and not always of what is computed."""
+    store = TermStore()
+    one, other = (accumulators(store, backwards=each)[0] for each in (False, True))
+    equal = apply(store, operations.compare(F32, "eq"), one, other)
+    chosen = apply(store, operations.select(32), equal, apply(store, SUM, one, one), other)
+    assert not shown(store, np.asarray(chosen), np.asarray(apply(store, SUM, other, other)))
+
+
+def test_sums_with_infinite_constants_are_left() -> None:
+    store = TermStore()
+    infinite = store.constants(0x7F800000, 32)
+    sides = []
+    for backwards in (False, True):
+        value = apply(store, SUM, accumulators(store, backwards=backwards)[0], infinite)
+        sides.append(np.asarray(apply(store, PRODUCT, value, value)))
+    assert not shown(store, *sides)
