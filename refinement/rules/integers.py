@@ -29,6 +29,10 @@ ORDER = (
         guard="x <= 8388607 and limit >= 8388607", fails={"x": "5", "limit": "4"},
         sorts={"x": "s24", "limit": "constant 8388607"},
     ),
+    _rule(
+        "exclusive-choices", "where(i == 1, x, where(i == 2, y, 0))",
+        "where(i == 1, x, 0) + where(i == 2, y, 0)", "normal_forms.integer_choices:ExclusiveChoices.expanded",
+    ),
     _rule("saturated", "saturated(x)", "max(min(x, 127), -128)", _CHOICES + "_clamped"),
     Rule(
         "integers/saturated-in-range", Theory.INTEGERS, "saturated(x)", "x", _READINGS + "_convert",
