@@ -39,6 +39,13 @@ def _within(interval: Interval, fmt: IntegerFormat) -> NDArray[np.bool_]:
     return np.asarray(interval.within(fmt) & exact)
 
 
+def _saturated(interval: Interval, fmt: Format) -> Interval:
+    """Return the numbers of a format next to those of an interval."""
+    ends = full_range(fmt)
+    low, high = (np.clip(each, ends.low, ends.high) for each in interval)
+    return Interval(low, high)
+
+
 class Magnitudes(Domain):
     """Intervals of the integer terms of a store, computed on demand."""
 
@@ -125,7 +132,10 @@ class Magnitudes(Domain):
                 assert isinstance(operation.attribute, Accumulation)
                 shape = (len(terms), operation.attribute.length, 2)
                 return Interval.of_rows(np.broadcast_to((x * y).rows, shape).sum(axis=1)) + read[0]
-            case operations.EXTEND | operations.CONVERT if read:
+            case operations.CONVERT if read:
+                assert isinstance(operation.attribute, tuple)
+                return _saturated(read[0], operation.result) if operation.attribute[1] else read[0]
+            case operations.EXTEND if read:
                 return read[0]
             case operations.EXTREMUM if read:
                 assert isinstance(operation.attribute, tuple)

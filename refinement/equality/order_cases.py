@@ -107,6 +107,8 @@ class OrderCases:
             if self._may_be_turned(term):
                 return {}, []
             group = set[int]()
+            if self._are_told_apart_by_roundings(term, fmt):
+                return {}, []
             for leaf in self._numbers(term, fmt):
                 if self._is_constant(leaf):
                     group.add(leaf)
@@ -128,6 +130,16 @@ class OrderCases:
         if self._compare is None or not operations.equates_floats(self._store.operation(term)):
             return False
         return not self._forms.quantifier.computed_equality.is_of_reals(*self._operands(term))
+
+    def _are_told_apart_by_roundings(self, term: int, fmt: Format) -> bool:
+        """Tell whether numbers are compared that are one real number and two terms: roundings decide."""
+        if self._compare is None or not isinstance(fmt, FloatFormat):
+            return False
+        one, other = (
+            {self._identity(leaf, fmt): leaf for leaf in self._passed_on(operand, fmt)}
+            for operand in self._operands(term)
+        )
+        return any(one[number] != other[number] for number in one.keys() & other.keys())
 
     def _read_as_bits(self, terms: Sequence[int], pair: Sequence[int], fmt: Format) -> set[int]:
         """Return what is read not as a float, but as bits: of equal floats, two zeros have different ones.

@@ -107,7 +107,7 @@ class TermArithmetic:
 
     def looked_up(self, entries: Ids, table: Sequence[Value]) -> Value:
         """Return values of a table, by terms of 8 bits."""
-        values = self.alike(*table)
+        values = self._all_alike(table)
         integers, *words = np.broadcast_arrays(entries, *(each.terms for each in values))
         codes = np.arange(len(values), dtype=np.uint64)
         found = word_at(
@@ -182,6 +182,13 @@ class TermArithmetic:
         if (kept := self._constant_in(right, left.float_format)) is not None:
             return left, kept
         return self.rounded(left, self.working), self.rounded(right, self.working)
+
+    def _all_alike(self, values: Sequence[Value]) -> list[Value]:
+        """Return values in one format, as `alike` chooses it of two."""
+        first, *others = values
+        for each in others:
+            first, _ = self.alike(first, each)
+        return [self.alike(each, first)[0] for each in values]
 
     def _constant_in(self, value: Value, fmt: FloatFormat) -> Value | None:
         """Return constants in another format, where it has them; else None."""

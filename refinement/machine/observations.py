@@ -76,6 +76,11 @@ class Observations:
         self._notes.setdefault((line, other_line), note)
 
     @property
+    def empty(self) -> bool:
+        """Whether nothing has been noted."""
+        return not (self._kept or self._held or self._notes)
+
+    @property
     def notes(self) -> tuple[KernelNote, ...]:
         """What is no fault, once for each pair of instructions."""
         return tuple(self._notes.values())

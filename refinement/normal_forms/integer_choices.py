@@ -39,6 +39,7 @@ class ExclusiveChoices:
         integers = self._store.arguments(conditions)[:, 0]
         lengths, valid = np.zeros(len(terms), dtype=np.intp), self._are_equalities(conditions)
         levels: list[tuple[Ids, Ids]] = []
+        numbers: list[Ids] = []
         left = terms.copy()
         while (active := np.flatnonzero(valid & (left != zero))).size:
             selects = self._store.are(operations.SELECT, left[active])
@@ -51,8 +52,10 @@ class ExclusiveChoices:
             level = np.full((2, len(terms)), zero, dtype=np.int32)
             level[:, active] = conditions, then
             levels.append((level[0], level[1]))
+            numbers.append(np.full(len(terms), zero, dtype=np.int32))
+            numbers[-1][active] = self._store.arguments(conditions)[:, 1]
             left[active], lengths[active] = otherwise, len(levels)
-        valid &= (lengths > 1) & self._are_distinct([each for each, _ in levels], lengths)
+        valid &= (lengths > 1) & self._are_distinct(numbers, lengths)
         found: Groups = []
         for length in np.unique(lengths[valid]):
             some = np.flatnonzero(valid & (lengths == length))
@@ -76,11 +79,11 @@ class ExclusiveChoices:
         return found
 
     def _are_distinct(self, levels: list[Ids], lengths: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Tell in which members no condition of the first levels is there twice."""
+        """Tell in which members no number of the first levels is there twice."""
         found = np.ones(len(lengths), dtype=bool)
         if not levels:
             return found
-        conditions = np.stack(levels, axis=1)
+        numbers = np.stack(levels, axis=1)
         beyond = np.arange(len(levels)) >= lengths[:, None]
-        conditions = np.sort(np.where(beyond, -1 - np.arange(len(levels)), conditions), axis=1)
-        return np.asarray((np.diff(conditions, axis=1) != 0).all(axis=1))
+        numbers = np.sort(np.where(beyond, -1 - np.arange(len(levels)), numbers), axis=1)
+        return np.asarray((np.diff(numbers, axis=1) != 0).all(axis=1))

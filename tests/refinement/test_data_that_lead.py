@@ -81,3 +81,72 @@ def test_mistakes_in_formulas(formula: str, requires: list[str], message: str) -
 def test_places_that_undefined_bits_tell_are_not_looked_up() -> None:
     result = result_of("and.b32 %r1, %r9, 31;" + GATHER.format(index="%r1"), "C[i] = A[0]", ARRAYS)
     assert result.verdict is not Verdict.VERIFIED
+
+
+TWICE = {
+    "kernel": (
+        "setp.eq.s32 %p1, %r1, 7; setp.eq.u32 %p2, %r1, 7; selp.f32 %f1, %B, 0f00000000, %p2;"
+        "selp.f32 %C, %A, %f1, %p1;",
+        "C[i] = where(s32(I[i] * J[i]) == 7, A[i], 0) + where(u32(I[i] * J[i]) == 7, B[i], 0)",
+    ),
+    "formula": (
+        "setp.eq.s32 %p1, %r1, 7; setp.eq.u32 %p2, %r1, 7; selp.f32 %f1, %B, 0f00000000, %p2;"
+        "selp.f32 %f2, %A, 0f00000000, %p1; add.f32 %C, %f1, %f2;",
+        "C[i] = where(s32(I[i] * J[i]) == 7, A[i], where(u32(I[i] * J[i]) == 7, B[i], 0))",
+    ),
+}
+
+
+@pytest.mark.parametrize("where", TWICE)
+def test_one_number_as_signed_and_as_unsigned_is_one_case(where: str) -> None:
+    body, formula = TWICE[where]
+    arrays = {"I": "u32", "J": "u32", "A": "f32", "B": "f32", "C": "f32 out"}
+    assert result_of("mul.lo.u32 %r1, %I, %J;" + body, formula, arrays).verdict is not Verdict.VERIFIED
+
+
+def test_an_index_that_is_saturated_is_no_negative_one() -> None:
+    """From -5 to -1 it is 0 as unsigned: the place is 3."""
+    body = "cvt.sat.u32.s32 %r3, %I; max.s32 %r4, %r3, -3; add.s32 %r1, %r4, 3;"
+    negative = ["-5 <= I[i] <= -1"]
+    assert gathered("%r1", before=body, formula="C[i] = A[3]", requires=negative) is not Verdict.REFUTED
+    found = gathered("%r1", before=body, formula="C[i] = A[max(I[i], -3) + 3]", requires=negative)
+    assert found is not Verdict.VERIFIED
+
+
+GUARDED = "setp.lt.s32 %p1, %I, 32; mov.f32 %C, 0f00000000; ld.param.u64 %d1, [p0];" + (
+    "mad.wide.s32 %d2, %I, 4, %d1; @%p1 ld.global.f32 %C, [%d2];"
+)
+
+
+def test_a_place_to_which_no_data_lead_is_no_fault() -> None:
+    """Nor where a guard or a condition that bounds nothing leaves it out."""
+    formula = "C[i] = sum(j < 32, where(I[i] == j, A[j], 0))"
+    result = result_of(GUARDED, formula, ARRAYS, requires=["0 <= I[i] <= 40"])
+    assert result.verdict is not Verdict.REFUTED
+    body = GATHER.format(index="%I")
+    result = result_of(body, formula, ARRAYS, requires=["0 <= I[i] <= 32", "I[i] != 32"])
+    assert result.verdict is not Verdict.REFUTED
+
+
+@pytest.mark.parametrize(("kind", "low"), [("s8", -16), ("u8", 0), ("s16", -16), ("u16", 0)])
+def test_indices_of_few_bits_are_bounded_too(kind: str, low: int) -> None:
+    index = "cvt.s32.s16 %r1, %I;" if kind == "s16" else "cvt.u32.u16 %r1, %I;" if kind == "u16" else ""
+    before = index or "mov.b32 %r1, %I;"
+    before += f"sub.s32 %r1, %r1, {low};"
+    result = result_of(
+        before + GATHER.format(index="%r1"), f"C[i] = A[I[i] - {low}]", ARRAYS | {"I": kind},
+        requires=[f"{low} <= I[i] < {low + 32}"],
+    )  # fmt: skip
+    assert result.verdict is Verdict.VERIFIED
+
+
+@pytest.mark.parametrize("entries", [1, 2, 4, 16])
+def test_tables_of_any_length(entries: int) -> None:
+    table = ", ".join(f"A[{each}]" for each in range(entries))
+    before, formula = f"and.b32 %r1, %I, {entries - 1};", f"C[i] = lookup(I[i] & {entries - 1}, {table})"
+    assert gathered("%r1", before=before, formula=formula) is Verdict.VERIFIED
+
+
+def test_conditions_take_no_index_that_is_data() -> None:
+    with pytest.raises(InputError, match="an index of A is data; in .requires. sizes"):
+        gathered(requires=[*WITHIN, "A[I[i]] >= 0"])

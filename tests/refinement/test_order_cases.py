@@ -301,3 +301,13 @@ def test_a_number_has_no_order_to_constants_of_other_numbers() -> None:
     less = apply(store, operations.compare(S3, "lt"), a, count)
     both = apply(store, operations.select(1), below_two, less, store.constants(np.array([0]), 1))
     assert not shown(store, both, below_two, bits=False)
+
+
+def test_what_only_a_rounding_tells_apart_is_not_one_number() -> None:
+    """``f32(bf16(x)) > x`` holds where the rounding goes up."""
+    body = "cvt.rn.bf16.f32 %h1, %A; cvt.f32.bf16 %f1, %h1; setp.gt.f32 %p1, %f1, %A;"
+    body += "selp.f32 %C, 0f3F800000, 0f00000000, %p1;"
+    assert verdict(body, "C[i] = 0", {"A": "f32", "C": "f32 out"})[0] != "verified"
+    body = "mul.f32 %f1, %A, %B; mul.f32 %f2, %f1, %B; mul.f32 %f3, %B, %B; mul.f32 %f4, %A, %f3;"
+    body += "setp.gt.f32 %p1, %f2, %f4; selp.f32 %C, %A, %B, %p1;"
+    assert verdict(body, "C[i] = B[i]", {"A": "f32", "B": "f32", "C": "f32 out"})[0] != "verified"

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from ....spec.ptx.operands import Address, Register
 from ...analysis.enumerated_words import EnumeratedWords
-from ...terms.chosen_words import word_at
+from ...terms.chosen_words import equal_to, word_at
 from ...terms.evaluation import Words, ones
 from ...terms.interning import Ids
 from ...terms.value_tables import LeafFunctions
 from ..registers.dependence import require_known
 from ..registers.threads import Indices
-from ..registers.values import KNOWN, Value
+from ..registers.values import KNOWN, Value, of_terms
 from ..state.execution import Execution
 from ..text.module import TYPE_BITS
 from ..text.operands import Operand
@@ -82,10 +82,27 @@ def load_found(
         at = found.words
         if at.size * count > _MOST_LOADED:
             execution.unsupported(f"{at.size * count} words that data may lead to; at most {_MOST_LOADED}")
-        threads = np.repeat(active[found.members], at.shape[1])
-        each = load(execution, space, at.reshape(-1), size, count, threads).reshape(*at.shape, count)
+        each = _loaded(execution, space, found, active[found.members], size, count)
         words[found.members] = word_at(execution.store, found.keys, found.codes, each)
     return words
+
+
+def _loaded(execution: Execution, space: str, found: Entries, threads: Indices, size: int, count: int) -> Ids:
+    """Return the words (n, E, count) at all places that data may lead threads (n,) to.
+
+    What is wrong with one is reported as on a way of a branch, which data may not lead to.
+    """
+    at = found.words
+    everyone = np.repeat(threads, at.shape[1])
+    words = execution.tried(lambda: load(execution, space, at.reshape(-1), size, count, everyone))
+    if words is not None:
+        return words.reshape(*at.shape, count)
+    columns = []
+    for code, place in zip(found.codes, at.T, strict=True):
+        holds = of_terms(execution.store, equal_to(execution.store, found.keys, code), 1)
+        with execution.on_condition(holds, threads):
+            columns.append(load(execution, space, place, size, count, threads))
+    return np.stack(columns, axis=1)
 
 
 def places_by_data(
@@ -128,13 +145,11 @@ def possible_values(execution: Execution, value: Value, what: str) -> Iterator[E
         If others depend on more; `what` says what the value is for.
     """
     functions, terms = functions_of(execution), value.as_terms(execution.store)
-    small = is_of_small_element(execution, terms)
     enumerated = _enumerated_of(execution)
-    other = ~small & (value.terms != KNOWN) if value.terms is not None else small & False
-    few = np.zeros(len(terms), dtype=bool)
-    few[other] = enumerated.are(terms[other])
-    if (other & ~few).any():
-        require_known(f"{what} of {execution.instruction.mnemonic}", value.at(other & ~few))
+    few = enumerated.are(terms)
+    small = is_of_small_element(execution, terms) & ~few
+    if not (few | small).all():
+        require_known(f"{what} of {execution.instruction.mnemonic}", value.at(~few & ~small))
     leaves = functions.leaves(terms)
     shapes = np.where(small, functions.shapes(terms), -1)
     for shape in np.unique(shapes[small]):

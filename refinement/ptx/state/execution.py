@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,11 +22,11 @@ from ...terms import bit_slices
 from ...terms.evaluation import ones
 from ...terms.interning import Ids
 from ...terms.store import TermStore
-from ...terms.truth_tables import A
+from ...terms.truth_tables import A, B
 from ..order.ordering import Ordering
 from ..registers.dependence import require_known
 from ..registers.threads import WARP, Indices, Threads
-from ..registers.value_operations import chosen
+from ..registers.value_operations import chosen, combined
 from ..registers.values import KNOWN, Value, compute, known, of_terms
 from ..text.literals import float_encoding
 from ..text.module import TYPE_BITS, Function, InstructionStatement, Module
@@ -193,6 +194,27 @@ class Execution:
             return False
         terms = self.path.at(threads).terms
         return terms is not None and bool((terms != KNOWN).any())
+
+    @contextmanager
+    def on_condition(self, conditions: Value, threads: Indices) -> Iterator[None]:
+        """Run in threads (n,) as on a way of a branch: what happens is undecided unless data lead there."""
+        before = self.path
+        path = Value(1, np.ones(len(self.threads), dtype=np.uint64)) if before is None else before
+        holds = conditions if before is None else combined(self.store, A & B, path.at(threads), conditions)
+        self.path = path.updated(threads, holds)
+        try:
+            yield
+        finally:
+            self.path = before
+
+    def tried(self, access: Callable[[], Ids]) -> Ids | None:
+        """Return what an access returns; None if there is something to report of it, which is not done."""
+        before, self._observations = self._observations, Observations("")
+        try:
+            found = access()
+            return found if self._observations.empty else None
+        finally:
+            self._observations = before
 
     def _happens(self, kind: Kind, threads: Indices) -> bool:
         """Tell whether some of some threads are known to be here for some data."""
