@@ -148,5 +148,5 @@ def test_tables_of_any_length(entries: int) -> None:
 
 
 def test_conditions_take_no_index_that_is_data() -> None:
-    with pytest.raises(InputError, match="an index of A is data; in .requires. sizes"):
+    with pytest.raises(InputError, match=r"an index of A is data; in .requires. sizes"):
         gathered(requires=[*WITHIN, "A[I[i]] >= 0"])
