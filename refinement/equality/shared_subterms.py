@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from ..normal_forms.polynomials import ExpansionError
 from ..terms import operations
 from ..terms.domains import Domain, Rewriting
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, NORMAL_FORM, Operation
+from ..terms.store import CONSTANT, NORMAL_FORM, VECTOR, Operation
 from ..terms.traversal import by_operation, cone, operands
 from .instances_of_pairs import unequal_pairs
 
@@ -49,7 +50,7 @@ class SharedSubterms:
 
     def __init__(self, forms: NormalForms, unequal: Unequal) -> None:
         self._forms, self._store, self._unequal = forms, forms.store, unequal
-        self._infinite = _HasInfinities(forms.store)
+        self._infinite, self._computed = _HasInfinities(forms.store), _IsComputed(forms.store)
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
@@ -76,14 +77,14 @@ class SharedSubterms:
     def _sums(self, term: Ids) -> Ids | None:
         """Return the sums that a term depends on in several ways; None where they are not to be replaced.
 
-        Sums that are one real number may have been rounded to two, which an equality tells apart.
+        Sums that are one real number may have been rounded to two, which equalities and bits tell apart.
         """
         reached = cone(self._store, term, _MOST_TERMS)
         if reached is None:
             return None
         parents = np.zeros(len(self._store), dtype=np.int32)
         for operation, members in by_operation(self._store, reached):
-            if operations.equates_floats(operation):
+            if operations.equates_floats(operation) or self._reads_bits(operation, members):
                 return None
             for each in operands(self._store, operation, members):
                 np.add.at(parents, each.reshape(-1), 1)
@@ -92,12 +93,24 @@ class SharedSubterms:
         found = reached[is_sum & (parents[reached] > 1)]
         return found[~self._infinite.values(found)] if len(found) else found
 
+    def _reads_bits(self, operation: Operation, terms: Ids) -> bool:
+        """Tell whether terms of one operation depend on the bits of a float that is computed."""
+        if operation.name in (operations.SELECT, VECTOR):
+            return False
+        given = operands(self._store, operation, terms)
+        formats = [*operation.operands, *[None] * len(given)]  # what is put together is bits
+        read = [each for each, fmt in zip(given, formats, strict=False) if not isinstance(fmt, FloatFormat)]
+        return any(self._computed.values(each).any() for each in read)
+
     def _match(self, one: Ids, other: Ids, atoms: dict[int, int]) -> None:
-        """Add sums of both sides that are equal, with those that are already atoms in them replaced."""
+        """Add sums of both sides that are equal, with those that are already atoms in them replaced.
+
+        Of sums that one side has twice, rounded in two ways, none is: a comparison may tell them apart.
+        """
         numbers = [self._numbers(side[~np.isin(side, list(atoms))], atoms) for side in (one, other)]
         for number in numbers[0].keys() & numbers[1].keys():
-            for term in {*numbers[0][number], *numbers[1][number]}:
-                atoms[term] = number
+            if len(numbers[0][number]) == len(numbers[1][number]) == 1:
+                atoms[numbers[0][number][0]] = atoms[numbers[1][number][0]] = number
 
     def _numbers(self, terms: Ids, atoms: dict[int, int]) -> dict[int, list[int]]:
         """Return the sums by the numbers of their polynomials."""
@@ -128,6 +141,18 @@ class SharedSubterms:
 
 def _is_sum(operation: Operation) -> bool:
     return operation.name in _SUMS and isinstance(operation.result, FloatFormat)
+
+
+class _IsComputed(Domain):
+    """Whether a word is a float that is computed, or is chosen from such."""
+
+    dtype = bool
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        """Return whether results are floats, or of selects what is chosen from."""
+        if operation.name == operations.SELECT:
+            return given[1] | given[2]
+        return np.full(len(terms), isinstance(operation.result, FloatFormat))
 
 
 class _HasInfinities(Domain):

@@ -13,7 +13,7 @@ from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.evaluation import apply
 from mmaproof.refinement.terms.interning import Ids
 from mmaproof.refinement.terms.store import TermStore
-from mmaproof.spec.formats import F32
+from mmaproof.spec.formats import F32, S32
 
 COLUMNS, DEPTH = 6, 12
 SUM, PRODUCT = operations.fused(F32, (), (F32, F32)), operations.fused(F32, ((F32, F32),))
@@ -82,6 +82,30 @@ def test_an_equality_of_sums_that_were_rounded_in_two_ways_is_left() -> None:
     equal = apply(store, operations.compare(F32, "eq"), one, other)
     chosen = apply(store, operations.select(32), equal, apply(store, SUM, one, one), other)
     assert not shown(store, np.asarray(chosen), np.asarray(apply(store, SUM, other, other)))
+
+
+def test_a_comparison_of_sums_that_were_rounded_in_two_ways_is_left() -> None:
+    """``s > s'`` is false over the real numbers, and not always of what is computed."""
+    store = TermStore()
+    one, other = (accumulators(store, backwards=each)[0] for each in (False, True))
+    doubled = apply(store, SUM, one, other)
+    greater = apply(store, operations.compare(F32, "gt"), one, other)
+    chosen = apply(store, operations.select(32), greater, one, doubled)
+    assert not shown(store, np.asarray(chosen), np.asarray(doubled))
+
+
+def test_bits_of_sums_that_were_rounded_in_two_ways_are_left() -> None:
+    """Where the bits of ``s`` and ``s'`` are compared as integers."""
+    store = TermStore()
+    one, other = (accumulators(store, backwards=each)[0] for each in (False, True))
+    for relation, given in (("eq", (one, other)), ("lt", (one, other))):
+        equal = apply(store, operations.compare(S32, relation), *given)
+        doubled = apply(store, SUM, one, one)
+        chosen = apply(store, operations.select(32), equal, doubled, apply(store, SUM, other, doubled))
+        same = apply(store, operations.compare(S32, relation), other, other)
+        twice = apply(store, SUM, other, other)
+        wanted = apply(store, operations.select(32), same, twice, apply(store, SUM, other, twice))
+        assert not shown(store, np.asarray(chosen), np.asarray(wanted))
 
 
 def test_sums_with_infinite_constants_are_left() -> None:
