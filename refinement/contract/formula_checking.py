@@ -209,6 +209,7 @@ class _Checker:
 
     def _on_bits(self, node: Binary, known: set[str]) -> None:
         """Check a shift, a quotient, a rest or a mask of integers."""
+        self._number(node.left, known)
         if self.kinds.is_real(node.left):
             raise self.source.error(node.at, f"{node.operator} is for integers, and this is a real number")
         if not self.kinds.is_concrete(node.right):
@@ -216,7 +217,6 @@ class _Checker:
                 node.right.at,
                 f"behind {node.operator} stands what indices, sizes and given contents decide, never data",
             )
-        self._number(node.left, known)
         self._index(node.right, known)
 
     def _condition(self, node: Node, known: set[str]) -> None:
@@ -250,10 +250,10 @@ class _Checker:
         for index in node.indices:
             if self.kinds.is_concrete(index):
                 self._index(index, known)
-            elif self.kinds.is_real(index):
+                continue
+            self._number(index, known)
+            if self.kinds.is_real(index):
                 raise self.source.error(index.at, f"an index of {node.array} is an integer, no real number")
-            else:
-                self._number(index, known)
 
     def _summed(self, node: Reduction) -> set[str]:
         names: set[str] = set()

@@ -150,7 +150,7 @@ def test_given_contents_fill_the_array() -> None:
         ("B[k, j])", "B[k, j]", 42, "formula, column 35: expected ')' or ',', not the end"),
         ("B[k, j])", "Q[k, j])", 42, "unknown name Q; known: A, B, C"),
         ("B[k, j])", "B[k])", 42, "B has 2 axes, not 1"),
-        ("B[k, j])", "B[k, A[i, k]])", 42, "only sizes, indices, integer scalars"),
+        ("B[k, j])", "B[k, A[i, k]])", 42, "an index of B is an integer, no real number"),
         ("B[k, j])", "C[k, j])", 42, 'C has access "out"'),
         ("B[k, j])", "B[k, j]) + x", 42, "column 39: unknown name x"),
         ("B[k, j])", "B[k, j] % 2)", 42, "% is for integers, and this is a real number"),

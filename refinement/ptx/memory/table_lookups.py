@@ -176,11 +176,6 @@ def is_of_small_element(execution: Execution, terms: Ids) -> NDArray[np.bool_]:
     return np.asarray(found)
 
 
-def is_of_few_values(execution: Execution, terms: Ids) -> NDArray[np.bool_]:
-    """Tell which terms (n,) depend on data by one integer of few values."""
-    return is_of_small_element(execution, terms) | _enumerated_of(execution).are(terms)
-
-
 def _enumerated_of(execution: Execution) -> EnumeratedWords:
     found: EnumeratedWords = execution.state.setdefault("enumerated words", EnumeratedWords(execution.store))
     return found

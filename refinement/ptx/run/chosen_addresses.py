@@ -8,7 +8,7 @@ from ....spec.ptx.operands import Address, Register
 from ...analysis.origins import Origin, Origins
 from ...conditions.ite_constants import Parted, parted
 from ..idioms.branch_regions import LOADS
-from ..memory.table_lookups import functions_of, is_of_few_values
+from ..memory.table_lookups import functions_of, is_of_small_element
 from ..registers.threads import Indices
 from ..registers.values import KNOWN
 from ..state.execution import Execution
@@ -21,7 +21,7 @@ def chosen_base(
     """Return the register that an address is made of, and the threads whose address bits choose.
 
     Returns None where there are none. Bits that depend on scalars alone are cases, and undefined ones are no
-    choice; a load at a place that one integer of few values tells is a look-up in a table.
+    choice; a load at a place that one small element tells is a look-up in a table.
     """
     place = next((each for each in instruction.operands if isinstance(each, Address)), None)
     if place is None or not isinstance(place.base, Register):
@@ -32,7 +32,7 @@ def chosen_base(
     terms = held.terms[threads]
     data = np.flatnonzero(terms != KNOWN)
     if instruction.opcode in LOADS:
-        data = data[~is_of_few_values(execution, terms[data])]
+        data = data[~is_of_small_element(execution, terms[data])]
     if not len(data):
         return None
     found = parted(functions_of(execution), terms[data])

@@ -57,7 +57,7 @@ def test_a_place_outside_where_no_data_lead_is_not() -> None:
     assert found.verdict.value == "undecided"
 
 
-def test_many_places_are_unsupported() -> None:
+def test_many_places_are_those_of_an_integer() -> None:
     bits = "".join(
         f"setp.gt.f32 %p1, %A, 0f{0x3F800000 + step:08X}; selp.b32 %r1, 1, 0, %p1; add.u32 %r2, %r2, %r1;"
         for step in range(4)
@@ -65,5 +65,5 @@ def test_many_places_are_unsupported() -> None:
     body = f"mov.u32 %r2, 0; {bits} and.b32 %r2, %r2, 3; "
     body += "mad.wide.u32 %d1, %r2, 4, %at1; ld.global.f32 %C, [%d1];"
     found = result_of(body, "C[i] = B[i]", PICKED.arrays)
-    assert found.verdict.value == "unsupported"
-    assert "depends on data" in found.findings[0].message
+    assert found.verdict.value == "refuted"
+    assert "wrong-value" in {each.kind.value for each in found.findings}
