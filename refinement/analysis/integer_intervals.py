@@ -39,6 +39,11 @@ def _within(interval: Interval, fmt: IntegerFormat) -> NDArray[np.bool_]:
     return np.asarray(interval.within(fmt) & exact)
 
 
+def _is_of_integers(operation: Operation) -> bool:
+    """Tell whether an operation makes an integer of one: what a float's bits are is another number."""
+    return all(isinstance(fmt, IntegerFormat) for fmt in (operation.result, *operation.operands))
+
+
 def _saturated(interval: Interval, fmt: Format) -> Interval:
     """Return the numbers of a format next to those of an interval."""
     ends = full_range(fmt)
@@ -94,7 +99,7 @@ class Magnitudes(Domain):
                 return [(2, operation.operands[2])]
             case operations.EXTEND if fmt == operation.result:
                 return [(0, operation.operands[0])]
-            case operations.CONVERT if isinstance(operation.operands[0], IntegerFormat):
+            case operations.CONVERT if _is_of_integers(operation):
                 return [(0, operation.operands[0])]
             case operations.SELECT:
                 return [(1, fmt), (2, fmt)]

@@ -150,3 +150,11 @@ def test_tables_of_any_length(entries: int) -> None:
 def test_conditions_take_no_index_that_is_data() -> None:
     with pytest.raises(InputError, match=r"an index of A is data; in .requires. sizes"):
         gathered(requires=[*WITHIN, "A[I[i]] >= 0"])
+
+
+@pytest.mark.parametrize("conversion", ["cvt.rn.f32.s32", "cvt.rn.sat.f32.s32"])
+def test_the_bits_of_a_float_are_not_the_integer_that_it_was_made_of(conversion: str) -> None:
+    """Those of 1.0 are 0x3f800000: the place is far outside."""
+    body = f"{conversion} %f1, %I; mov.b32 %r2, %f1; add.s32 %r1, %r2, 0; max.s32 %r1, %r1, -1;"
+    found = gathered("%r1", before=body, formula="C[i] = A[I[i]]")
+    assert found in (Verdict.UNSUPPORTED, Verdict.REFUTED)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmaproof.refinement.analysis.enumerated_words import MOST, EnumeratedWords
+from mmaproof.refinement.analysis.integer_intervals import Magnitudes
 from mmaproof.refinement.terms import bit_slices, operations
 from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.refinement.terms.chosen_words import word_at
@@ -16,7 +17,8 @@ from mmaproof.refinement.terms.input_ends import Ends
 from mmaproof.refinement.terms.interning import Ids
 from mmaproof.refinement.terms.store import TermStore
 from mmaproof.refinement.terms.truth_tables import A, B
-from mmaproof.spec.formats import S32, U32
+from mmaproof.spec.formats import F32, S32, U32
+from mmaproof.spec.rounding import Rounding
 
 EACH = np.arange(3)
 Step = tuple[str, int]
@@ -115,3 +117,15 @@ def test_sums_of_two_indices_depend_on_both() -> None:
     both = apply(store, operations.ring(32, 0, 2), terms, np.roll(terms, 1))
     (found,) = EnumeratedWords(store).of(both)
     assert (found.integers == both).all() and len(found.codes) == 15
+
+
+@pytest.mark.parametrize("saturate", [False, True])
+def test_bits_of_a_float_have_not_the_range_of_the_integer_that_it_was_made_of(saturate: bool) -> None:
+    store, terms = bounded(0, 31)
+    conversion = operations.convert(F32, S32, Rounding.NEAREST_EVEN, saturate=saturate)
+    made = store.apply(conversion, terms)
+    low, high = Magnitudes(store).intervals(made, S32).T
+    bits = np.arange(32, dtype=np.float32).view(np.int32)
+    assert (low <= bits.min()).all() and (high >= bits.max()).all()
+    moved = apply(store, operations.ring(32, 0, 2), made, store.constants(EACH, 32))
+    assert not EnumeratedWords(store).are(moved).any()
