@@ -8,15 +8,14 @@ that may be.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.ptx.operands import Address, Register
-from ...analysis.enumerated_words import EnumeratedWords
+from ...analysis.enumerated_words import Enumerated, EnumeratedWords
 from ...terms.chosen_words import equal_to, word_at
-from ...terms.evaluation import Words, ones
+from ...terms.evaluation import ones
 from ...terms.interning import Ids
 from ...terms.value_tables import LeafFunctions
 from ..registers.dependence import require_known
@@ -34,27 +33,6 @@ WIDEST = 8
 
 _MOST_LOADED = 1 << 22
 """Words that are loaded by one instruction, at most."""
-
-
-class Entries(NamedTuple):
-    """Words of which data tell which one counts.
-
-    Attributes
-    ----------
-    members : array (n,)
-        Where they are among the active threads.
-    keys : int32 array (n,)
-        Terms that tell it.
-    codes : uint64 array (E,)
-        What the terms may be.
-    words : uint64 array (n, E)
-        The word for each.
-    """
-
-    members: Indices
-    keys: Ids
-    codes: Words
-    words: Words
 
 
 def load_found(
@@ -77,17 +55,19 @@ def load_found(
         return load(execution, space, addresses(execution, place, active), size, count, active)
     words = np.zeros((len(active), count), dtype=np.int32)
     known, told = places_by_data(execution, place, active)
-    words[known.members] = load(execution, space, known.words[:, 0], size, count, active[known.members])
+    words[known.places] = load(execution, space, known.words[:, 0], size, count, active[known.places])
     for found in told:
         at = found.words
         if at.size * count > _MOST_LOADED:
             execution.unsupported(f"{at.size * count} words that data may lead to; at most {_MOST_LOADED}")
-        each = _loaded(execution, space, found, active[found.members], size, count)
-        words[found.members] = word_at(execution.store, found.keys, found.codes, each)
+        each = _loaded(execution, space, found, active[found.places], size, count)
+        words[found.places] = word_at(execution.store, found.integers, found.codes, each)
     return words
 
 
-def _loaded(execution: Execution, space: str, found: Entries, threads: Indices, size: int, count: int) -> Ids:
+def _loaded(
+    execution: Execution, space: str, found: Enumerated, threads: Indices, size: int, count: int
+) -> Ids:
     """Return the words (n, E, count) at all places that data may lead threads (n,) to.
 
     What is wrong with one is reported as on a way of a branch, which data may not lead to.
@@ -99,7 +79,7 @@ def _loaded(execution: Execution, space: str, found: Entries, threads: Indices, 
         return words.reshape(*at.shape, count)
     columns = []
     for code, place in zip(found.codes, at.T, strict=True):
-        holds = of_terms(execution.store, equal_to(execution.store, found.keys, code), 1)
+        holds = of_terms(execution.store, equal_to(execution.store, found.integers, code), 1)
         with execution.on_condition(holds, threads):
             columns.append(load(execution, space, place, size, count, threads))
     return np.stack(columns, axis=1)
@@ -107,7 +87,7 @@ def _loaded(execution: Execution, space: str, found: Entries, threads: Indices, 
 
 def places_by_data(
     execution: Execution, place: Operand, active: Indices
-) -> tuple[Entries, Iterator[Entries]]:
+) -> tuple[Enumerated, Iterator[Enumerated]]:
     """Return the addresses of active threads that are known, and those that data tell.
 
     Raises
@@ -121,7 +101,7 @@ def places_by_data(
     assert value.terms is not None
     members = np.flatnonzero(value.terms == KNOWN)
     at = value.numbers[members, None] + offset & ones(width)
-    known = Entries(members, value.terms[members], np.zeros(1, dtype=np.uint64), at)
+    known = Enumerated(members, value.terms[members], np.zeros(1, dtype=np.uint64), at)
     told = possible_values(execution, value, f"the address {place.base}")
     return known, (each._replace(words=each.words + offset & ones(width)) for each in told)
 
@@ -134,7 +114,7 @@ def is_found_by_data(execution: Execution, place: Operand, active: Indices) -> b
     return terms is not None and not (terms == KNOWN).all()
 
 
-def possible_values(execution: Execution, value: Value, what: str) -> Iterator[Entries]:
+def possible_values(execution: Execution, value: Value, what: str) -> Iterator[Enumerated]:
     """Yield what members of a value may be, where data tell.
 
     Members that are known are left out.
@@ -156,10 +136,10 @@ def possible_values(execution: Execution, value: Value, what: str) -> Iterator[E
         some = np.flatnonzero(shapes == shape)
         one = int(terms[some[0]])
         codes = np.unique(functions.all_values(one, int(leaves[some[0]]), numbers_only=False))
-        yield Entries(some, terms[some], codes, np.broadcast_to(codes, (len(some), len(codes))))
+        yield Enumerated(some, terms[some], codes, np.broadcast_to(codes, (len(some), len(codes))))
     members = np.flatnonzero(few)
     for found in enumerated.of(terms[members]):
-        yield Entries(members[found.places], found.integers, found.codes, found.words)
+        yield Enumerated(members[found.places], found.integers, found.codes, found.words)
 
 
 def functions_of(execution: Execution) -> LeafFunctions:

@@ -221,12 +221,12 @@ def _by_data(
     store, width = execution.store, TYPE_BITS[kind]
     nothing = store.constants(_NEUTRAL[name] & (1 << width) - 1, width)
     known, told = places_by_data(execution, place, active)
-    if len(known.members):
-        yield known.members, known.words[:, 0], added[:, known.members]
+    if len(known.places):
+        yield known.places, known.words[:, 0], added[:, known.places]
     for found in told:
-        members = np.repeat(found.members, len(found.codes))
+        members = np.repeat(found.places, len(found.codes))
         words = [
-            chosen(store, equal_to(store, found.keys, code), added[:, found.members], nothing)
+            chosen(store, equal_to(store, found.integers, code), added[:, found.places], nothing)
             for code in found.codes
         ]
         yield members, found.words.reshape(-1), np.stack(words, axis=-1).reshape(len(added), -1)
