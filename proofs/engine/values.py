@@ -7,6 +7,7 @@ specification's encodings in numpy.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
@@ -215,10 +216,15 @@ def format_of(rule: Rule) -> str:
 
 
 def points(rule: Rule, variables: tuple[str, ...]) -> Iterator[Mapping[str, str]]:
-    """Yield values of a rule's variables: those that it names, and others."""
+    """Yield values of a rule's variables: those that it names, and others.
+
+    An integer is also tried at the constants that the rule compares with.
+    """
     if rule.fails:
         yield rule.fails
     known = _POINTS.get(rule.theory, _POINTS[Theory.REAL])
+    if rule.theory is Theory.INTEGERS:
+        known = tuple(dict.fromkeys((*re.findall(r"\b\d+\b", f"{rule.left} {rule.right}"), *known)))
     most = max(2, int(_MOST_POINTS ** (1 / max(1, len(variables)))))
     for values in product(known[:most], repeat=len(variables)):
         yield dict(zip(variables, values, strict=True))
