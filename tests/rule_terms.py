@@ -258,7 +258,7 @@ class RuleTerms:
 
         negate = self._applied(operations.negate(real))
         add = self._applied(operations.fused(real, (), (real, real)))
-        unary = ("ex2", "lg2", "rcp", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos")
+        unary = ("ex2", "lg2", "rcp", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", *operations.INTEGRAL)
         return {
             **self._ordered(real),
             "number": Fraction,

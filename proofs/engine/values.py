@@ -56,6 +56,13 @@ def _lg2(x: Any) -> Any:
     return x.log() / arb.const_log2()
 
 
+def _rounded(x: Any) -> Any:
+    """Return the nearest integer, of two the even one."""
+    above = (x + arb(1) / 2).floor()
+    is_tie = _REALS["=="](above - x, arb(1) / 2)
+    return 2 * (above / 2).floor() if is_tie else above
+
+
 _REALS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -69,6 +76,8 @@ _REALS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "max": lambda x, y: x.max(y), "min": lambda x, y: x.min(y),
         "ex2": _exp2, "lg2": _lg2, "rcp": lambda x: 1 / x, "sqrt": lambda x: x.sqrt(),
         "rsqrt": lambda x: x.rsqrt(), "tanh": lambda x: x.tanh(), "erf": lambda x: x.erf(),
+        "floor": lambda x: x.floor(), "ceil": lambda x: x.ceil(), "rint": _rounded,
+        "trunc": lambda x: x.floor() if _REALS[">="](x, 0) else x.ceil(),
         "sin": lambda x: x.sin(), "cos": lambda x: x.cos(),
         "sigmoid": lambda x: 1 / (1 + (-x).exp()),
     }

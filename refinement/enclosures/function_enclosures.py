@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...spec.formats import F32
-from ..analysis.approximations import documented_error
+from ..analysis.approximations import REACH, documented_error
 from ..terms.evaluation import FUNCTIONS
 from .affine_numbers import Affine, Reals, Truths, curved, disturbed, settled
+from .float_arithmetic import product
 from .float_enclosures import Floats, floats, flushed
 
 _EVALUATED = 2.0**-44
@@ -115,10 +116,19 @@ _CURVES: Mapping[str, tuple[Curve, bool]] = MappingProxyType(
 
 KNOWN = frozenset(_CURVES)
 
+_SUBNORMAL = 2.0**-147
+"""By how much a subnormal result may be off: relative errors are those of normal ones."""
+
+_OF_RECIPROCALS = 1 << 32
+"""What is added to the symbol of a quotient's error for that of the divisor's reciprocal."""
+
+_LARGEST = (2 - 2.0**-23) * 2.0**127
+"""The largest number of f32."""
+
 _POSITIVE = ("ex2", "sqrt", "rsqrt")
 
 
-def function_of(name: str, argument: Floats, symbol: int) -> Floats:
+def function_of(name: str, argument: Floats, symbol: int, *, overflows: bool = True) -> Floats:
     """Return what hardware gives for a function, as documented.
 
     Parameters
@@ -129,6 +139,8 @@ def function_of(name: str, argument: Floats, symbol: int) -> Floats:
         What it is of.
     symbol : int
         That of the errors.
+    overflows : bool
+        Whether numbers that f32 does not have are infinite.
     """
     stem, flush = name.partition(".")[0], name.endswith(".ftz")
     argument = flushed(argument) if flush else argument
@@ -140,8 +152,10 @@ def function_of(name: str, argument: Floats, symbol: int) -> Floats:
         low, high = ends if grows else ends[::-1]
         if stem == "tanh":
             low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)
-        errors = [_off(name, each, form) for each in (low, high)]
+        errors = [_off(name, each, form.magnitude) for each in (low, high)]
         low, high, error = low - errors[0], high + errors[1], np.maximum(*errors)
+        if overflows:
+            low, high = _overflowed(low, _LARGEST), _overflowed(high, np.inf)
         exact = parabola(curve, form)
         unknown = apart | np.isnan(low) | np.isnan(high)
         found = disturbed(
@@ -159,10 +173,50 @@ def function_of(name: str, argument: Floats, symbol: int) -> Floats:
     return flushed(result) if flush else result
 
 
-def _off(name: str, results: Reals, argument: Affine) -> Reals:
+def quotient_of(name: str, dividend: Floats, divisor: Floats, symbol: int) -> Floats:
+    """Return what hardware gives for an approximate quotient, as documented.
+
+    Parameters
+    ----------
+    name : str
+        As PTX spells it: ``div.approx``.
+    dividend, divisor : Floats
+        What is divided, and by what.
+    symbol : int
+        That of the errors.
+    """
+    flush = name.endswith(".ftz")
+    if flush:
+        dividend, divisor = flushed(dividend), flushed(divisor)
+    exact = product(dividend, function_of("rcp.approx", divisor, symbol + _OF_RECIPROCALS, overflows=False))
+    size, largest = exact.form.magnitude, dividend.form.magnitude
+    with np.errstate(all="ignore"):
+        far = divisor.form.magnitude > REACH  # there div.approx is 0, or NaN
+        error = _off(name, size, np.minimum(divisor.form.magnitude, REACH))
+        error += np.where(far, largest / REACH, 0.0)
+        error = np.where(np.isfinite(error), error, np.inf)
+        found = disturbed(exact.form, symbol, error)
+        low, high = _overflowed(found.low - error, _LARGEST), _overflowed(found.high + error, np.inf)
+    lost = ~np.isfinite(error)
+    low, high = np.where(lost, -np.inf, low), np.where(lost, np.inf, high)
+    off = np.where(np.isinf(low) | np.isinf(high), np.inf, found.off)
+    form = settled(found._replace(low=low, high=high, off=off))
+    signs = exact.negative | lost, exact.positive | lost
+    result = floats(form, *signs, exact.nan | lost | (far & np.isinf(largest)), exact.number | lost)
+    return flushed(result) if flush else result
+
+
+def _overflowed(ends: Reals, beyond: float) -> Reals:
+    """Return ends of ranges, infinite where f32 overflows, and `beyond` where it may."""
+    sizes = np.abs(ends)
+    found = np.where(sizes >= 2.0**128, np.inf, np.where(sizes > _LARGEST, beyond, sizes))
+    return np.asarray(np.copysign(found, ends))
+
+
+def _off(name: str, results: Reals, arguments: Reals) -> Reals:
     """Return how far results may be off, as documented and as they are computed here; 0 of infinite ones."""
     sizes = np.abs(results)
-    error = documented_error(name, F32, sizes, argument.magnitude) + _EVALUATED * sizes
+    error = documented_error(name, F32, sizes, arguments) + _EVALUATED * sizes + _SUBNORMAL
     return np.asarray(np.where(np.isinf(sizes), 0.0, error))
 
 

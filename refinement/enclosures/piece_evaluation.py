@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...spec.errors import UnsupportedError
 from ...spec.formats import F32, Format, IntegerFormat
 from ...spec.rounding import Rounding
+from ..analysis.approximations import relative_error
 from ..terms import operations
 from ..terms.evaluation import WHOLE
 from ..terms.interning import Ids
@@ -36,7 +37,7 @@ from .float_enclosures import (
     select_words,
     words_of,
 )
-from .function_enclosures import KNOWN, function_of, whole_numbers
+from .function_enclosures import KNOWN, function_of, quotient_of, whole_numbers
 from .word_arithmetic import May, compared, field, possible_bits, signed_numbers, word_product, word_sum
 
 Words = NDArray[np.uint64]
@@ -208,6 +209,8 @@ def _function(q: PieceEvaluation, operation: Operation, arguments: Sequence[int]
     if name in operations.INTEGRAL:
         value = q.floats(arguments[0])
         return floats(whole_numbers(name, value.form), *value[1:])
+    if name.partition(".")[0] == "div" and relative_error(name, F32) is not None:
+        return quotient_of(name, *(q.floats(each) for each in arguments), symbol)
     if name.partition(".")[0] not in KNOWN or len(arguments) != 1:
         raise UnsupportedError(f"{operation} is not enclosed")
     return function_of(name, q.floats(arguments[0]), symbol)

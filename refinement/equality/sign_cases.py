@@ -279,9 +279,9 @@ class SignCases:
 
     def _function(self, operation: Operation, term: int) -> int | None:
         """Return the known function that a term is, where a library writes it out."""
-        if operation.result.bits != F32.bits or operation.name != operations.SELECT:
+        if operation.result.bits != F32.bits or operation.name not in (operations.SELECT, operations.FUSED):
             return None
-        (found,) = self._forms.software.equal(np.array([term], dtype=np.int32), F32).tolist()
+        (found,) = self._forms.written_out(np.array([term], dtype=np.int32), F32).tolist()
         return None if found < 0 else int(found)
 
 

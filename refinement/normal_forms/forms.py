@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..analysis.overflow import Overflows
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.nested_operations import NestedOperations
-from ..terms.store import INPUT, NORMAL_FORM, Operation, TermStore, is_raw
+from ..terms.store import CONCATENATION, INPUT, NORMAL_FORM, Operation, TermStore, is_raw
 from ..terms.traversal import by_operation
 from .aligned_dot_products import FactoredProducts
 from .bit_products import BitProducts
@@ -377,10 +378,40 @@ class NormalForms:
 
     def _is_whole(self, quantities: Quantities) -> bool:
         """Tell whether some quantities of one kind may have a normal form although they split."""
-        return self._sums.may_be(quantities) or bool(self._functions.of_integers(quantities).any())
+        if self._sums.may_be(quantities) or bool(self._functions.of_integers(quantities).any()):
+            return True
+        return bool((self._products_written_out(quantities) >= 0).any())
+
+    def written_out(self, terms: Ids, fmt: Format) -> Ids:
+        """Return the functions that terms (n,) of one operation are, read in a format; -1 of others.
+
+        A product with a power of two that is made of bits has an exponent that is known: it is none.
+        """
+        plain = self.software.scaled_by_bits(terms, fmt)
+        for place in np.flatnonzero(plain):
+            factors = self.store.arguments(terms[place : place + 1])[0, :2]
+            of_bits = factors[self.store.are(CONCATENATION, factors)]
+            plain[place] = all(self._bits.equal(each.reshape(1), fmt)[0] >= 0 for each in of_bits)
+        found = np.full(len(terms), ABSENT, dtype=np.int32)
+        if not plain.all():
+            found[~plain] = self.software.equal(terms[~plain], fmt)
+        return found
+
+    def _products_written_out(self, quantities: Quantities) -> Ids:
+        """Return the functions that quantities (n,) of one kind are if they are products; else -1."""
+        terms, fmt = self.quantifier.terms(quantities), self.quantifier.format(int(quantities[0]))
+        if not self.software.scaled_by_bits(terms, fmt).any():
+            return np.full(len(terms), ABSENT, dtype=np.int32)
+        return self.written_out(terms, fmt)
 
     # -- what does not split
     def _normalise(self, quantities: Quantities) -> Groups:
+        written = self._products_written_out(quantities)
+        if (written >= 0).any():
+            members, others = np.flatnonzero(written >= 0), np.flatnonzero(written < 0)
+            fmt = self.quantifier.format(int(quantities[0]))
+            found: Groups = [(members, [Piece(1, (self.quantifier.read(written[members], fmt),))])]
+            return found + self._split(others, quantities) if len(others) else found
         alone, sums = self._functions.of_integers(quantities), self._sums.may_be(quantities)
         if not alone.any():
             return self._sums.of(quantities, self._unsplit) if sums else self._unsplit(quantities)
@@ -401,7 +432,7 @@ class NormalForms:
             ]
         found: Groups = []
         same = self._idle.equal(terms, fmt)
-        written = np.maximum(self.software.equal(terms, fmt), self._bits.equal(terms, fmt))
+        written = np.maximum(self.written_out(terms, fmt), self._bits.equal(terms, fmt))
         same = np.where((same == ABSENT) & (written >= 0), self.quantifier.read(written, fmt), same)
         settled = same != ABSENT
         if settled.any():
@@ -435,22 +466,24 @@ class NormalForms:
         return found
 
     def _turned(self, terms: Ids, fmt: Format) -> tuple[NDArray[np.intp], Groups] | None:
-        """Write odd and even functions (n,) of polynomials that begin with a minus as those of the opposites.
+        """Write functions (n,) of polynomials that begin with a minus as those of the opposites.
 
-        Returns which functions are left, and the expansions of the others; None where no function is odd
-        or even.
+        Returns which functions are left, and the expansions of the others; None where no function has a
+        symmetry.
         """
         operation = self.store.operation(int(terms[0]))
-        sign = SYMMETRIES.get(stem(operation)) if operation.name == operations.FUNCTION else None
-        if sign is None or fmt != operation.result:
+        name = stem(operation) if operation.name == operations.FUNCTION else ""
+        if name not in SYMMETRIES or fmt != operation.result:
             return None
+        sign, function = SYMMETRIES[name]
         (source,) = operation.operands
         arguments = self.store.arguments(terms)[:, 0]
         polynomials = self.polynomials(arguments, source)
         owners, first = np.unique(polynomials.owners, return_index=True)
         negative = owners[np.asarray(polynomials.coefficients[first] < 0, dtype=bool)]
         opposites = self.store.apply(operations.negate(source), arguments[negative])
-        turned = self.store.apply(operation, opposites)
+        opposite = replace(operation, attribute=str(operation.attribute).replace(name, function, 1))
+        turned = self.store.apply(opposite, opposites)
         groups = [(negative, [Piece(sign, (self.quantifier.read(turned, fmt),))])] if len(negative) else []
         return np.setdiff1d(np.arange(len(terms)), negative), groups
 

@@ -36,6 +36,10 @@ OF_APPLICATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "tanh": ("tanh(x) * (ex2(2 * (log2_of_e * x)) + 1) == ex2(2 * (log2_of_e * x)) - 1",),
         "sigmoid": ("sigmoid(x) * (ex2(0 - log2_of_e * x) + 1) == 1",),
         "erf": ("erf(0 - x) == 0 - erf(x)", "x <= 0 or erf(x) > 0"),
+        "floor": ("floor(0 - x) == 0 - ceil(x)",),
+        "ceil": ("ceil(0 - x) == 0 - floor(x)",),
+        "rint": ("rint(0 - x) == 0 - rint(x)",),
+        "trunc": ("trunc(0 - x) == 0 - trunc(x)",),
         "sin": ("sin(0 - x) == 0 - sin(x)",),
         "cos": ("cos(0 - x) == cos(x)",),
     }

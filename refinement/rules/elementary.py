@@ -26,21 +26,23 @@ def _rule(
     )
 
 
-ODD = tuple(
-    _rule(f"{name}-is-odd", f"{name}(-x)", f"-{name}(x)", "normal_forms.forms:NormalForms._turned", by=by,
-          source=source)
-    for name, by, source in (
-        ("tanh", ("integer()", "sum(2 * (log2_of_e * x), 0 - 2 * (log2_of_e * x))"), Source.DERIVATION),
-        ("erf", (), Source.AXIOM),
-        ("sin", (), Source.AXIOM),
-    )
-)  # fmt: skip
-"""Functions whose sign turns with their argument's."""
+_ODD = {
+    "tanh": ("integer()", "sum(2 * (log2_of_e * x), 0 - 2 * (log2_of_e * x))"),
+    "erf": (), "sin": (), "rint": (), "trunc": (),
+}  # fmt: skip
+_TURNED = "normal_forms.forms:NormalForms._turned"
 
-EVEN = (
-    _rule("cos-is-even", "cos(-x)", "cos(x)", "normal_forms.forms:NormalForms._turned", source=Source.AXIOM),
-)
-"""Functions that do not depend on the sign of their argument."""
+SYMMETRIES = (
+    *(
+        _rule(f"{name}-is-odd", f"{name}(-x)", f"-{name}(x)", _TURNED, by=by,
+              source=Source.DERIVATION if by else Source.AXIOM)
+        for name, by in _ODD.items()
+    ),
+    _rule("floor-of-opposite", "floor(-x)", "-ceil(x)", _TURNED, source=Source.AXIOM),
+    _rule("ceil-of-opposite", "ceil(-x)", "-floor(x)", _TURNED, source=Source.AXIOM),
+    _rule("cos-is-even", "cos(-x)", "cos(x)", _TURNED, source=Source.AXIOM),
+)  # fmt: skip
+"""Functions of opposites: ``f(-x)`` is ``g(x)`` or ``-g(x)``."""
 
 POWERS = (
     _rule(
@@ -196,4 +198,4 @@ MASKS = (
 )  # fmt: skip
 """What is no equation: where a verdict rests on it, it says so."""
 
-RULES = (*ODD, *EVEN, *POWERS, *LOGARITHMS, *RECIPROCALS, *ROOTS, *MASKS)
+RULES = (*SYMMETRIES, *POWERS, *LOGARITHMS, *RECIPROCALS, *ROOTS, *MASKS)

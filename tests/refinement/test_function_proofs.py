@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mmaproof.refinement.enclosures.affine_numbers import Affine
-from mmaproof.refinement.enclosures.function_enclosures import parabola
+from mmaproof.refinement.enclosures.float_arithmetic import sum_of
+from mmaproof.refinement.enclosures.float_enclosures import floats_of, negated
+from mmaproof.refinement.enclosures.function_enclosures import function_of, parabola, quotient_of
 from mmaproof.refinement.enclosures.piece_evaluation import PieceEvaluation
 from mmaproof.refinement.normal_forms.functions import libm_idioms
 from mmaproof.refinement.normal_forms.functions.library_functions import FUNCTIONS, LibraryFunction, powers
 from mmaproof.refinement.normal_forms.functions.library_functions import exponential as of_base
 
 from ..elementwise_kernels import result_of
-from .test_software_functions import ARRAYS, EXP, LOG2, TANH
+from .test_software_functions import ARRAYS, EXP, LOG2, SINH, TANH
 
 SQUARE = "mul.f32 %C, %A, %A;"
 
@@ -105,7 +107,7 @@ Case = tuple[Any, int, int, Callable[[NDArray[np.uint64]], NDArray[np.float64]]]
 
 @pytest.fixture(scope="module")
 def written() -> list[Case]:
-    """The terms that are tried in three kernels."""
+    """The terms that are tried in some kernels."""
     found: list[Case] = []
 
     def caught(
@@ -115,10 +117,15 @@ def written() -> list[Case]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(libm_idioms, "proved", caught)
-        for body, formula in ((TANH, "tanh(A[i])"), (LOG2, "log2(A[i])"), (EXP, "exp(A[i])")):
+        for body, formula in (
+            (TANH, "tanh(A[i])"),
+            (LOG2, "log2(A[i])"),
+            (EXP, "exp(A[i])"),
+            (SINH, "(exp(A[i]) - exp(-A[i])) / 2"),
+        ):
             zero = "setp.eq.f32 %p6, %A, 0f00000000; selp.f32 %C, 0f3F800000, %C, %p6;" if body is EXP else ""
             result_of(body + zero, f"C[i] = {formula}", ARRAYS)
-    assert len(found) >= 3
+    assert len(found) >= 4
     return found
 
 
@@ -144,6 +151,46 @@ def test_what_is_computed_lies_in_the_enclosure(written: list[Case], seed: int) 
         moved = form.middle + form.line * line + form.parts.get(-1, 0.0) * line**2
         others = sum((abs(part) for symbol, part in form.parts.items() if symbol > 0), form.off)
         assert (np.abs(values - moved) <= others + 2.0**-149)[~nan & np.isfinite(values)].all()
+
+
+@pytest.mark.parametrize("name", ["div.approx", "div.approx.ftz", "div.full", "div.rn"])
+def test_a_quotient_lies_in_its_enclosure(name: str) -> None:
+    random = np.random.default_rng(5)
+    words = random.integers(0, 1 << 32, (2, 20_000), dtype=np.uint64)
+    words[1, ::4] = (words[1, ::4] & 0x80FFFFFF) | 0x7E000000  # divisors where div.approx is 0
+    last = words | (np.uint64(1) << random.integers(0, 23, words.shape, dtype=np.uint64)) - np.uint64(1)
+    first = words & ~(words ^ last)
+    pieces = [floats_of(_words_between(low, high)) for low, high in zip(first, last, strict=True)]
+    found = quotient_of(name, *pieces, 7)
+    one, other = words.astype(np.uint32).view(np.float32)
+    if name.endswith(".ftz"):
+        one, other = (np.where(np.abs(each) < 2.0**-126, np.copysign(0, each), each) for each in (one, other))
+    with np.errstate(all="ignore"):
+        values = (one / other).astype(np.float64)
+        if "approx" in name:
+            zero = (np.abs(other) > 2.0**126) & np.isfinite(other)
+            values = np.where(zero, np.where(np.isinf(one), np.nan, 0.0), values)
+        if name.endswith(".ftz"):
+            values = np.where(np.abs(values) < 2.0**-126, 0.0, values)
+    nan = np.isnan(values)
+    assert found.nan[nan].all() and found.number[~nan].all()
+    assert ((found.low <= values) & (values <= found.high))[~nan].all()
+    assert np.isfinite(found.form.off[~nan & (np.abs(values) > 1) & (np.abs(values) < 2)]).mean() > 0.9
+
+
+def _words_between(first: NDArray[np.uint64], last: NDArray[np.uint64]) -> Affine:
+    low, high = first.astype(np.float64), last.astype(np.float64)
+    half = (high - low) / 2
+    return Affine(low + half, {0: half}, np.zeros(len(low)), low, high)
+
+
+def test_what_overflows_is_infinite() -> None:
+    """``ex2(x) - ex2(x)`` is NaN where its terms are greater than all numbers of f32."""
+    at = floats_of(_words_between(*np.array([[0x43480000], [0x43480001]], dtype=np.uint64)))  # 200
+    power = function_of("ex2.approx", at, 3)
+    assert (power.low == np.inf).all() and sum_of(power, negated(power)).nan.all()
+    tiny = floats_of(_words_between(*np.array([[1], [2]], dtype=np.uint64)))
+    assert (function_of("rcp.approx", tiny, 3).high == np.inf).all()
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,30 @@ fma.rn.f32 %f3, %A, 0f3FB8AA3B, %f2; fma.rn.f32 %f3, %A, 0f32A57060, %f3; mov.b3
 shl.b32 %r0, %r0, 23; mov.b32 %f4, %r0; ex2.approx.ftz.f32 %f5, %f3; mul.f32 %C, %f5, %f4;"""
 """The exponential of the device library: of the integer part by the bits of an exponent."""
 
+NEGATED_LOG = LOG2.replace("selp.f32 %C, 0fFF800000, %f7, %p2", (
+    "mul.f32 %f7, %f7, 0f3F317218; neg.f32 %f7, %f7; selp.f32 %C, 0f7F800000, %f7, %p2"
+))  # fmt: skip
+"""A logarithm negated before what is chosen for 0."""
+
+QUARTER = """abs.f32 %f0, %A; mul.rn.f32 %f1, %f0, 0f3FB8AA3B; cvt.rzi.f32.f32 %f2, %f1; abs.f32 %f3, %f2;
+setp.gt.f32 %p1, %f3, 0f42FC0000; mov.f32 %f4, 0f42FC0000; copysign.f32 %f5, %f2, %f4;
+selp.f32 %f6, %f5, %f2, %p1; fma.rn.f32 %f7, %f6, 0fBF317218, %f0; fma.rn.f32 %f7, %f6, 0f3102E308, %f7;
+mul.f32 %f7, %f7, 0f3FB8AA3B; add.f32 %f8, %f6, 0f4B40007D; mov.b32 %r0, %f8; shl.b32 %r0, %r0, 23;
+mov.b32 %f9, %r0; ex2.approx.ftz.f32 %f10, %f7; mul.f32 %f9, %f10, %f9;"""
+"""The fourth part of an exponential of a magnitude, a product with a power that is made of bits."""
+
+COSH = QUARTER + "div.approx.ftz.f32 %f0, 0f3E000000, %f9; fma.rn.f32 %C, 0f40000000, %f9, %f0;"
+"""The hyperbolic cosine of the device library."""
+
+SINH = (
+    QUARTER
+    + """div.approx.ftz.f32 %f0, 0fBE000000, %f9; fma.rn.f32 %f0, 0f40000000, %f9, %f0;
+mul.f32 %f1, %A, %A; fma.rn.f32 %f2, 0f363D0ADA, %f1, 0f394FFF49; fma.rn.f32 %f2, %f2, %f1, 0f3C08889A;
+fma.rn.f32 %f2, %f2, %f1, 0f3E2AAAAB; mul.f32 %f2, %f1, %f2; fma.rn.f32 %f2, %f2, %A, %A; abs.f32 %f3, %A;
+setp.ge.f32 %p2, %f3, 0f3F800000; copysign.f32 %f4, %A, %f0; selp.f32 %C, %f4, %f2, %p2;"""
+)
+"""The hyperbolic sine of the device library."""
+
 ARRAYS = {"A": "f32", "C": "f32 out"}
 
 
@@ -46,6 +70,9 @@ ARRAYS = {"A": "f32", "C": "f32 out"}
         (LOG2 + "mul.f32 %C, %C, 0f3F317218;", "C[i] = log(A[i])", "log2"),
         (TANH, "C[i] = tanh(A[i])", "tanh"),
         (TANH, "C[i] = 1 - 2 / (exp(2 * A[i]) + 1)", "tanh"),
+        (NEGATED_LOG, "C[i] = -log(A[i])", "-1 * (log)"),
+        (COSH, "C[i] = (exp(A[i]) + exp(-A[i])) / 2", "0.25 * (exp)"),
+        (SINH, "C[i] = (exp(A[i]) - exp(-A[i])) / 2", "(exp(x) - exp(-x)) / 2"),
     ],
 )
 def test_a_function_that_is_written_out_is_that_function(body: str, formula: str, name: str) -> None:
@@ -66,6 +93,17 @@ def test_a_function_that_is_written_out_is_that_function(body: str, formula: str
         (TANH, "C[i] = tanh(A[i])", "0f3F19999A", "0f3F99999A"),  # up to where there is a polynomial
         (TANH, "C[i] = tanh(A[i])", "and.b32 %r1, %r1, -2147483648", "and.b32 %r1, %r1, 0"),  # the sign
         (TANH, "C[i] = tanh(2 * A[i])", "", ""),
+        (NEGATED_LOG, "C[i] = log(A[i])", "", ""),
+        (NEGATED_LOG, "C[i] = -log(A[i])", "0f7F800000, %f7, %p2", "0fFF800000, %f7, %p2"),
+        (NEGATED_LOG, "C[i] = -log(A[i])", "0f3F317218", "0f3F317318"),
+        (COSH, "C[i] = (exp(A[i]) + exp(-A[i])) / 2", "0f3E000000", "0f3E800000"),
+        (COSH, "C[i] = (exp(A[i]) + exp(-A[i])) / 2", "0f4B40007D", "0f4B40007E"),
+        (COSH, "C[i] = (exp(A[i]) + exp(-A[i])) / 2", "0fBF317218", "0fBF317200"),
+        (COSH, "C[i] = (exp(A[i]) + exp(-A[i])) / 2", "abs.f32 %f0, %A", "mov.f32 %f0, %A"),
+        (COSH, "C[i] = (exp(A[i]) + exp(-A[i])) / 2", "mov.f32 %f4, 0f42FC0000", "mov.f32 %f4, 0f42C00000"),
+        (SINH, "C[i] = (exp(A[i]) - exp(-A[i])) / 2", "0f3F800000", "0f40400000"),
+        (SINH, "C[i] = (exp(A[i]) - exp(-A[i])) / 2", "copysign.f32 %f4, %A, %f0", "mov.f32 %f4, %f0"),
+        (SINH, "C[i] = (exp(A[i]) + exp(-A[i])) / 2", "", ""),
     ],
 )
 def test_another_function_is_not(body: str, formula: str, old: str, new: str) -> None:
@@ -134,7 +172,7 @@ def test_a_power_put_together_from_bits_is_one_whatever_is_tried(formula: str, m
         ("%r0, 23", "%r0, 22"),
         ("0fCB40007F", "0fCB40007E"),  # what is subtracted again
         ("0f437C0000", "0f43FC0000"),  # as far as exponents overflow
-        ("0f4B400001", "0f4B400000"),  # the least has the bits of 0
+        ("0f4B400001", "0f4B3FFFFF"),  # the least has the bits of minus infinity
         ("0f4B400001", "0f4AC00001"),  # sums that are no integers
         ("cvt.sat.f32.f32 %f0, %f0;", ""),
         ("0f3FB8AA3B", "0f3FB8AA3C"),
@@ -155,6 +193,16 @@ def test_functions_of_opposites_are_opposites_or_the_same(function: str, even: b
     assert result_of(body, f"C[i] = {sign}{function}(A[i])", ARRAYS).verdict == "verified"
     sign = "-" if even else ""
     assert result_of(body, f"C[i] = {sign}{function}(A[i])", ARRAYS).verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("rounded", "of_opposite"), [("rni", "rint"), ("rzi", "trunc"), ("rmi", "ceil"), ("rpi", "floor")]
+)
+def test_rounded_opposites_are_opposites_rounded(rounded: str, of_opposite: str) -> None:
+    body = f"neg.f32 %f0, %A; cvt.{rounded}.f32.f32 %f0, %f0; neg.f32 %C, %f0;"
+    for name in ("rint", "trunc", "ceil", "floor"):
+        verdict = result_of(body, f"C[i] = {name}(A[i])", ARRAYS).verdict
+        assert verdict == ("verified" if name == of_opposite else "refuted")
 
 
 def test_the_logarithm_of_a_quotient_of_positive_numbers_is_a_difference() -> None:

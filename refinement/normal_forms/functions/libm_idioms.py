@@ -34,7 +34,16 @@ from ...terms.store import (
 )
 from ...terms.traversal import operands
 from .function_proofs import Domain, error_of, proved
-from .library_functions import FUNCTIONS, LibraryFunction, Reals, approximate, exact, exponential, powers
+from .library_functions import (
+    FUNCTIONS,
+    LibraryFunction,
+    Reals,
+    approximate,
+    exact,
+    exponential,
+    powers,
+    scaled,
+)
 
 MOST_OPERATIONS = 128
 """Operations that a function is written out with."""
@@ -153,8 +162,12 @@ class SoftwareFunctions:
         """Tell which terms (n,) of an operation may be the end of what is written out."""
         if operation.name == operations.SELECT:
             return self._computes(terms)
-        if operation != _PRODUCT:
-            return None
+        return self.scaled_by_bits(terms, F32) if operation == _PRODUCT else None
+
+    def scaled_by_bits(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which terms (n,) of one operation, read in a format, are products with floats made of bits."""
+        if fmt != F32 or self.store.operation(int(terms[0])) != _PRODUCT:
+            return np.zeros(len(terms), dtype=bool)
         return self._of_bits(self.store.arguments(terms))
 
     def _of_bits(self, arguments: Ids) -> NDArray[np.bool_]:
@@ -307,7 +320,7 @@ class SoftwareFunctions:
         return lambda words: self._values(argument, above, words)
 
     def _domain(self, argument: int) -> Domain:
-        """Return between which numbers an argument is, where it is clamped."""
+        """Return between which numbers an argument is, where it is clamped or a magnitude."""
         least, greatest, nan = -np.inf, np.inf, True
         operation = self.store.operation(argument)
         if operation.name == operations.EXTREMUM and operation.result == F32:
@@ -315,6 +328,9 @@ class SoftwareFunctions:
             which, propagates, _ = operation.attribute
             sides = self.store.arguments(np.array([argument]))[0, :2]
             limits = sides[self.store.are(CONSTANT, sides)]
+            opposites = self.store.apply(operations.negate(F32), sides)
+            if which == "max" and (opposites == sides[::-1]).any():
+                least = 0.0
             for word in self.store.constant_values(limits).astype(np.uint32):
                 limit = float(word.view(np.float32))
                 if np.isnan(limit):
@@ -355,9 +371,10 @@ def _likely(domain: Domain, got: Reals) -> list[LibraryFunction]:
     of_number = exponential(float(got[0]))
     functions = [*FUNCTIONS, *powers(float(got[1])), *([] if of_number is None else [of_number])]
     some = (domain.least <= _GUESSED) & (domain.greatest >= _GUESSED)
+    multiples = (scaled(each, _GUESSED[some], got[some]) for each in FUNCTIONS)
     return [
         each
-        for each in functions
+        for each in (*functions, *filter(None, multiples))
         if (some & (each.least <= _GUESSED) & (each.greatest >= _GUESSED)).any()
         and error_of(each, _GUESSED[some], got[some]) <= SURELY
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import e, erfc, expm1, log2
+from math import e, erfc, expm1, frexp, log2
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,10 @@ _COARSEST_EXPONENT = 1 << 10
 
 
 _PLAIN = 2.0**-22
-"""How far a value may be off by which a base is guessed."""
+"""How far a value may be off by which a base or a factor is guessed, as a part."""
+
+_BITS_OF_FACTOR = 8
+"""Bits of a plain factor."""
 
 
 class Arithmetic:
@@ -310,6 +313,35 @@ def exponential(at_1: float) -> LibraryFunction | None:
         f"{base:g}^x",
         exponential_curve(base),
         lambda a: a.function("ex2", a.times(a.x, a.number(log2(base)))),
+    )
+
+
+def scaled(function: LibraryFunction, numbers: Reals, got: Reals) -> LibraryFunction | None:
+    """Return the multiple of a function that has about given values; None if its factor is no plain number.
+
+    Libraries negate and halve within what they write out: ``-log(x)`` has a case of its own for 0.
+    """
+    own = values(function, numbers)
+    with np.errstate(all="ignore"):
+        ratios = got / own
+    usable = np.flatnonzero(np.isfinite(ratios) & (ratios != 0) & (np.abs(own) > _PLAIN))
+    if not len(usable):
+        return None
+    about = float(ratios[usable[0]])
+    unit = 2.0 ** (frexp(about)[1] - _BITS_OF_FACTOR)
+    factor = round(about / unit) * unit
+    if factor == 1 or abs(factor - about) > _PLAIN * abs(about):
+        return None
+    curve = function.curve
+    return function._replace(
+        name=f"{factor:g} * ({function.name})",
+        curve=Curve(
+            lambda x: factor * curve.value(x),
+            lambda x: factor * curve.slope(x),
+            lambda x: factor * curve.bend(x),
+            lambda low, high: abs(factor) * curve.third(low, high),
+        ),
+        make=lambda a: a.times(a.number(factor), function.make(a)),
     )
 
 

@@ -145,6 +145,8 @@ class _Looking:
             if name not in self.held:
                 chosen = value.terms != KNOWN
                 chosen[chosen] = places.among(value.terms[chosen])
+                if chosen.any():
+                    chosen &= ~self._is_displaced(name, places)
         looked = owners >= 0
         if looked.any():
             looked &= ~self._no_matter(name, value.numbers, owners, places)
@@ -156,6 +158,22 @@ class _Looking:
         return whole.updated(active, Value(value.width, value.numbers, made))
 
     # -- details
+    def _is_displaced(self, name: str, places: Places) -> NDArray[np.bool_]:
+        """Tell where a number that is no address is added to a register or subtracted from it."""
+        instruction, count = self.instruction, len(self.active)
+        one, other = (*instruction.operands, None, None)[1:3]
+        if instruction.opcode == "add" and isinstance(other, Register) and other.name == name:
+            one, other = other, one
+        is_sum = instruction.opcode in ("add", "sub") and isinstance(one, Register) and one.name == name
+        if not is_sum or not isinstance(other, Integer | Register):
+            return np.zeros(count, dtype=bool)
+        value = self.execution.read(other, self._width(), self.active)
+        found = places.owners(value.numbers) < 0
+        if value.terms is not None:
+            by_data = value.terms != KNOWN
+            found[by_data] = ~places.among(value.terms[by_data])
+        return np.asarray(found)
+
     def _no_matter(self, name: str, numbers: Words, owners: Owners, places: Places) -> NDArray[np.bool_]:
         """Tell for which addresses the result is the same wherever their places lie."""
         instruction = self.instruction

@@ -29,7 +29,15 @@ STORED = Kernel(
     {"A": "f32", "C": "f32 out", "D": "f32 out"},
     ("setp.gt", "setp.ge"),
 )
-KERNELS = {"picked": PICKED, "swapped": SWAPPED, "stored": STORED}
+DISPLACED = Kernel(
+    "setp.gt.f32 %p1, %A, 0f00000000; ld.param.u64 %d1, [p0]; ld.param.u64 %d2, [p1]; "
+    "selp.b64 %d3, %d1, %d2, %p1; mul.wide.u32 %d4, %t, 4; add.s64 %d5, %d4, %d3; sub.s64 %d5, %d5, -4; "
+    "add.s64 %d5, %d5, -4; ld.global.f32 %C, [%d5];",
+    "C[i] = where(A[i] > 0, A[i], B[i])",
+    {"A": "f32", "B": "f32", "C": "f32 out"},
+    ("sub.s64 %d5, %d5, -4", "sub.s64 %d5, %d5, 4"),
+)
+KERNELS = {"picked": PICKED, "swapped": SWAPPED, "stored": STORED, "displaced": DISPLACED}
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -38,7 +46,7 @@ def test_they_are_verified(name: str) -> None:
     assert result.verdict.value == "verified", result.findings
 
 
-@pytest.mark.parametrize("name", ["picked", "swapped"])
+@pytest.mark.parametrize("name", ["picked", "swapped", "displaced"])
 def test_faults_in_them_are_refuted(name: str) -> None:
     assert KERNELS[name].faulty_result().verdict.value == "refuted"
 
@@ -55,6 +63,23 @@ def test_a_place_outside_where_no_data_lead_is_not() -> None:
         "setp.lt.f32 %p1, %f1, 0f00000000;").replace("%at0, %at1", "%d2, %at1")  # fmt: skip
     found = result_of("add.s64 %d2, %at0, 4096;" + body, "C[i] = B[i]", PICKED.arrays)
     assert found.verdict.value == "undecided"
+
+
+@pytest.mark.parametrize(
+    "looking",
+    [
+        "setp.gt.u64 %p2, %d1, %at1;",  # of another array
+        "sub.s64 %d2, %d1, %at0; setp.gt.s64 %p2, %d2, 0;",
+        "add.s64 %d2, %d1, %d1; setp.gt.u64 %p2, %d2, 4;",
+        "sub.s64 %d2, 64, %d1; setp.gt.s64 %p2, %d2, 0;",
+        "add.s64 %d2, %d1, %at1; setp.gt.u64 %p2, %d2, 4;",
+    ],
+)
+def test_what_else_is_made_of_them_is_not_known(looking: str) -> None:
+    body = "setp.gt.f32 %p1, %A, %B; selp.b64 %d1, %at0, %at1, %p1; " + looking
+    for numbers in ("0f3F800000, 0f00000000", "0f00000000, 0f3F800000"):
+        found = result_of(f"{body} selp.f32 %C, {numbers}, %p2;", "C[i] = 1", PICKED.arrays)
+        assert found.verdict.value != "verified"
 
 
 def test_many_places_are_those_of_an_integer() -> None:
