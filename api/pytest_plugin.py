@@ -35,10 +35,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def mmaproof_report(request: pytest.FixtureRequest) -> VerifyReport | None:
-    """Return what was found about the kernel that the test's mark names; None where it can't be read."""
+    """Return what was found about the kernel that the test's mark names; None where it can't be read.
+
+    A test without a mark fails: nothing is verified in it.
+    """
     from ..spec.errors import MmaproofError
     from .kernels import NotVerifiedError, assert_verified
 
+    if request.node.get_closest_marker("mmaproof") is None:
+        pytest.fail(f"{request.node.nodeid}: mmaproof_report needs the mark {MARK}", pytrace=False)
     reports: list[VerifyReport] = []
     reasons = request.node.stash.setdefault(_reasons, [])
     for mark in request.node.iter_markers("mmaproof"):

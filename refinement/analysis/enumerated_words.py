@@ -86,9 +86,14 @@ class EnumeratedWords:
         """Yield those of terms (n,) that are such words, in groups of integers that have the same values."""
         found = self._deciding.values(terms)
         places = np.flatnonzero(found["term"] >= 0)
-        sorts, sort_of = np.unique(found[["low", "count", "field"]][places], return_inverse=True)
-        for index, sort in enumerate(sorts):
-            some = places[sort_of.reshape(-1) == index]
+        integers = found["term"][places].astype(np.int32)
+        sorts = found[["low", "count", "field"]][places]
+        widths, width_of = np.unique(self._store.widths(integers), return_inverse=True)
+        _, kinds = np.unique(sorts, return_inverse=True)
+        kinds = kinds.reshape(-1) * len(widths) + width_of.reshape(-1)
+        _, first, sort_of = np.unique(kinds, return_index=True, return_inverse=True)
+        for index, sort in enumerate(sorts[first]):
+            some = places[sort_of == index]
             integers = found["term"][some].astype(np.int32)
             numbers = np.arange(sort["count"], dtype=np.uint64)
             free = free_bits(self._store.operations[sort["field"]]) if sort["field"] >= 0 else []

@@ -53,10 +53,12 @@ def compounded(fmt: FloatFormat, count: int) -> float:
 def rounded_sum(
     fmt: FloatFormat, coarse: float, values: Reals, magnitude: Reals, unit: NDArray[np.int64]
 ) -> Reals:
-    """Return the error of one rounding of sums of multiples of a power of two."""
-    return np.where(
-        is_exact(fmt, np.abs(values), unit) | (magnitude == 0), 0.0, coarse * np.abs(values) + least(fmt)
-    )
+    """Return the error of one rounding of sums of multiples of a power of two.
+
+    The values are those that the sums are rounded to: the greatest that is exact may be a greater sum's.
+    """
+    above = np.nextafter(np.abs(values), np.inf)
+    return np.where(is_exact(fmt, above, unit) | (magnitude == 0), 0.0, coarse * above + least(fmt))
 
 
 def times(left: Column, right: Column) -> tuple[Column, NDArray[np.int64]]:

@@ -24,6 +24,7 @@ from ...spec.float_encoding import encode
 from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..analysis.approximations import REACH, relative_error
+from ..analysis.computed_floats import DependsOnComputed
 from ..analysis.quantisation import quantises
 from ..analysis.real_ranges import limits
 from ..analysis.rounding_depth import Path, paths, unit_of_rounding
@@ -37,8 +38,10 @@ from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
 from ..terms.matrix_rounding import MatrixRounding
 from ..terms.operations import Sum
-from ..terms.store import CONSTANT, INPUT, Operation
-from ..terms.traversal import gathered
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation
+from ..terms.traversal import by_operation, gathered
+from ..terms.widened_words import NONE as NO_FLOAT
+from ..terms.widened_words import narrower
 from .absolute_parts import NO_UNIT, NONE, PARTS, Part, accumulated, product, total
 from .absolute_polynomials import AbsolutePolynomials
 
@@ -80,6 +83,7 @@ class AbsoluteErrors(Domain):
         self._quantifier = forms.quantifier
         self._functions = ElementFunctions(forms.quantifier)
         self._absolute = AbsolutePolynomials(forms, relaxed=relaxed)
+        self._computed = DependsOnComputed(forms.store)
         self.granted: set[str] = set()
 
     def of(self, terms: Ids, fmt: Format) -> Part:
@@ -100,6 +104,8 @@ class AbsoluteErrors(Domain):
     # -- what terms depend on
     def _made(self, operation: Operation, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
         """Tell of which terms of one operation a rule says what is known of them."""
+        if operation.name == CONCATENATION:
+            return narrower(self.store, operation, terms, fmt) != NO_FLOAT
         if not self._is_read(operation, fmt):
             return np.zeros(len(terms), dtype=bool)
         return ~self._whole(operation, terms, fmt)
@@ -115,13 +121,17 @@ class AbsoluteErrors(Domain):
             return self._functions.of_integers(self._quantifier.read(terms, fmt))
         if operation.name in _RULES:
             return ~every
-        return self._functions.leaves(terms) >= 0
+        return (self._functions.leaves(terms) >= 0) & ~self._computed.values(terms)
 
     def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterator[Reading]:
         """Return the arguments of terms that are taken apart, and how they are read."""
         assert read is not None
         terms = terms[self._made(operation, terms, read)]
         if not len(terms):
+            return
+        if operation.name == CONCATENATION:
+            for number, members in by_operation(self.store, narrower(self.store, operation, terms, read)):
+                yield members, number.result
             return
         formats = (read,) * 3 if operation.name == operations.SELECT else operation.operands
         columns = gathered(self.store, operation, terms, expanded=False)
@@ -276,6 +286,15 @@ class AbsoluteErrors(Domain):
     def _converted(self, operation: Operation, terms: Ids, _: Format) -> Part:
         return self.rounded(self.argument(operation, terms, 0), operation, paths(operation)[0])
 
+    def _widened(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
+        """Return what is known of the narrower floats that words are, with zeros behind them."""
+        numbers = narrower(self.store, operation, terms, fmt)
+        found = Part.without(terms)
+        for inner, members in by_operation(self.store, np.unique(numbers)):
+            places = np.flatnonzero(np.isin(numbers, members))
+            found.put(places, Part.of_table(self.table(inner.result), numbers[places]))
+        return found
+
     def _chosen(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
         return _either(self, terms, [self.argument(operation, terms, index, fmt) for index in (1, 2)])
 
@@ -397,7 +416,7 @@ class AbsoluteErrors(Domain):
         """Return the products of terms, read in formats, that a term is a sum of."""
         operation = self.store.operation(term)
         some = np.array([term], dtype=np.int32)
-        if self._whole(operation, some, fmt).all() or not self._is_read(operation, fmt):
+        if not self._made(operation, some, fmt).all():
             return []
         arguments = self.store.arguments(some)[0].tolist()
         match operation.name:
@@ -415,6 +434,9 @@ class AbsoluteErrors(Domain):
                 return [[(arguments[1], fmt)], [(arguments[2], fmt)]]
             case operations.EXTREMUM:
                 return [[(each, fmt)] for each in arguments[:2]]
+            case name if name == CONCATENATION:
+                (inner,) = narrower(self.store, operation, some, fmt).tolist()
+                return [[(inner, self.store.operation(inner).result)]]
         return [list(zip(arguments, operation.operands, strict=False))]
 
     def growth(self, term: int, fmt: Format) -> float:
@@ -461,6 +483,7 @@ _RULES: Mapping[str, _Rule] = MappingProxyType(
         operations.DOT: AbsoluteErrors._dot,
         operations.NEGATE: AbsoluteErrors._negated,
         operations.CONVERT: AbsoluteErrors._converted,
+        CONCATENATION: AbsoluteErrors._widened,
         operations.SELECT: AbsoluteErrors._chosen,
         operations.EXTREMUM: AbsoluteErrors._extremum,
         operations.FUNCTION: AbsoluteErrors._function,

@@ -26,6 +26,9 @@ from ..normal_forms.readings import Quantifier
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.store import Operation, TermStore
+from ..terms.traversal import within
+
+_CHOICES = (operations.SELECT, operations.EXTREMUM)
 
 _SLACK = 1 + 2.0**-30
 """More than the errors of the few operations of f64 that make a bound."""
@@ -225,6 +228,9 @@ class _Bounds:
         self.granted = self._errors.granted
         self._shares = np.zeros(len(actual))
         self._literals = literals
+        reached = within(self._store, limit.terms)
+        numbers = np.unique(self._store.operation_numbers(reached))
+        self._has_choices = any(self._store.operations[each].name in _CHOICES for each in numbers)
 
     def finding(self) -> tuple[Kind, int, str, int] | None:
         """Return what is not shown, of which element, and the line that it is about; None if all is."""
@@ -282,7 +288,8 @@ class _Bounds:
             return f"|computed - exact| ≤ {share:.3g} · ({self._limit.text}) for all data"
         reached = share * float(self._limit.factor)
         whole = bool(self._allowed_terms.definite.all())
-        size = "the magnitude of the result" if whole else "Σ |term| of the formula"
+        choices = "" if whole or not self._has_choices else ", of choices of all that may be chosen"
+        size = "the magnitude of the result" if whole else f"Σ |term| of the formula{choices}"
         return f"|computed - exact| ≤ {reached:.3g}·S ≤ {self._limit.text} for all data, S = {size}"
 
     # -- how much of what is allowed a magnitude is

@@ -51,6 +51,10 @@ def test_misspelt():
 
 def test_unmarked():
     pass
+
+
+def test_without_a_mark(mmaproof_report):
+    pass
 """
 
 
@@ -89,6 +93,7 @@ def test_what_is_not_verified_fails_unless_it_is_allowed(outcomes: tuple[dict[st
         "test_missing": "FAILED",
         "test_misspelt": "ERROR",
         "test_unmarked": "PASSED",
+        "test_without_a_mark": "ERROR",
     }
 
 
@@ -99,6 +104,7 @@ def test_the_failure_says_why(outcomes: tuple[dict[str, str], str]) -> None:
         "barrier.cluster",
         "nothing.ptx",
         "the mark is mmaproof(",
+        "mmaproof_report needs the mark",
     ):
         assert text in printed
     assert "Traceback" not in printed

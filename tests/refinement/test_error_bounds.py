@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmaproof.refinement.analysis.approximations import documented_error
+from mmaproof.refinement.analysis.rounding_errors import rounded_sum
 from mmaproof.refinement.errors.error_bounds import ErrorBounds
 from mmaproof.refinement.examine.counterexamples import telling
 from mmaproof.refinement.terms import operations
@@ -17,6 +18,8 @@ from mmaproof.refinement.terms.evaluation import apply
 from mmaproof.refinement.terms.operations import Accumulation
 from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import BF16, F16, F32, F64, FloatFormat
+
+from ..elementwise_kernels import result_of
 
 FORMATS = [F16, BF16, F32, F64]
 
@@ -163,3 +166,19 @@ def test_a_mask_that_is_added_is_exact_whatever_it_is_added_to(fmt: FloatFormat,
     inexact, exactly, _ = bounds.errors(terms)
     assert inexact > 0 and exactly == 0
     assert int(bounds.words(terms)[1]) == infinity
+
+
+def test_the_greatest_number_that_is_exact_may_be_what_a_greater_one_is_rounded_to() -> None:
+    """1 + (1 + 2^-23) is no multiple of 2^-22, and is rounded to 2, of which 2^-23 is a unit."""
+    unit = np.array([-23, -23, -23])
+    values = np.array([2.0, 2.0 - 2.0**-23, 1.0])
+    off = rounded_sum(F32, 2.0**-24, values, np.abs(values), unit)
+    assert off[0] >= 2.0**-24 and (off[1:] == 0).all()
+
+
+def test_roundings_alone_refute_nothing() -> None:
+    body = "sub.f32 %f1, %B, %A; add.f32 %f1, %f1, %A; setp.eq.s32 %p1, %I, 1; selp.f32 %C, %f1, %A, %p1;"
+    formula = "C[i] = where(I[i] == 0, A[i], 0) + where(I[i] == 1, B[i], 0)"
+    arrays = {"A": "f32", "B": "f32", "I": "s32", "C": "f32 out"}
+    assert result_of(body, formula, arrays, requires=["0 <= I[i] < 2"]).verdict != "refuted"
+    assert result_of(body, formula, arrays).verdict == "refuted"  # where I is 2

@@ -14,7 +14,7 @@ from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError
 
 from ..contract_texts import contract_text
-from ..elementwise_kernels import THREADS, kernel_text
+from ..elementwise_kernels import THREADS, kernel_text, result_of
 from .test_software_functions import EXP, TANH
 
 K = 16
@@ -194,3 +194,24 @@ def test_no_bound_is_claimed_where_an_error_is_not_counted(name: str, tmp_path: 
     bounded = elementwise(body, formula, "max_relative = 0.5", tmp_path)
     assert bounded.verdict is Verdict.UNDECIDED, bounded.accuracy
     assert not bounded.accuracy
+
+
+ROUNDED = "cvt.rn.f32.u32 %f1, %I; mul.f32 %f1, %f1, %f1; cvt.rn.bf16.f32 %h1, %f1; "
+TO_ITS_PLACE = {
+    "shifted": "cvt.u32.u16 %r2, %h1; shl.b32 %C, %r2, 16;",
+    "behind zeros": "mov.b16 %h2, 0; mov.b32 %C, {%h2, %h1};",
+    "converted": "cvt.f32.bf16 %C, %h1;",
+    "negated": "cvt.u32.u16 %r2, %h1; shl.b32 %r2, %r2, 16; xor.b32 %C, %r2, -2147483648; neg.f32 %C, %C;",
+    "magnitude": "cvt.u32.u16 %r2, %h1; shl.b32 %r2, %r2, 16; and.b32 %C, %r2, 2147483647;",
+}
+
+
+@pytest.mark.parametrize("place", TO_ITS_PLACE)
+@pytest.mark.parametrize("bound", ['max_relative = "2^-60"', 'error = "0.000001 * abs(I[i] * I[i])"'])
+def test_what_a_narrow_float_was_rounded_by_counts_where_its_bits_are_widened(place: str, bound: str) -> None:
+    arrays = {"I": "u8", "C": "f32 out"}
+    body = ROUNDED + TO_ITS_PLACE[place]
+    assert result_of(body, "C[i] = I[i] * I[i]", arrays, ensures=bound).verdict is not Verdict.VERIFIED
+    wide = bound.replace("2^-60", "2^-7").replace("0.000001", "0.004")
+    within = result_of(body, "C[i] = I[i] * I[i]", arrays, ensures=wide).verdict
+    assert within is Verdict.VERIFIED or place == "magnitude"

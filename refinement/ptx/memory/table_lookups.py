@@ -8,6 +8,7 @@ that may be.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ....spec.ptx.operands import Address, Register
 from ...analysis.enumerated_words import Enumerated, EnumeratedWords
 from ...terms.chosen_words import equal_to, word_at
-from ...terms.evaluation import ones
+from ...terms.evaluation import Words, ones
 from ...terms.interning import Ids
 from ...terms.value_tables import LeafFunctions
 from ..registers.dependence import require_known
@@ -68,21 +69,36 @@ def load_found(
 def _loaded(
     execution: Execution, space: str, found: Enumerated, threads: Indices, size: int, count: int
 ) -> Ids:
-    """Return the words (n, E, count) at all places that data may lead threads (n,) to.
-
-    What is wrong with one is reported as on a way of a branch, which data may not lead to.
-    """
+    """Return the words (n, E, count) at all places that data may lead threads (n,) to."""
     at = found.words
     everyone = np.repeat(threads, at.shape[1])
-    words = execution.tried(lambda: load(execution, space, at.reshape(-1), size, count, everyone))
+    with on_value(execution, found, threads):
+        words = execution.tried(lambda: load(execution, space, at.reshape(-1), size, count, everyone))
     if words is not None:
         return words.reshape(*at.shape, count)
     columns = []
-    for code, place in zip(found.codes, at.T, strict=True):
-        holds = of_terms(execution.store, equal_to(execution.store, found.integers, code), 1)
-        with execution.on_condition(holds, threads):
+    for place, one in each_value(execution, found, threads):
+        with one:
             columns.append(load(execution, space, place, size, count, threads))
     return np.stack(columns, axis=1)
+
+
+def on_value(
+    execution: Execution, found: Enumerated, threads: Indices, index: int = 0
+) -> AbstractContextManager[None]:
+    """Run where integers have one of their values: what happens there, happens if data lead there."""
+    if len(found.codes) == 1:
+        return nullcontext()
+    holds = equal_to(execution.store, found.integers, found.codes[index])
+    return execution.on_condition(of_terms(execution.store, holds, 1), threads)
+
+
+def each_value(
+    execution: Execution, found: Enumerated, threads: Indices
+) -> Iterator[tuple[Words, AbstractContextManager[None]]]:
+    """Yield the words (n,) for each value of integers, and what to run where they have it."""
+    for index in range(len(found.codes)):
+        yield found.words[:, index], on_value(execution, found, threads, index)
 
 
 def places_by_data(

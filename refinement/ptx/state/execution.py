@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ Decoder = Callable[[InstructionStatement], Step]
 
 Decoders = Mapping[str, Decoder]
 """By opcode."""
+
+Found = TypeVar("Found")
+"""What an access returns."""
 
 _TRIED = 4
 """Conditions for which data are looked for."""
@@ -207,7 +210,7 @@ class Execution:
         finally:
             self.path = before
 
-    def tried(self, access: Callable[[], Ids]) -> Ids | None:
+    def tried(self, access: Callable[[], Found]) -> Found | None:
         """Return what an access returns; None if there is something to report of it, which is not done."""
         before, self._observations = self._observations, Observations("")
         try:

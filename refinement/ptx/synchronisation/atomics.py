@@ -11,7 +11,8 @@ PTX ISA 9.1 sections 9.7.13.5 and 9.7.13.7.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -31,7 +32,7 @@ from ...terms.interning import Ids
 from ...terms.store import Operation, TermStore
 from ..memory.addressing import NARROW_SCOPES, Addresses, addresses, located, space_of
 from ..memory.memory_access import read, write
-from ..memory.table_lookups import is_found_by_data, places_by_data
+from ..memory.table_lookups import each_value, is_found_by_data, on_value, places_by_data
 from ..registers.threads import Indices
 from ..registers.values import known
 from ..state.execution import Decoders, Execution, undecoded
@@ -171,8 +172,7 @@ def _sum(
     execution.unordered |= kind in _FLOATS
     returned = execution.store.undefined(len(active) * lanes, width, ATOMIC_RESULT).reshape(-1, lanes)
     if is_found_by_data(execution, place, active):
-        for members, at, words in _by_data(execution, place, name, kind, np.stack(added), active):
-            _updated(execution, space, at, list(words), name, kind, active[members])
+        _update_by_data(execution, space, place, name, kind, np.stack(added), active)
     else:
         at = addresses(execution, place, active)
         for some, index, found in _updated(execution, space, at, added, name, kind, active):
@@ -206,12 +206,12 @@ def _updated(
     return returned
 
 
-def _by_data(
-    execution: Execution, place: Operand, name: str, kind: str, added: Ids, active: Indices
-) -> Iterator[tuple[Indices, Addresses, Ids]]:
-    """Yield updates (n,) of every place that data may lead to: threads, addresses and words (lanes, n).
+def _update_by_data(
+    execution: Execution, space: str, place: Operand, name: str, kind: str, added: Ids, active: Indices
+) -> None:
+    """Change words (lanes, n) at every place that data may lead to.
 
-    Where data do not lead, the word changes nothing: 0 for a sum.
+    Where data do not lead, what is added changes nothing: 0 for a sum.
     """
     if name not in _NEUTRAL:
         allowed = ", ".join(_NEUTRAL)
@@ -220,16 +220,27 @@ def _by_data(
         )
     store, width = execution.store, TYPE_BITS[kind]
     nothing = store.constants(_NEUTRAL[name] & (1 << width) - 1, width)
+    total = len(added) * width // 8
     known, told = places_by_data(execution, place, active)
     if len(known.places):
-        yield known.places, known.words[:, 0], added[:, known.places]
+        words = list(added[:, known.places])
+        _updated(execution, space, known.words[:, 0], words, name, kind, active[known.places])
     for found in told:
-        members = np.repeat(found.places, len(found.codes))
-        words = [
+        threads = active[found.places]
+        choices = [
             chosen(store, equal_to(store, found.integers, code), added[:, found.places], nothing)
             for code in found.codes
         ]
-        yield members, found.words.reshape(-1), np.stack(words, axis=-1).reshape(len(added), -1)
+        everyone, at = np.repeat(threads, len(found.codes)), found.words.reshape(-1)
+        with on_value(execution, found, threads):
+            places = located(execution, space, at, total, everyone, total, stores=True)
+            if execution.tried(partial(list, places)) is not None:
+                words = list(np.stack(choices, axis=-1).reshape(len(added), -1))
+                _updated(execution, space, at, words, name, kind, everyone)
+                continue
+        for choice, (at, one) in zip(choices, each_value(execution, found, threads), strict=True):
+            with one:
+                _updated(execution, space, at, list(choice), name, kind, threads)
 
 
 def check_scope(execution: Execution, instruction: InstructionStatement, part: Space) -> None:

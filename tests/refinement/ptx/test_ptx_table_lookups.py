@@ -9,6 +9,8 @@ from ptx_machine import Bench, kernel, kinds, written
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.spec.formats import U8, U16, U32, IntegerFormat, format_named
 
+from ...elementwise_kernels import result_of
+
 TABLE = f".const .align 4 .u32 table[16] = {{{', '.join(str(i * i + 7) for i in range(16))}}};"
 NIBBLE = """
 ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; mov.u32 %r0, %tid.x; cvt.u64.u32 %d2, %r0;
@@ -95,3 +97,47 @@ def test_a_table_may_be_held_by_lanes(fmt: IntegerFormat, found: set[Kind]) -> N
     assert set(kinds(done)) == found
     if not found:
         np.testing.assert_array_equal(bench.left(done, "c", U32), 3 * (elements % 32) + 7)
+
+
+OF_TWO_WIDTHS = """
+and.b32 %r1, %I, 255; setp.lt.u32 %p1, %t, 16; selp.b32 %r3, %r1, %J, %p1;
+ld.param.u64 %d1, [p0]; mad.wide.s32 %d3, %r3, 4, %d1; ld.global.f32 %C, [%d3];
+"""
+
+
+@pytest.mark.parametrize(("wide", "verdict"), [("u8", "verified"), ("s32", "refuted")])
+def test_indices_of_several_widths_have_values_of_their_own(wide: str, verdict: str) -> None:
+    """Of -4 to -1, and of bytes: those that are the same words in 8 bits are not in 32."""
+    arrays = {"A": "f32", "I": "u8", "J": wide, "C": "f32 out"}
+    bounds = ["0 <= I[i] < 4", "0 <= J[i] < 4" if wide == "u8" else "-4 <= J[i] < 0"]
+    formula = "C[i] = where(i < 16, A[I[i]], A[max(J[i], 0)])"
+    found = result_of(OF_TWO_WIDTHS, formula, arrays, requires=bounds)
+    assert found.verdict == verdict
+    other_way = result_of(
+        OF_TWO_WIDTHS.replace("setp.lt.u32", "setp.ge.u32").replace("%I, 255", "%J, 255")
+        .replace("%r1, %J, %p1", "%r1, %I, %p1"), formula, arrays, requires=bounds,
+    )  # fmt: skip
+    assert other_way.verdict == ("verified" if wide == "u8" else "refuted")
+
+
+READ_AND_ADDED = """
+.shared .align 4 .b8 s[128]; mov.u32 %r40, s; shl.b32 %r42, %t, 2; add.u32 %r42, %r40, %r42;
+st.shared.f32 [%r42], %A; bar.sync 0; ld.param.u64 %d1, [p1]; ld.global.u32 %r1, [%d1];
+and.b32 %r2, %r1, 31; shl.b32 %r3, %r2, 2; add.u32 %r4, %r40, %r3; FIRST add.u32 %r5, %r2, 1;
+and.b32 %r5, %r5, 31; shl.b32 %r5, %r5, 2; add.u32 %r5, %r40, %r5; setp.eq.u32 %p2, %t, 0; SECOND
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("ld.shared.f32 %C, [%r4];", "@%p2 red.shared.add.u32 [%r5], 1;"),
+        ("@%p2 red.shared.add.u32 [%r5], 1;", "ld.shared.f32 %C, [%r4];"),
+    ],
+)
+def test_places_that_data_lead_to_are_no_sure_races(first: str, second: str) -> None:
+    """What is read is never what is changed, which is not seen; nor is the contrary known."""
+    body = READ_AND_ADDED.replace("FIRST", "").replace("SECOND", first + second)
+    found = result_of(body, "C[i] = A[I[0] & 31]", {"A": "f32", "I": "s32", "C": "f32 out"})
+    assert found.verdict == "undecided"
+    assert first.startswith("@") or any("if data lead there" in each.message for each in found.findings)
