@@ -99,7 +99,7 @@ def relative_error(name: str, fmt: FloatFormat) -> float | None:
         Of the results.
     """
     if "." not in name:
-        return 2.0**-fmt.precision
+        return 1 / (2.0**fmt.precision + 1)  # u / (1 + u)
     known = _DOCUMENTED.get((name.removesuffix(".ftz"), fmt))
     if known is None or known.absolute or known.reach < REACH:
         return None

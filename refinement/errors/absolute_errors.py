@@ -3,7 +3,7 @@
 Of a term there are a *magnitude* M, itself a term made of absolute values of inputs, and a *growth* g, a
 number: for all data |exact| ≤ M and |computed - exact| ≤ (e^g - 1)·M, where no rounding over- or underflows.
 Magnitudes of products multiply, and their growths add up; those of sums add up, and the greatest growth
-counts; each rounding to a format of unit roundoff u adds ln(1 + u), unless the numbers are multiples of a
+counts; each rounding to a format adds to the growth (`growth_of`), unless the numbers are multiples of a
 power of two of which the format has all that can be.
 
 Functions that are no sums of products carry an error on where it is known to be a part of a number that is
@@ -42,7 +42,7 @@ from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation
 from ..terms.traversal import by_operation, gathered
 from ..terms.widened_words import NONE as NO_FLOAT
 from ..terms.widened_words import narrower
-from .absolute_parts import NO_UNIT, NONE, PARTS, Part, accumulated, product, total
+from .absolute_parts import NO_UNIT, NONE, PARTS, Part, accumulated, growth_of, product, total
 from .absolute_polynomials import AbsolutePolynomials
 
 _LIPSCHITZ = MappingProxyType({"tanh": 1.0, "erf": 1.25, "sin": 1.0})
@@ -234,7 +234,12 @@ class AbsoluteErrors(Domain):
             product(self.store, given[i], given[i + 1], arguments[:, i] == arguments[:, i + 1])
             for i in range(0, pairs, 2)
         ]
-        found = self.rounded(total(self.store, [*parts, *given[pairs:]]), operation, paths(operation)[0])
+        found = total(self.store, [*parts, *given[pairs:]])
+        powers = [each.powers_of_two for each in given[:2]] if len(given) == pairs == 2 else []
+        scaled = np.flatnonzero(np.any(powers, axis=0))
+        exact = found.at(scaled)
+        found = self.rounded(found, operation, paths(operation)[0])
+        found.put(scaled, exact)
         self._tighten(found, operation, terms)
         return found
 
@@ -402,7 +407,8 @@ class AbsoluteErrors(Domain):
         if not (once and self._quantifier.exact_quotients):
             return np.full(len(divisors), growth_of(paths(operation)[0]))
         assert isinstance(operation.result, FloatFormat)
-        return np.log1p(quotient_roundings(divisors) * float(unit_of_rounding(operation.result)))
+        unit = float(unit_of_rounding(operation.result))
+        return np.log1p(np.minimum(quotient_roundings(divisors) * unit, unit / (1 + unit)))
 
     def _reciprocals(self, operation: Operation, terms: Ids) -> Ids:
         """Return the magnitudes of the reciprocals of constants, exact or rounded as quantities take them."""
@@ -442,11 +448,6 @@ class AbsoluteErrors(Domain):
     def growth(self, term: int, fmt: Format) -> float:
         """Return the growth of a term that was asked for, or that such a term is made of."""
         return float(self.table(fmt)["growth"][term])
-
-
-def growth_of(path: Path) -> float:
-    """Return ln(1 + u) for all the roundings on a path."""
-    return float(sum(count * np.log1p(float(unit_of_rounding(kind))) for kind, count in path.roundings))
 
 
 def _either(errors: AbsoluteErrors, terms: Ids, given: Sequence[Part]) -> Part:

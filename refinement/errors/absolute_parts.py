@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...spec.dot_add_bound import RoundingStep
 from ...spec.formats import F64, FloatFormat
 from ..analysis.intervals import Interval
+from ..analysis.rounding_depth import Path, unit_of_rounding
 from ..analysis.rounding_errors import is_exact, least, scaled
 from ..terms import operations
 from ..terms.interning import Ids
@@ -87,6 +89,12 @@ class Part:
         """Note what is known of some terms, in a table of all."""
         for each in fields(self):
             table[each.name][terms] = getattr(self, each.name)
+
+    @property
+    def powers_of_two(self) -> NDArray[np.bool_]:
+        """Which terms are known to be a power of two, or minus that."""
+        mantissas, _ = np.frexp(self.low)
+        return np.asarray((self.low == self.high) & (np.abs(mantissas) == 0.5) & (self.growth == 0))
 
     def put(self, places: NDArray[np.intp], part: Part) -> None:
         """Take what is known of others for terms in some places."""
@@ -219,3 +227,13 @@ def accumulated(
     found.low = np.where(found.positive, 0.0, found.low)
     found.units[:] = fmt.quantum
     return found
+
+
+def growth_of(path: Path) -> float:
+    """Return ln(1 + u / (1 + u)) for all the roundings on a path, ln(1 + u) for steps of a matrix unit."""
+
+    def part(kind: FloatFormat | RoundingStep) -> float:
+        unit = float(unit_of_rounding(kind))
+        return unit if isinstance(kind, RoundingStep) else unit / (1 + unit)
+
+    return float(sum(count * np.log1p(part(kind)) for kind, count in path.roundings))

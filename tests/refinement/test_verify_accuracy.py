@@ -215,3 +215,28 @@ def test_what_a_narrow_float_was_rounded_by_counts_where_its_bits_are_widened(pl
     wide = bound.replace("2^-60", "2^-7").replace("0.000001", "0.004")
     within = result_of(body, "C[i] = I[i] * I[i]", arrays, ensures=wide).verdict
     assert within is Verdict.VERIFIED or place == "magnitude"
+
+
+ROUNDED_ONCE = {
+    "mul.f32 %C, %A, %B;": "A[i] * B[i]",
+    "fma.rn.f32 %C, %A, %B, %A;": "A[i] * B[i] + A[i]",
+    "div.rn.f32 %C, %A, %B;": "A[i] / B[i]",
+    "div.rn.f32 %C, %A, 0f40400000;": "A[i] / 3",
+    "sqrt.rn.f32 %C, %A;": "sqrt(A[i])",
+    "rcp.rn.f32 %C, %A;": "1 / A[i]",
+    "mul.f32 %C, %A, %B; mul.f32 %C, %C, 0fBE800000;": "-A[i] * B[i] / 4",  # by a power of two
+    "mul.f32 %C, 0f40000000, %A; mul.f32 %C, %C, %B;": "2 * A[i] * B[i]",
+}
+ROUNDED_TWICE = {
+    "mul.f32 %C, %A, %B; mul.f32 %C, %C, 0f40400000;": "3 * A[i] * B[i]",
+    "mul.f32 %C, %A, %B; mul.f32 %C, %C, %A;": "A[i] * A[i] * B[i]",
+    "mul.rz.f32 %C, %A, %B;": "A[i] * B[i]",
+}
+
+
+@pytest.mark.parametrize(("body", "formula"), [*ROUNDED_ONCE.items(), *ROUNDED_TWICE.items()])
+def test_one_rounding_is_within_the_unit_roundoff(body: str, formula: str) -> None:
+    arrays = {"A": "f32", "B": "f32", "C": "f32 out"}
+    for bound, verified in (("2^-24", body in ROUNDED_ONCE), ("2^-23", True), ("2^-25", False)):
+        found = result_of(body, f"C[i] = {formula}", arrays, ensures=f'max_relative = "{bound}"')
+        assert (found.verdict is Verdict.VERIFIED) == verified, bound
