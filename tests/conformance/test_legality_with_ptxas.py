@@ -51,10 +51,10 @@ VARIANTS_OF_A_FORM = 1
 BRACED_ON = 3
 """Targets on which an ordinary run asks about each sparse variant with braces; all have their turn."""
 
-NEIGHBOURS = 2000
+NEIGHBOURS = 1000
 """Nearly legal variants of an ordinary run."""
 
-OPERAND_NEIGHBOURS = 2000
+OPERAND_NEIGHBOURS = 1000
 """Nearly legal lists of operands of an ordinary run."""
 
 

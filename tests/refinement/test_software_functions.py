@@ -39,6 +39,7 @@ shl.b32 %r0, %r0, 23; mov.b32 %f4, %r0; ex2.approx.ftz.f32 %f5, %f3; mul.f32 %C,
 ARRAYS = {"A": "f32", "C": "f32 out"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("body", "formula", "name"),
     [
@@ -54,6 +55,7 @@ def test_a_function_that_is_written_out_is_that_function(body: str, formula: str
     assert any(f"{name} written out" in each.statement for each in result.hypotheses)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("body", "formula", "old", "new"),
     [
@@ -73,6 +75,7 @@ def test_another_function_is_not(body: str, formula: str, old: str, new: str) ->
     assert result_of(body.replace(old, new), formula, ARRAYS).verdict != "verified"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "apart",
     [
@@ -89,6 +92,7 @@ def test_what_deals_with_few_numbers_apart_is_another_function(apart: str, body:
     assert result_of(other, formula, ARRAYS).verdict != "verified"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("limit", ["0f00000000", "0f3F333333"])  # 0 and 0.7
 def test_a_clamped_argument_is_tried_at_its_limit(limit: str) -> None:
     body = f"max.f32 %f20, %A, {limit}; {TANH.replace('%A', '%f20')}"
@@ -98,6 +102,7 @@ def test_a_clamped_argument_is_tried_at_its_limit(limit: str) -> None:
     assert result_of(f"{body} {apart}", formula, ARRAYS).verdict == "refuted"
 
 
+@pytest.mark.sweep
 def test_a_logarithm_is_tried_at_0() -> None:
     finite = LOG2.replace("0fFF800000", "0f40A00000")
     assert result_of(finite, "C[i] = log2(A[i])", ARRAYS).verdict == "refuted"
@@ -128,6 +133,7 @@ def test_a_power_put_together_from_bits_is_one_whatever_is_tried(formula: str, m
     assert not any("written out" in each.statement for each in result.hypotheses)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -179,6 +185,7 @@ def test_the_logarithm_of_a_product_of_which_nothing_is_known_is_no_sum() -> Non
 CLAMPED = LOG2.replace("%A", "%f20").replace("%f0", "%f10")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("least", "right"), [("0f3727C5AC", True), ("0f00000000", False)])
 def test_a_function_is_tried_where_its_argument_is_clamped(least: str, right: bool) -> None:
     """Without the case of subnormal numbers, of numbers from 1e-5 on."""
