@@ -85,6 +85,10 @@ HARMLESS = {
 }
 
 
+SLOW = {"magic number put in by xor", "scale factors in braces"}
+"""Edits of kernels that take several seconds."""
+
+
 def test_the_frozen_verdicts_are_those_of_the_faults() -> None:
     """``tests/tools/test_frozen_verdicts.py`` verifies the kernels."""
     for name, fault in BY_NAME.items():
@@ -122,7 +126,7 @@ def edited_lines(edit: Edit) -> set[int]:
     return {number for number, pair in enumerate(zip(was, lines, strict=True), 1) if pair[0] != pair[1]}
 
 
-@pytest.mark.parametrize("name", spread(HARMLESS, 3, {"magic number put in by xor"}))
+@pytest.mark.parametrize("name", spread(HARMLESS, 3, SLOW))
 def test_a_harmless_edit_is_verified(name: str, tmp_path: Path) -> None:
     assert verify_edited(HARMLESS[name], tmp_path).result.verdict == "verified"
 
