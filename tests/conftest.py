@@ -2,16 +2,18 @@
 
 import os
 from collections.abc import Iterator
+from hashlib import sha256
 
 import pytest
 from chromium import PROGRAM, Browser
+from example_counts import THOROUGH
 from hypothesis import HealthCheck, settings
 
 EXAMPLES = 40
 """Of a property that does not say how many it needs; more by ``--hypothesis-profile=thorough``."""
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", settings.get_profile("untimed"), max_examples=1000)
+settings.register_profile(THOROUGH, settings.get_profile("untimed"), max_examples=1000)
 settings.register_profile("quick", settings.get_profile("untimed"), max_examples=EXAMPLES)
 settings.register_profile("repeatable", settings.get_profile("quick"), derandomize=True, database=None)
 settings.load_profile("repeatable" if "CI" in os.environ else "quick")
@@ -23,8 +25,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sizes-seed", type=int, metavar="N", help=about)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let sweeps take as long as they take."""
+    """Leave to sweeps what is not of a test's sample, and let sweeps take as long as they take."""
+    of_tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sample") is not None:
+            of_tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in of_tests.values():
+        sample = cases[0].get_closest_marker("sample")
+        assert sample is not None
+        (count,) = sample.args
+        cases.sort(key=lambda item: sha256(item.nodeid.encode()).digest())
+        for item in cases[count:]:
+            item.add_marker(pytest.mark.sweep)
     for item in items:
         if item.get_closest_marker("sweep") is not None:
             item.add_marker(pytest.mark.timeout(0))

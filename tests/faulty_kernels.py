@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,17 +41,6 @@ def faulty_kernels() -> Iterator[Faulty]:
         yield Faulty("CUDA faults", fault.name, _edited(fault.edit))
     yield from _pto()
     yield from _power()
-
-
-def sample(count: int) -> list[Faulty]:
-    """Return some of them: of each corpus as many as its share, evenly spread, at least one."""
-    of_corpora = [list(some) for _, some in groupby(faulty_kernels(), key=lambda each: each.corpus)]
-    every = sum(map(len, of_corpora))
-    found = []
-    for some in of_corpora:
-        wanted = max(1, round(count * len(some) / every))
-        found += [some[(2 * place + 1) * len(some) // (2 * wanted)] for place in range(wanted)]
-    return found
 
 
 def _stored(known: contract_corpora.Known) -> Callable[[Path], tuple[Path, Path]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tools.measure import module_files
@@ -53,6 +54,10 @@ class Module:
 
     def imports(self) -> list[Import]:
         """Return its imports, relative ones resolved; those for type checkers only are left out."""
+        return self._imported
+
+    @cached_property
+    def _imported(self) -> list[Import]:
         package = ("mmaproof", *self.path.parts[:-1])
         return list(_imports(ast.parse(self.text), package, at_start=True))
 

@@ -13,11 +13,10 @@ equality may be no numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations
 from math import floor, isqrt
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +25,6 @@ from numpy.typing import NDArray
 from ...spec.errors import UnsupportedError
 from ...spec.formats import F64, FloatFormat, Format
 from ..analysis.literal_constants import LN_OF_2, LOG2_OF_E, is_log2_of_e
-from ..rules import elementary as rules
-from ..rules.expression import called
 from ..terms import operations
 from ..terms.store import NORMAL_FORM, Operation
 from .reading_words import Piece, Pieces
@@ -43,30 +40,6 @@ POLES = ("lg2", "rcp", "rsqrt")
 HYPERBOLIC = "tanh"
 """A function that is one of powers of two, where it is written so."""
 
-
-class Symmetry(NamedTuple):
-    """``f(-x) = sign · g(x)``, of a function f.
-
-    Attributes
-    ----------
-    sign : int
-        1 or -1.
-    function : str
-        The name of g.
-    """
-
-    sign: int
-    function: str
-
-
-def _symmetries() -> Iterator[tuple[str, Symmetry]]:
-    for rule in rules.SYMMETRIES:
-        (name,), (function,) = called(rule.left), called(rule.right)
-        yield name, Symmetry(-1 if rule.right.startswith("-") else 1, function)
-
-
-SYMMETRIES: Mapping[str, Symmetry] = MappingProxyType(dict(_symmetries()))
-"""Functions of which those of opposites are known."""
 
 _OF_PRODUCTS = ("lg2", "rcp", "sqrt", "rsqrt")
 """Functions of which the value of a product is known by those of its factors."""

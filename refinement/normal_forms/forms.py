@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -20,17 +19,18 @@ from ..analysis.overflow import Overflows
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.nested_operations import NestedOperations
-from ..terms.store import CONCATENATION, INPUT, NORMAL_FORM, Operation, TermStore, is_raw
+from ..terms.store import INPUT, NORMAL_FORM, Operation, TermStore, is_raw
 from ..terms.traversal import by_operation
 from .aligned_dot_products import FactoredProducts
 from .bit_products import BitProducts
 from .common_denominators import CommonDenominators
 from .condition_forms import ConditionForms
 from .element_functions import ElementFunctions
-from .elementary_forms import POLES, SYMMETRIES, ElementaryForms, gathered, is_elementary, stem
+from .elementary_forms import POLES, ElementaryForms, gathered, is_elementary, stem
 from .exponent_bits import ExponentBits
 from .extrema import Extrema
 from .extremal_terms import ExtremalTerms
+from .function_symmetries import FunctionSymmetries
 from .functions.libm_idioms import SoftwareFunctions
 from .identities import IdleOperations
 from .integer_choices import ExclusiveChoices
@@ -110,6 +110,7 @@ class NormalForms:
         self.overflows = Overflows(store, self.quantifier.magnitudes)
         self._functions = ElementFunctions(self.quantifier)
         self._of_bits, self._exclusive = BitProducts(self.quantifier), ExclusiveChoices(self.quantifier)
+        self._symmetries = FunctionSymmetries(self.quantifier, self.polynomials)
         self._products = FactoredProducts(self.quantifier, self._identify)
         self._sums = SumAtoms(self.quantifier, self._products, expanded, self._functions.of_integers)
         self._expander = Expander(self.quantifier, self._normalise, self._is_whole)
@@ -383,19 +384,8 @@ class NormalForms:
         return bool((self._products_written_out(quantities) >= 0).any())
 
     def written_out(self, terms: Ids, fmt: Format) -> Ids:
-        """Return the functions that terms (n,) of one operation are, read in a format; -1 of others.
-
-        A product with a power of two that is made of bits has an exponent that is known: it is none.
-        """
-        plain = self.software.scaled_by_bits(terms, fmt)
-        for place in np.flatnonzero(plain):
-            factors = self.store.arguments(terms[place : place + 1])[0, :2]
-            of_bits = factors[self.store.are(CONCATENATION, factors)]
-            plain[place] = all(self._bits.equal(each.reshape(1), fmt)[0] >= 0 for each in of_bits)
-        found = np.full(len(terms), ABSENT, dtype=np.int32)
-        if not plain.all():
-            found[~plain] = self.software.equal(terms[~plain], fmt)
-        return found
+        """Return the functions that terms (n,) of one operation are, read in a format; -1 of others."""
+        return self.software.beside_powers(terms, fmt, self._bits.equal)
 
     def _products_written_out(self, quantities: Quantities) -> Ids:
         """Return the functions that quantities (n,) of one kind are if they are products; else -1."""
@@ -442,12 +432,8 @@ class NormalForms:
         if len(of_leaf):
             found += self._functions.expanded(of_leaf, terms, leaves, fmt)
         others = np.flatnonzero((leaves < 0) & ~settled)
-        if len(others):
-            turned = self._turned(terms[others], fmt)
-            if turned is not None:
-                found += [(others[at], each) for at, each in turned[1]]
-                others = others[turned[0]]
-        for expanded in (self._of_bits.expanded, self._exclusive.expanded, self._extremal.expanded):
+        rewritings = self._symmetries, self._of_bits, self._exclusive, self._extremal
+        for expanded in (each.expanded for each in rewritings):
             groups = expanded(terms[others], fmt) if len(others) else []
             found += [(others[at], each) for at, each in groups]
             others = np.delete(others, [place for at, _ in groups for place in at.tolist()])
@@ -464,28 +450,6 @@ class NormalForms:
                 places = np.flatnonzero(np.isin(opaque, some))
                 found.append((others[places], [self._atom(opaque[places], form.result)]))
         return found
-
-    def _turned(self, terms: Ids, fmt: Format) -> tuple[NDArray[np.intp], Groups] | None:
-        """Write functions (n,) of polynomials that begin with a minus as those of the opposites.
-
-        Returns which functions are left, and the expansions of the others; None where no function has a
-        symmetry.
-        """
-        operation = self.store.operation(int(terms[0]))
-        name = stem(operation) if operation.name == operations.FUNCTION else ""
-        if name not in SYMMETRIES or fmt != operation.result:
-            return None
-        sign, function = SYMMETRIES[name]
-        (source,) = operation.operands
-        arguments = self.store.arguments(terms)[:, 0]
-        polynomials = self.polynomials(arguments, source)
-        owners, first = np.unique(polynomials.owners, return_index=True)
-        negative = owners[np.asarray(polynomials.coefficients[first] < 0, dtype=bool)]
-        opposites = self.store.apply(operations.negate(source), arguments[negative])
-        opposite = replace(operation, attribute=str(operation.attribute).replace(name, function, 1))
-        turned = self.store.apply(opposite, opposites)
-        groups = [(negative, [Piece(sign, (self.quantifier.read(turned, fmt),))])] if len(negative) else []
-        return np.setdiff1d(np.arange(len(terms)), negative), groups
 
     def _of_elementary(self, operation: Operation, terms: Ids) -> Groups:
         """Return the expansions of powers, logarithms, reciprocals and roots."""

@@ -30,7 +30,7 @@ _ODD = {
     "tanh": ("integer()", "sum(2 * (log2_of_e * x), 0 - 2 * (log2_of_e * x))"),
     "erf": (), "sin": (), "rint": (), "trunc": (),
 }  # fmt: skip
-_TURNED = "normal_forms.forms:NormalForms._turned"
+_TURNED = "normal_forms.function_symmetries:FunctionSymmetries.expanded"
 
 SYMMETRIES = (
     *(

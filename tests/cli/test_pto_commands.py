@@ -202,6 +202,7 @@ def test_layout_depends_on_the_profile() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("operand", ["a", "b", "d"])
 def test_every_format_draws_a_large_tile(operand: str) -> None:
     result = mmaproof("layout", LARGE, "--operand", operand, "--format", "json")

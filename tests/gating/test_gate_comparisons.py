@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from example_counts import examples
 from gate_tables import EXAMPLES, TODAY, compared, csv_table, json_table, rules
 from hypothesis import given
 from hypothesis import settings as tries
@@ -51,7 +52,7 @@ def test_a_lock_of_today_agrees_in_any_order(tmp_path: Path, isa: str, name: str
 
 
 @given(st.data())
-@tries(max_examples=40, deadline=None)
+@tries(max_examples=examples(40), deadline=None)
 def test_every_changed_cell_of_a_lock_is_named(tmp_path_factory, data) -> None:
     document = locked("ptx", "instructions")
     row = data.draw(st.sampled_from(document["rows"]))

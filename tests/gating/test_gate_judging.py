@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from example_counts import examples
 from gate_tables import MMA, compared, csv_table, json_table, judged, rules, standing
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,7 +26,7 @@ F16 = {"shape": "m16n8k16", "a": "f16", "b": "f16"}
 
 
 @given(st.sampled_from(POINTS), st.sampled_from(list(TARGETS)), st.sampled_from(VERSIONS), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_an_instruction_is_judged_as_legal_judges_it(point, target, version, broken) -> None:
     text = point.text.replace(".sync", "", 1) if broken else point.text
     spelled = spell_version(version)
@@ -37,7 +38,7 @@ def test_an_instruction_is_judged_as_legal_judges_it(point, target, version, bro
 
 
 @given(st.sampled_from(POINTS))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_columns_of_an_instruction_spell_it(point) -> None:
     assert PTX.spell(point.cells) == point.text
 
@@ -274,7 +275,7 @@ CHANGES = {
 
 
 @given(st.sampled_from(POINTS), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_a_row_with_every_column_is_legal_exactly_if_the_isa_has_it(point, data) -> None:
     """Rows that differ from an instruction in any column are never taken for it."""
     with TemporaryDirectory() as folder:

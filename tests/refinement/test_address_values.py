@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,7 +80,7 @@ def test_what_does_not_depend_on_it_is_verified(body: str) -> None:
     assert _result(body).verdict is Verdict.VERIFIED
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 5), st.integers(0, 8), st.integers(0, 1 << 12), st.sampled_from([32, 64]))
 def test_of_an_address_the_bits_below_its_alignment_are_known(
     place: int, power: int, offset: int, width: int

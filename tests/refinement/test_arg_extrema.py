@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -104,8 +105,9 @@ def shown(store: TermStore, one: Ids, other: Ids) -> bool:
     return not len(ArgExtrema(NormalForms(store)).unequal(one, other, S32))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("fmt", [S3, E5M2])
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(merges=MERGES, which=st.sampled_from(["max", "min"]), index=st.sampled_from(["min", "max"]))
 def test_an_index_that_is_shown_is_right_for_all_numbers(
     fmt: Format, merges: tuple[Any, ...], which: str, index: str

@@ -145,6 +145,7 @@ def verified(folder: Path, function: str, reference: str = "product") -> Verific
     return verify(CUDA / "mma_f16_sm80.ptx", contract)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "body",
     ["(A, B): return A @ B", '(B, A, N, K): return {"C": np.einsum("ik,kj->ij", A[:, :K], B[:, :N])}'],

@@ -45,6 +45,7 @@ formula = "C[i] = WHICH(k < COUNT, A[k])"
 """
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("which", "fmt", "first", "count", "verdict"),
     [

@@ -45,6 +45,7 @@ def test_the_table_is_read() -> None:
     assert {"ring", "reals"} <= {name for row in ROWS for name in row.elements}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.kernel.stem} {row.sizes or ''}")
 def test_kernels_recheck_as_the_table_says(row: Row, tmp_path: Path) -> None:
     contract = row.kernel.with_name(f"{row.kernel.stem.rpartition('_sm')[0]}.toml")

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from checker_terms import RIGHT, WRONG, Terms
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from source_modules import REPOSITORY
@@ -57,7 +58,7 @@ def test_the_checker_imports_the_rows_of_terms_and_the_formats_alone() -> None:
 
 
 @given(RESIDUES, RESIDUES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_arithmetic_of_the_field(left: int, right: int) -> None:
     x, y = (np.array([each], dtype=np.uint64) for each in (left, right))
     with np.errstate(over="ignore"):
@@ -67,7 +68,7 @@ def test_arithmetic_of_the_field(left: int, right: int) -> None:
 
 
 @given(st.lists(st.tuples(RESIDUES, RESIDUES), min_size=1, max_size=40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_sums_of_products_of_the_field(pairs: list[tuple[int, int]]) -> None:
     x, y = (np.array([column, column], dtype=np.uint64) for column in zip(*pairs, strict=True))
     with np.errstate(over="ignore"):

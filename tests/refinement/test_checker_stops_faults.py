@@ -39,6 +39,7 @@ def stopped(kernel: Path, contract: Path) -> str:
     return "named" if result.stats["checker"]["open"] else "nobody"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("file", SAMPLE)
 def test_the_checker_stops_a_fault(file: str) -> None:
     assert KERNELS[file]["fault"]

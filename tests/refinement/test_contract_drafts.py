@@ -68,7 +68,7 @@ QUICK = {
 }  # fmt: skip
 """Kernels of each corpus, and of each way to pass parameters."""
 
-SLOW = {"grouped_f32_sm80.ptx", "split_k_bias_f16.A5"}
+SLOW = {"grouped_f32_sm80.ptx", "split_k_bias_f16.A5", "cross_entropy_backward.ptx", "split_k_blocks_f32.A5"}
 """Those of which only the accesses to memory are always looked at."""
 
 READ = {known.name for known in KNOWN if known.name.rpartition("_")[2] in ("sm80.ptx", "f32", "f16", "s8")}

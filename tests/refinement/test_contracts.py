@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from contract_texts import contract_of
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -276,7 +277,7 @@ KEYS = [line.split(" = ")[0] for line in GEMM.splitlines() if " = " in line]
 
 
 @given(st.integers(0, len(KEYS) - 1), values, st.sampled_from([None, *parameter_reading.ARRAY, *KEYS]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_value_of_any_key_is_read_or_refused(number: int, value: object, name: str | None) -> None:
     lines = GEMM.splitlines()
     place = [index for index, line in enumerate(lines) if " = " in line][number]
@@ -289,7 +290,7 @@ def test_any_value_of_any_key_is_read_or_refused(number: int, value: object, nam
 
 
 @given(st.text(max_size=200) | st.integers(0, len(GEMM)).map(lambda end: GEMM[:end]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         parse_contract(text)

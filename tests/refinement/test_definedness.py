@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,7 +72,7 @@ def _made(
     return apply(store, operations.extremum(signed, "max"), a, b)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(STEPS, st.lists(st.integers(0, 2**32 - 1), min_size=8, max_size=8))
 def test_bits_that_are_said_to_be_defined_are_the_same_whatever_the_others_are(
     steps: list[tuple[str, int, tuple[int, int, int]]], numbers: list[int]

@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 from contract_texts import contract_of
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_expressions import Expressions, NoValueError
@@ -342,7 +343,7 @@ def rewritten(tree: tuple[Any, ...], choose: Any) -> tuple[Any, ...]:
     return ways[choose(len(ways))]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(TREES, st.data())
 def test_nothing_is_equal_that_numbers_refute(tree: tuple[Any, ...], data: st.DataObject) -> None:
     expressions = Expressions()
@@ -389,7 +390,7 @@ def exact(tree: tuple[Any, ...], point: tuple[Fraction | int, ...]) -> Fraction:
     ]()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(RATIONAL, RATIONAL, st.booleans())
 def test_rational_functions_are_equal_where_their_values_are(
     tree: tuple[Any, ...], other: tuple[Any, ...], rewrite: bool

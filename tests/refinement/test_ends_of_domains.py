@@ -150,6 +150,7 @@ def test_the_walk_sees_an_index_that_overflows() -> None:
 ROW = "add.s32 \t%r2, %r24, %r35;"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "change",
     [

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +41,7 @@ def finite(fmt: FloatFormat, small: bool) -> st.SearchStrategy[int]:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_a_sum_of_products_is_no_further_off_than_its_bound(data: st.DataObject) -> None:
     fmt = data.draw(st.sampled_from(FORMATS))
@@ -64,7 +65,7 @@ def test_a_sum_of_products_is_no_further_off_than_its_bound(data: st.DataObject)
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_a_matrix_unit_is_exact_on_small_integers_and_bounded_on_others(data: st.DataObject) -> None:
     small = data.draw(st.booleans())

@@ -32,6 +32,7 @@ def product(count: int, accumulation: str, ensures: str, folder: Path, end: str 
     return verify(kernel, contract)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("count", "ensures"),
     [(256, "max_relative = 1.5e-5"), (64, 'error = "1.5e-5 * sum(k, abs(A[i, k] * x[k]))"')],

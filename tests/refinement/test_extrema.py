@@ -5,6 +5,7 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,7 +56,7 @@ def made(store: TermStore, leaves: Ids, tree: object, fmt: Format) -> Ids:
 
 
 @pytest.mark.parametrize("fmt", [F32, S32])
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(one=TREES, other=TREES)
 def test_what_is_called_equal_is_equal(fmt: Format, one: object, other: object) -> None:
     store = TermStore()
@@ -128,7 +129,7 @@ def near(one: object, other: object, numbers: list[float]) -> bool:
     return bool(left == right or mpmath.almosteq(left, right, 1e-9))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     one=AFFINE, other=AFFINE, points=st.lists(st.lists(EXACT, min_size=3, max_size=3), min_size=4, max_size=8)
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,7 +59,7 @@ FACTORS = st.lists(st.lists(st.integers(0, 6), min_size=LENGTH, max_size=LENGTH)
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_same_products_in_any_order(
     rows: list[list[int]],
     columns: list[list[int]],

@@ -183,6 +183,7 @@ def test_a_fault_is_not_claimed_right_where_it_shows(fault: str, tmp_path: Path)
     assert not [k for k in claimed(path, text) if is_wrong(k)]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kernel", [SIMT, STAGES, MMA], ids=lambda each: each.stem)
 def test_the_kernels_without_faults_are_claimed_right(kernel: Path) -> None:
     found = claimed(kernel, contract_text(kernel, f"any multiple of 32 up to {MOST}"))

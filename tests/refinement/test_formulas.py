@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from contract_texts import contract_of
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,7 +61,7 @@ sizes_expressions = st.recursive(
 
 
 @given(sizes_expressions)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_sizes_follow_python(text: str) -> None:
     try:
         expected: Any = eval(text, {}, SIZES)
@@ -240,7 +241,7 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join) | st.text(max_size=60))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_any_text_is_read_or_refused(text: str) -> None:
     for prefix in ("", "C[i, j] = "):
         try:

@@ -43,6 +43,7 @@ DATA: dict[str, list[float]] = {
 CASES = 20
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_all_data_are_not_right_where_given_data_are_wrong(seed: int) -> None:
     random = Random(seed)

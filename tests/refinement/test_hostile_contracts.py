@@ -195,6 +195,7 @@ def composed(chance: random.Random) -> str:
     )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", ["changed", "composed"])
 def test_hostile_contracts(kind: str, seed: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def test_choices_that_clamp_are_verified(body: str, formula: str, out: str) -> N
     assert verdict(body, formula, out) == "verified"
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("out", ["s32", "s8"])
 @pytest.mark.parametrize(
     ("body", "formula"),
@@ -69,7 +71,7 @@ def test_a_comparison_of_sums_that_wrap_is_not_of_the_sums() -> None:
     assert result_of(body, "C[i] = A[i] + 1", arrays).verdict != "verified"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     relation=st.sampled_from(sorted(operations.EXTREMES)),
     compared=st.sampled_from([S32, U32, S8]),

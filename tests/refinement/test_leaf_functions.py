@@ -42,12 +42,14 @@ LINES = [
 ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("natural", "fmt", "slope", "offset"), LINES)
 def test_what_is_on_a_line_is_affine(natural: Format, fmt: FloatFormat, slope: float, offset: float) -> None:
     found = _affine(ENCODINGS, natural, on_line(natural, fmt, slope, offset), fmt)
     assert found == Affine(Fraction(slope), Fraction(offset))
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(("natural", "fmt", "slope", "offset"), LINES)
 @pytest.mark.parametrize("place", [1, 2, 1000, 30001, 0x7BFF])
 def test_one_value_beside_the_line_is_noticed(

@@ -71,6 +71,7 @@ def in_order(kernel: str, folder: Path, *choices: str) -> Result:
     return verify(CORPUS / kernel, path, choices=choices).result
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("kernel", "said"), [(KERNEL, True), ("mma_f64_sm80.ptx", False)])
 def test_a_verdict_says_that_matrix_units_sum_in_order(kernel: str, said: bool, tmp_path: Path) -> None:
     result = in_order(kernel, tmp_path)

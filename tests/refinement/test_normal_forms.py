@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -80,7 +81,7 @@ def built(expressions: Expressions, tree: tuple[object, ...]) -> Ids:
     return expressions.combined([(a, b)], [c])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.booleans(), TREES, TREES)
 def test_a_difference_vanishes_where_the_functions_are_equal(real: bool, one: object, other: object) -> None:
     expressions = Expressions(real)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -176,7 +177,7 @@ def shown(store: TermStore, left: Ids, right: Ids, *, bits: bool) -> bool:
     return bool(left[0] == right[0]) or not len(cases.unequal(left, right, F32))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @example([("less", [0, 1, 0]), ("select", [0, 1, 0])], [("max", [0, 1, 0])])
 @given(STEPS, STEPS)
 def test_integers_are_equal_in_each_order_exactly_if_they_are_for_all_words(
@@ -194,7 +195,7 @@ def test_integers_are_equal_in_each_order_exactly_if_they_are_for_all_words(
         assert found == equal or decided or not side
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(STEPS, STEPS, st.booleans())
 def test_floats_are_equal_only_if_they_are_for_all_words(
     one: list[Step], other: list[Step], bits: bool

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -133,7 +134,7 @@ def test_a_long_compensated_sum_is_the_sum(taken: str) -> None:
 
 
 @given(STEPS, st.integers(0, 8))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 def test_equal_is_said_of_equal_numbers_only(steps: Steps, distance: int) -> None:
     made = Made()
     for name, distances in steps:
@@ -145,7 +146,7 @@ def test_equal_is_said_of_equal_numbers_only(steps: Steps, distance: int) -> Non
 
 
 @given(STEPS)
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 def test_what_is_taken_from_itself_is_nothing(steps: Steps) -> None:
     """``x - y`` and ``-(y - x)`` are equal, and ``x - x`` is the polynomial 0."""
     made = Made()

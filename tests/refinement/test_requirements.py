@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -143,7 +144,7 @@ def test_no_nan_meets_a_condition_of_its_number() -> None:
 
 
 @pytest.mark.parametrize("kind", ["f16", "bf16", "f32", "e4m3", "e5m2", "e2m1", "s8", "u32"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.data())
 def test_ends_are_the_next_numbers_of_a_format(kind: str, data: st.DataObject) -> None:
     fmt = FORMATS[kind]

@@ -123,6 +123,7 @@ def _digits() -> Iterator[None]:
         yield
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.__name__)
 def test_nothing_is_equal_that_numbers_refute(family: Family) -> None:
     found = [judged(pair) for pair in pairs(family, 16)]
@@ -131,6 +132,7 @@ def test_nothing_is_equal_that_numbers_refute(family: Family) -> None:
     assert not all(each.equal for each in found)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.__name__)
 def test_normal_forms_have_the_values_of_what_they_are_of(family: Family) -> None:
     for pair in pairs(family, 6, seed=1):

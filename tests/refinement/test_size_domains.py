@@ -95,6 +95,7 @@ def test_a_grid_of_nine_by_seven_tiles_is_among_them() -> None:
     assert {"M": 9 * 32, "N": 7 * 32} in sweep(domains, ["M", "N"])
 
 
+@pytest.mark.sweep
 def test_a_verdict_says_how_far_it_holds(tmp_path: Path) -> None:
     kernel = CORPUS / "simt_f32_sm80.ptx"
     stated = contract_of(kernel.name).read_text(encoding="utf-8")

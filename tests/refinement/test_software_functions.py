@@ -63,6 +63,7 @@ setp.ge.f32 %p2, %f3, 0f3F800000; copysign.f32 %f4, %A, %f0; selp.f32 %C, %f4, %
 ARRAYS = {"A": "f32", "C": "f32 out"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("body", "formula", "name"),
     [
@@ -81,6 +82,7 @@ def test_a_function_that_is_written_out_is_that_function(body: str, formula: str
     assert any(f"{name} written out" in each.statement for each in result.hypotheses)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("body", "formula", "old", "new"),
     [
@@ -111,6 +113,7 @@ def test_another_function_is_not(body: str, formula: str, old: str, new: str) ->
     assert result_of(body.replace(old, new), formula, ARRAYS).verdict != "verified"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "apart",
     [
@@ -127,6 +130,7 @@ def test_what_deals_with_few_numbers_apart_is_another_function(apart: str, body:
     assert result_of(other, formula, ARRAYS).verdict != "verified"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("limit", ["0f00000000", "0f3F333333"])  # 0 and 0.7
 def test_a_clamped_argument_is_tried_at_its_limit(limit: str) -> None:
     body = f"max.f32 %f20, %A, {limit}; {TANH.replace('%A', '%f20')}"
@@ -136,6 +140,7 @@ def test_a_clamped_argument_is_tried_at_its_limit(limit: str) -> None:
     assert result_of(f"{body} {apart}", formula, ARRAYS).verdict == "refuted"
 
 
+@pytest.mark.sweep
 def test_a_logarithm_is_tried_at_0() -> None:
     finite = LOG2.replace("0fFF800000", "0f40A00000")
     assert result_of(finite, "C[i] = log2(A[i])", ARRAYS).verdict == "refuted"
@@ -166,6 +171,7 @@ def test_a_power_put_together_from_bits_is_one_whatever_is_tried(formula: str, m
     assert not any("written out" in each.statement for each in result.hypotheses)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -227,6 +233,7 @@ def test_the_logarithm_of_a_product_of_which_nothing_is_known_is_no_sum() -> Non
 CLAMPED = LOG2.replace("%A", "%f20").replace("%f0", "%f10")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("least", "right"), [("0f3727C5AC", True), ("0f00000000", False)])
 def test_a_function_is_tried_where_its_argument_is_clamped(least: str, right: bool) -> None:
     """Without the case of subnormal numbers, of numbers from 1e-5 on."""

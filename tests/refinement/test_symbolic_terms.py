@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -114,7 +115,7 @@ def _steps(width: int) -> list[tuple[str, int, Words]]:
 
 
 @pytest.mark.parametrize("width", [32, 64])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_polynomials_are_the_integers_modulo_a_power_of_two(width: int, data: st.DataObject) -> None:
     symbols = Symbols([Group(("n", "u"), CORNERS)])
@@ -150,7 +151,7 @@ def _constants(store: TermStore, terms: Ids) -> Ids:
     return store.constants(Assignment(store, {}).values(terms), int(store.widths(terms[:1])[0]))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.integers(-(2**30), 2**30), min_size=3, max_size=3), st.integers(1, 300))
 def test_bounds_and_quotients_hold_at_every_point(row: list[int], divisor: int) -> None:
     symbols = Symbols([Group(("n", "u"), CORNERS)])

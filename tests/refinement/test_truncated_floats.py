@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -144,7 +145,7 @@ WORDS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(WORDS, min_size=16, max_size=16), st.sampled_from([BF16, TF32, F32]), st.booleans())
 def test_conversions_have_the_same_bits_but_of_nans(
     words: list[int], fmt: FloatFormat, is_positive: bool
@@ -189,7 +190,7 @@ def test_signs_of_all_words_of_16_bits(fmt: FloatFormat, kind: str) -> None:
     assert (before == after)[~is_nan(given_words["A"], fmt)].all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(WORDS, min_size=8, max_size=8),
     st.sampled_from([F32, TF32, BF16]),

@@ -21,6 +21,7 @@ from cuda_faults import (
     WMMA_S8,
     WMMA_SCALED,
 )
+from frozen_table import cheapest, frozen
 from sweep_parameters import spread
 
 from mmaproof.refinement.findings.finding import Kind
@@ -84,7 +85,23 @@ HARMLESS = {
 }
 
 
-@pytest.mark.parametrize("name", spread(BY_NAME, 3))
+SLOW = {"magic number put in by xor", "scale factors in braces"}
+"""Edits of kernels that take several seconds."""
+
+
+def test_the_frozen_verdicts_are_those_of_the_faults() -> None:
+    """``tests/tools/test_frozen_verdicts.py`` verifies the kernels."""
+    for name, fault in BY_NAME.items():
+        verdict, _, kinds = frozen("CUDA faults", name)
+        assert (verdict, kinds[0]) == ("refuted", fault.kind), name
+
+
+def manner(name: str) -> tuple[Kind, bool, bool]:
+    """Return what a fault is found as, and how the line at fault is looked at."""
+    return BY_NAME[name].kind, name in AT_THE_EDIT, name in ELSEWHERE
+
+
+@pytest.mark.parametrize("name", cheapest("CUDA faults", BY_NAME, manner))
 def test_a_faulty_kernel_is_refuted_for_its_fault(name: str, tmp_path: Path) -> None:
     fault = BY_NAME[name]
     found = verify_edited(fault.edit, tmp_path)
@@ -109,7 +126,7 @@ def edited_lines(edit: Edit) -> set[int]:
     return {number for number, pair in enumerate(zip(was, lines, strict=True), 1) if pair[0] != pair[1]}
 
 
-@pytest.mark.parametrize("name", spread(HARMLESS, 3))
+@pytest.mark.parametrize("name", spread(HARMLESS, 3, SLOW))
 def test_a_harmless_edit_is_verified(name: str, tmp_path: Path) -> None:
     assert verify_edited(HARMLESS[name], tmp_path).result.verdict == "verified"
 

@@ -1,45 +1,21 @@
-"""Functions of rows that Triton compiled, from softmax to attention: verified, and refuted with faults."""
+"""Functions of rows that Triton compiled, from softmax to attention: verified, and refuted with faults.
+
+``tests/tools/test_frozen_verdicts.py`` verifies them; that what it compares with is right is said here.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-from row_contracts import CORPUS, KERNELS, contract
+from frozen_table import frozen
+from row_contracts import CORPUS, KERNELS
 
 from mmaproof.refinement.findings.result import Verdict
-from mmaproof.refinement.verification import verify
-
-SLOW = tuple(
-    f"{name}_attention"
-    for name in ("grouped", "window", "sloped", "capped", "sink", "paged", "wide", "ragged")
-)
-"""Kernels that take several seconds each, and are like others."""
 
 
-def firsts() -> list[object]:
-    """Return every kernel; in the sweep those edited, with later faults, slow ones, and every second."""
-    quick = dict.fromkeys(each["kernel"] for each in KERNELS.values() if each["kernel"] not in SLOW)
-    chosen = list(quick)[::2]
-    seen: set[tuple[str, bool]] = set()
-    found: list[object] = []
-    for file, facts in KERNELS.items():
-        key = facts["kernel"], bool(facts["fault"])
-        again = key in seen or facts["kernel"] not in chosen
-        found.append(pytest.param(file, marks=[pytest.mark.sweep] if again else []))
-        seen.add(key)
-    return found
-
-
-@pytest.mark.parametrize("name", firsts())
-def test_the_verdict_is_that_of_the_source(name: str, tmp_path: Path) -> None:
-    written = tmp_path / "contract.toml"
-    written.write_text(contract(name), encoding="utf-8")
-    found = verify(CORPUS / name, written)
-    if KERNELS[name]["fault"] is None:
-        assert (found.result.verdict, found.result.findings) == (Verdict.VERIFIED, ())
-    else:
-        assert found.result.verdict is Verdict.REFUTED, found.result.findings
+def test_the_frozen_verdicts_are_those_of_the_sources() -> None:
+    for name, facts in KERNELS.items():
+        verdict, _, findings = frozen("Triton rows", name)
+        assert verdict == (Verdict.REFUTED if facts["fault"] else Verdict.VERIFIED), name
+        assert bool(findings) == bool(facts["fault"]), name
 
 
 def test_every_kernel_has_three_faults() -> None:

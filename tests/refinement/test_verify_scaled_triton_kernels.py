@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from frozen_table import cheapest, frozen
 from scaled_triton_contracts import CORPUS, KERNELS, contract
 
 from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.verification import verify
-
-SMALL = [name for name in KERNELS if KERNELS[name]["tile"][0] == 32]
 
 
 def result_of(kernel: str, text: str, folder: Path) -> Result:
@@ -19,10 +18,11 @@ def result_of(kernel: str, text: str, folder: Path) -> Result:
     return verify(folder / "kernel.ptx", folder / "contract.toml").result
 
 
-@pytest.mark.parametrize("kernel", SMALL)
-def test_a_correct_kernel_is_verified(kernel: str, tmp_path: Path) -> None:
-    result = result_of(kernel, (CORPUS / kernel).read_text(encoding="utf-8"), tmp_path)
-    assert (result.verdict, result.findings) == ("verified", ())
+def test_the_frozen_verdicts_are_those_of_the_sources() -> None:
+    """``tests/tools/test_frozen_verdicts.py`` verifies the kernels."""
+    for name in KERNELS:
+        verdict, _, findings = frozen("Triton scaled", name)
+        assert (verdict, findings) == ("verified", ()), name
 
 
 FAULTS = {
@@ -35,7 +35,7 @@ FAULTS = {
 """What stands in a kernel, everywhere, and what does not belong there."""
 
 
-@pytest.mark.parametrize("kernel", FAULTS)
+@pytest.mark.parametrize("kernel", cheapest("Triton scaled", FAULTS))
 def test_a_faulty_kernel_is_not_verified(kernel: str, tmp_path: Path) -> None:
     right, wrong = FAULTS[kernel]
     text = (CORPUS / kernel).read_text(encoding="utf-8")

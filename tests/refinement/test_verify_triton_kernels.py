@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sweep_parameters import spread
+from frozen_table import cheapest, frozen
 from triton_contracts import CORPUS, KERNELS, contract
 
 from mmaproof.refinement.findings.finding import Kind
@@ -14,8 +14,6 @@ from mmaproof.refinement.verification import Verification, verify
 
 CORRECT = [name for name, facts in KERNELS.items() if facts["fault"] is None]
 FAULTY = [name for name in KERNELS if name not in CORRECT]
-
-LARGE = [name for name in CORRECT if "_128x" in name]
 
 SIGNS = {
     "a_stride": Kind.WRONG_VALUE,
@@ -44,16 +42,34 @@ def test_the_corpus_has_both() -> None:
     assert {facts["fault"] for facts in KERNELS.values()} == {None, *SIGNS}
 
 
-@pytest.mark.parametrize("name", spread(CORRECT, 2, LARGE))
+def test_the_frozen_verdicts_are_those_of_the_sources() -> None:
+    """``tests/tools/test_frozen_verdicts.py`` verifies the kernels."""
+    for name, facts in KERNELS.items():
+        verdict, equality, kinds = frozen("Triton products", name)
+        if facts["fault"] is None:
+            assert (verdict, kinds) == (Verdict.VERIFIED, ()), name
+            assert equality == (Equality.BITS if whole(name) else Equality.VALUE), name
+        else:
+            assert verdict == Verdict.REFUTED, name
+            assert SIGNS[facts["fault"]] in kinds, name
+
+
+def whole(name: str) -> bool:
+    """Tell whether sums are of integers."""
+    return bool(KERNELS[name]["types"]["accumulator"] == "s32")
+
+
+@pytest.mark.parametrize("name", cheapest("Triton products", CORRECT, whole))
 def test_a_correct_kernel_is_verified(name: str, tmp_path: Path) -> None:
     result = verified(name, tmp_path).result
     assert (result.verdict, result.findings) == (Verdict.VERIFIED, ())
-    whole = KERNELS[name]["types"]["accumulator"] == "s32"
-    assert result.equality is (Equality.BITS if whole else Equality.VALUE)
-    assert (result.bound is None) == whole
+    assert result.equality is (Equality.BITS if whole(name) else Equality.VALUE)
+    assert (result.bound is None) == whole(name)
 
 
-@pytest.mark.parametrize("name", spread(FAULTY, 2))
+@pytest.mark.parametrize(
+    "name", cheapest("Triton products", FAULTY, lambda name: SIGNS[KERNELS[name]["fault"]])
+)
 def test_a_faulty_kernel_is_refuted_for_its_fault(name: str, tmp_path: Path) -> None:
     found = verified(name, tmp_path)
     assert found.result.verdict is Verdict.REFUTED

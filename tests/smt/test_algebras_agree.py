@@ -10,6 +10,7 @@ import exact_arithmetic as exact
 import numpy as np
 import pytest
 import z3
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from symbolic_values import evaluated, numerals
@@ -176,6 +177,7 @@ def test_conversion(fmt: FloatFormat, result: FloatFormat) -> None:
     check(result, [], [operand])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("result", "fmt", "scale"),
     [
@@ -202,7 +204,7 @@ def test_products_that_float64_may_not_hold_are_refused(fmt: FloatFormat) -> Non
             alg.fused(F32, Rounding.UPWARD, [(factor, factor)])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=st.data(), formats=st.sampled_from(MULTIPLY_ADDS))
 def test_fused_multiply_add_of_any_encodings(data: st.DataObject, formats: tuple[FloatFormat, ...]) -> None:
     result, *rest = formats
@@ -339,7 +341,7 @@ def test_nan_propagation(formats: tuple[FloatFormat, ...]) -> None:
 # -- integers
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_exact_integers(data: st.DataObject) -> None:
     x_format, y_format = data.draw(st.sampled_from(FACTORS)), data.draw(st.sampled_from(FACTORS))

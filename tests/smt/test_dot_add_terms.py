@@ -59,6 +59,7 @@ def numerals(operand: Operand) -> Operand:
     return Operand(np.asarray(terms, dtype=object), operand.format)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: "-".join(map(str, step)))
 def test_a_term_has_the_bits_of_the_array(step: tuple[Any, ...]) -> None:
     x, y, a, result, model, count, of_scales, groups = step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import z3
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ def has_model(*assertions: z3.BoolRef) -> bool:
     return bool(solver.check() == z3.sat)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.integers(-50, 50), DIVISORS, DIVISORS, st.integers(-2, 2))
 def test_a_model_is_what_python_computes(number: int, outer: int, inner: int, beside: int) -> None:
     nested = (X % inner + X / inner) / outer + X / inner % outer

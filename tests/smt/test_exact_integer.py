@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import z3
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,7 +49,7 @@ def test_encodings_are_read_with_and_without_a_sign(bits: int) -> None:
     assert value(ExactInteger.decode(term, signed=True)) == (bits ^ 128) - 128
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(OPERATORS), integers, st.booleans()), min_size=1, max_size=6), integers
 )
@@ -75,7 +76,7 @@ def test_a_choice_is_one_of_the_two(left: int, right: int, first: bool) -> None:
         assert value(chosen) == (left if first else right)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 255), st.integers(0, 255), st.booleans(), st.booleans()), min_size=1,
              max_size=4)

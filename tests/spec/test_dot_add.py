@@ -9,6 +9,7 @@ import dot_add_reference as reference
 import exact_arithmetic as exact
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -132,6 +133,7 @@ def test_there_are_enough_vectors() -> None:
     assert sum(VECTORS.values()) >= 100_000
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_every_published_model_is_its_exact_arithmetic(row: Row) -> None:
     left, right, addend, scales = drawn(row, VECTORS[row], seed=1)
@@ -316,7 +318,7 @@ def columns(terms: list[tuple[int, int]]) -> tuple[Bits, Bits]:
     return np.array(left, dtype=np.uint16), np.array(right, dtype=np.uint16)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(pairs, f32s, models, st.sampled_from([F16, F32]))
 def test_any_step(terms: list[tuple[int, int]], addend: int, model: DotAddModel, result: FloatFormat) -> None:
     left, right = columns(terms)
@@ -326,7 +328,7 @@ def test_any_step(terms: list[tuple[int, int]], addend: int, model: DotAddModel,
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), pairs, f32s, models)
 def test_the_order_within_a_step_is_open(
     data: st.DataObject, terms: list[tuple[int, int]], addend: int, model: DotAddModel
@@ -339,7 +341,7 @@ def test_the_order_within_a_step_is_open(
 small = st.integers(-32, 32)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.tuples(small, small), min_size=1, max_size=16), st.integers(-(2**18), 2**18), models)
 def test_small_integers_are_exact(terms: list[tuple[int, int]], addend: int, model: DotAddModel) -> None:
     model = replace(model, fraction_bits=max(model.fraction_bits, 20), result_fraction_bits=None)
@@ -351,7 +353,7 @@ def test_small_integers_are_exact(terms: list[tuple[int, int]], addend: int, mod
 positive = st.integers(0, F16.largest)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.tuples(positive, positive), min_size=1, max_size=16), st.integers(8, 35))
 def test_more_fraction_bits_lose_no_more_of_positive_terms(terms: list[tuple[int, int]], bits: int) -> None:
     left, right = columns(terms)
@@ -359,7 +361,7 @@ def test_more_fraction_bits_lose_no_more_of_positive_terms(terms: list[tuple[int
     assert less <= more
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([row for row in ROWS if row.scale is UE8M0]), st.data())
 def test_a_power_of_two_scales_the_products(seed: int, row: Row, data: st.DataObject) -> None:
     """Without an addend, while nothing underflows."""

@@ -88,9 +88,10 @@ def fma_operands(
     return Operand(bits[0], x), Operand(bits[1], y), Operand(bits[2], a)
 
 
+@pytest.mark.parametrize("count", [10_000, pytest.param(50_000, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("fmt", [F32, F64], ids=str)
-def test_fused_multiply_add_of_50000_operand_triples(fmt: FloatFormat) -> None:
-    x, y, a = fma_operands(fmt, fmt, fmt, fmt, 50_000)
+def test_fused_multiply_add_of_many_operand_triples(fmt: FloatFormat, count: int) -> None:
+    x, y, a = fma_operands(fmt, fmt, fmt, fmt, count)
     check(fmt, [(x, y)], [a])
 
 

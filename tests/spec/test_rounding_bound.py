@@ -8,6 +8,7 @@ from fractions import Fraction
 import exact_arithmetic as exact
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,7 +88,7 @@ def evaluated(
     return forest[0]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(st.tuples(numbers(F16), numbers(F16)), min_size=2, max_size=12),
     st.lists(st.integers(0, 99), min_size=11, max_size=11),

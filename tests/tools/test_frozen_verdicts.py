@@ -1,27 +1,17 @@
-"""The frozen table of verdicts is what the corpora give: a few kernels of it in every run, all in a sweep."""
+"""The frozen table of verdicts is what the corpora give: the quick kernels in every run, all in a sweep."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterable
 
 import pytest
-from source_modules import REPOSITORY
+from frozen_table import COSTS, QUICK, VERDICTS
 
-sys.path.insert(0, str(REPOSITORY))
 from tools.verdicts import table
 from tools.verdicts.cases import Case, every_case
-from tools.verdicts.measurement import measured
+from tools.verdicts.measurement import Row, measured
 
-VERDICTS, COSTS = table.of_folder(REPOSITORY / "tests" / "frozen")
 CASES = {each.key: each for each in every_case()}
-SAMPLE = (
-    ("CUDA", "wmma_s8_sm80.ptx"),
-    ("CUDA operators", "layer_norm_f32_sm80.ptx"),
-    ("CUDA operators", "layer_norm_f32_fault_no_barrier_before_reuse.ptx"),
-    ("Triton rows", "softmax.ptx"),
-    ("Triton rows", "softmax_backward_fault_not_along.ptx"),
-    ("PTO", "gemm"),
-)
 COMMAND = "python -m tools.verdicts run DIR, then compare tests/frozen DIR"
 
 
@@ -35,12 +25,22 @@ def test_every_case_is_frozen() -> None:
     assert {row[:2] for row in VERDICTS} == set(CASES) == {row[:2] for row in COSTS}
 
 
-@pytest.mark.parametrize("key", SAMPLE, ids=": ".join)
-def test_a_verdict_is_the_frozen_one(key: tuple[str, str]) -> None:
-    assert_as_frozen(CASES[key])
+def test_every_run_verifies_right_and_faulty_kernels_and_finds_of_every_kind() -> None:
+    rows = [row for row in VERDICTS if row[:2] in QUICK]
+    assert {row[0] for row in rows} == {corpus for corpus, _ in CASES}
+    assert {row[3] for row in rows} == {row[3] for row in VERDICTS}
+    assert kinds(rows) == kinds(VERDICTS)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("key", CASES, ids=": ".join)
-def test_every_verdict_is_the_frozen_one(key: tuple[str, str]) -> None:
+def kinds(rows: Iterable[Row]) -> set[str]:
+    """Return the kinds of all findings."""
+    return {finding.partition(":")[0] for row in rows for finding in row[6].split(" | ")}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [key if key in QUICK else pytest.param(key, marks=pytest.mark.sweep) for key in CASES],
+    ids=": ".join,
+)
+def test_the_verdict_is_the_frozen_one(key: tuple[str, str]) -> None:
     assert_as_frozen(CASES[key])

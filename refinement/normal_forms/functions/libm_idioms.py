@@ -158,6 +158,21 @@ class SoftwareFunctions:
                 found[place] = self._known[term]
         return found
 
+    def beside_powers(self, terms: Ids, fmt: Format, powers: Callable[[Ids, Format], Ids]) -> Ids:
+        """Return the functions that terms (n,) are, but for products with a power of two made of bits.
+
+        Of these the exponent is known; `powers` returns them, -1 of other words.
+        """
+        plain = self.scaled_by_bits(terms, fmt)
+        for place in np.flatnonzero(plain):
+            factors = self.store.arguments(terms[place : place + 1])[0, :2]
+            of_bits = factors[self.store.are(CONCATENATION, factors)]
+            plain[place] = all(powers(each.reshape(1), fmt)[0] >= 0 for each in of_bits)
+        found = np.full(len(terms), _NONE, dtype=np.int32)
+        if not plain.all():
+            found[~plain] = self.equal(terms[~plain], fmt)
+        return found
+
     def _candidates(self, operation: Operation, terms: Ids) -> NDArray[np.bool_] | None:
         """Tell which terms (n,) of an operation may be the end of what is written out."""
         if operation.name == operations.SELECT:

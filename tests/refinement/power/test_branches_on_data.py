@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from power_kernels import compiled, messages, run_under_qemu, verified
+from sweep_parameters import few
 
 from mmaproof.refinement.contract.reading import read_contract
 from mmaproof.refinement.findings.finding import Kind
@@ -110,7 +111,7 @@ KERNELS = {
 }
 
 
-@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("flags", few(FLAGS, "-O1"))
 def test_kernels_that_branch_on_data_are_verified(flags: str, tmp_path: Path) -> None:
     for name, (text, of) in KERNELS.items():
         if name == "skipped" and flags == FLAGS[-1]:  # as with -O2
@@ -119,6 +120,7 @@ def test_kernels_that_branch_on_data_are_verified(flags: str, tmp_path: Path) ->
         assert found.result.verdict == "verified", (name, messages(found))
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [

@@ -26,6 +26,7 @@ SIZES = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "flags"), [*((name, "-O3") for name in SIZES), ("sgemm", "-O2")])
 def test_kernels_are_verified(name: str, flags: str, tmp_path: Path) -> None:
     kernel = compiled(source(name), tmp_path, flags)
@@ -77,6 +78,7 @@ def mutant(name: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("name", "old", "new", "sizes", "reason"), MUTANTS)
 def test_single_faults_are_refuted_for_their_reason(
     name: str, old: str, new: str, sizes: dict[str, int], reason: str | None, tmp_path: Path
@@ -101,6 +103,7 @@ CALLS = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CALLS)
 def test_the_symbolic_result_is_what_qemu_computes(name: str, tmp_path: Path) -> None:
     kernel = compiled(source(name), tmp_path, "-O3")

@@ -25,6 +25,7 @@ def with_entry(body: str, attributes: str = " attributes {pto.entry}") -> str:
     return f"{text[:-1]}  func.func @scaled({_PARAMETERS}){attributes} {{\n{body}\n    return\n  }}\n}}\n"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "body",
     [

@@ -96,7 +96,7 @@ def test_a_bad_contract_is_refused(tmp_path: Path, kernel: str, message: str) ->
         verified(tmp_path, text_of("transposed_s8"), contract)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.sampled_from(SMALL), st.data())
 def test_damaged_text_never_ends_in_a_traceback(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject

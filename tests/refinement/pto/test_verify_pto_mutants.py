@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from frozen_table import cheapest, frozen
 
 from mmaproof.refinement.findings.finding import Kind
 from tests.pto_kernels import contract_of, line_of, text_of, verified
@@ -202,7 +203,16 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+def test_the_frozen_verdicts_are_those_of_the_faults() -> None:
+    """``tests/tools/test_frozen_verdicts.py`` verifies the kernels."""
+    for name, fault in FAULTS.items():
+        verdict, _, kinds = frozen("PTO faults", name)
+        assert verdict == "refuted" and fault.kind in kinds, name
+
+
+@pytest.mark.parametrize(
+    "name", cheapest("PTO faults", FAULTS, lambda name: (FAULTS[name].kind, bool(FAULTS[name].at)))
+)
 def test_a_fault_is_found(tmp_path: Path, name: str) -> None:
     fault = FAULTS[name]
     text = text_of(fault.kernel, *fault.replacements)

@@ -114,6 +114,7 @@ def test_every_name_is_resolved(file):
                     assert register.type == entry.registers[register.name]
 
 
+@pytest.mark.sample(60)
 @pytest.mark.parametrize("file", FILES, ids=NAMES)
 def test_printing_and_reading_again_gives_the_same(file):
     module = module_of(file)

@@ -160,6 +160,7 @@ def test_a_weak_poll_that_counts_its_turns_is_named(tmp_path: Path) -> None:
     assert "does the same for ever: ld.global.u32" in found.findings[0].message
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "more",
     [
@@ -206,6 +207,7 @@ ret;
 """
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("load", ["", "ld.global.u32 %r6, [%d0];"])
 @pytest.mark.parametrize("work", ["", "add.u32 %r7, %r5, %r3; setp.eq.u32 %p2, %r7, 1000000; @%p2 bra DONE;"])
 @pytest.mark.parametrize(("inner", "outer"), [(1, 512), (2, 256), (512, 2)])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ptx_machine import BODY, Bench, kernel, kinds, written
@@ -142,7 +143,7 @@ def values_left(bench: Bench, done: Run, inputs: dict[str, Any]) -> Any:
     return Assignment(bench.store, inputs).values(words)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(programs(), st.integers(0, 1 << 20))
 def test_what_is_chosen_is_what_the_right_way_leaves(text: str, seed: int) -> None:
     random, bench, module = np.random.default_rng(seed), Bench(), parse(text, "kernel.ptx")

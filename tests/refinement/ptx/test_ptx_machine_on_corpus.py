@@ -76,6 +76,7 @@ def triton_case(bench: Bench, facts: Mapping[str, Any]) -> Case:
     )
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", CORRECT)
 def test_triton_kernels_compute_products(name: str) -> None:
     facts, bench = CORRECT[name], Bench()
@@ -230,6 +231,7 @@ CASES: Mapping[str, tuple[Callable[[Bench], Case], Any]] = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", [name for name in CUDA_KERNELS if not name.startswith(ADDRESSES)])
 def test_cuda_kernels_compute_products(name: str) -> None:
     facts, bench = CUDA_KERNELS[name], Bench()

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,26 +77,26 @@ def mutated(draw, texts):
 
 
 @given(mutated(TEXTS))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_changed_kernels(text):
     check(text)
 
 
 @given(mutated([BLOCKS]))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 def test_changed_blocks_and_declarations(text):
     check(text)
 
 
 @given(st.lists(st.sampled_from([*FRAGMENTS, *TOKEN.findall(BLOCKS)]), max_size=40).map("".join))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_loose_fragments(text):
     check(text)
     check(f".version 8.0\n.target sm_80\n.entry k() {{\n{text}\n}}")
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_text(text):
     check(text)
     check(f".version 8.0\n.target sm_80\n.entry k() {{ {text} }}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ptx_machine import BODY, Bench, kernel, kinds, written
@@ -359,7 +360,7 @@ def races_in_model(actions: list[tuple[str, object, int]]) -> bool:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(ACTIONS, max_size=14), st.booleans())
 def test_races_on_one_place_are_found(actions: list[tuple[str, object, int]], jointly: bool) -> None:
     if jointly:  # barriers of the whole block only: then the history is exact

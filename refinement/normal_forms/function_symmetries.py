@@ -1,0 +1,80 @@
+"""Symmetries of functions: tanh(-x) as -tanh(x), floor(-x) as -ceil(x)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from ...spec.formats import Format
+from ..rules import elementary as rules
+from ..rules.expression import called
+from ..terms import operations
+from ..terms.interning import Ids
+from .elementary_forms import stem
+from .polynomials import Polynomials
+from .reading_words import Piece
+from .readings import Quantifier
+from .sum_atoms import Groups
+
+
+class Symmetry(NamedTuple):
+    """``f(-x) = sign · g(x)``, of a function f.
+
+    Attributes
+    ----------
+    sign : int
+        1 or -1.
+    function : str
+        The name of g.
+    """
+
+    sign: int
+    function: str
+
+
+def _symmetries() -> Iterator[tuple[str, Symmetry]]:
+    for rule in rules.SYMMETRIES:
+        (name,), (function,) = called(rule.left), called(rule.right)
+        yield name, Symmetry(-1 if rule.right.startswith("-") else 1, function)
+
+
+SYMMETRIES: Mapping[str, Symmetry] = MappingProxyType(dict(_symmetries()))
+"""Functions of which those of opposites are known."""
+
+
+class FunctionSymmetries:
+    """Writes functions of polynomials that begin with a minus as those of the opposites.
+
+    Parameters
+    ----------
+    quantifier : Quantifier
+        Of the store.
+    polynomials : callable
+        Returns the polynomials of terms (n,) read in a format.
+    """
+
+    def __init__(self, quantifier: Quantifier, polynomials: Callable[[Ids, Format], Polynomials]) -> None:
+        self._quantifier, self._store, self._polynomials = quantifier, quantifier.store, polynomials
+
+    def expanded(self, terms: Ids, fmt: Format) -> Groups:
+        """Return the expansions of those of terms (n,) of one operation that are turned."""
+        operation = self._store.operation(int(terms[0]))
+        name = stem(operation) if operation.name == operations.FUNCTION else ""
+        if name not in SYMMETRIES or fmt != operation.result:
+            return []
+        sign, function = SYMMETRIES[name]
+        (source,) = operation.operands
+        arguments = self._store.arguments(terms)[:, 0]
+        found = self._polynomials(arguments, source)
+        owners, first = np.unique(found.owners, return_index=True)
+        negative = owners[np.asarray(found.coefficients[first] < 0, dtype=bool)]
+        if not len(negative):
+            return []
+        opposites = self._store.apply(operations.negate(source), arguments[negative])
+        other = replace(operation, attribute=str(operation.attribute).replace(name, function, 1))
+        turned = self._store.apply(other, opposites)
+        return [(negative, [Piece(sign, (self._quantifier.read(turned, fmt),))])]
