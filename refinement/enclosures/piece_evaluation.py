@@ -210,7 +210,8 @@ def _function(q: PieceEvaluation, operation: Operation, arguments: Sequence[int]
         value = q.floats(arguments[0])
         return floats(whole_numbers(name, value.form), *value[1:])
     if name.partition(".")[0] == "div" and relative_error(name, F32) is not None:
-        return quotient_of(name, *(q.floats(each) for each in arguments), symbol)
+        dividend, divisor = (q.floats(each) for each in arguments)
+        return quotient_of(name, dividend, divisor, symbol)
     if name.partition(".")[0] not in KNOWN or len(arguments) != 1:
         raise UnsupportedError(f"{operation} is not enclosed")
     return function_of(name, q.floats(arguments[0]), symbol)

@@ -105,7 +105,7 @@ class AbsoluteErrors(Domain):
     def _made(self, operation: Operation, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
         """Tell of which terms of one operation a rule says what is known of them."""
         if operation.name == CONCATENATION:
-            return narrower(self.store, operation, terms, fmt) != NO_FLOAT
+            return np.asarray(narrower(self.store, operation, terms, fmt) != NO_FLOAT)
         if not self._is_read(operation, fmt):
             return np.zeros(len(terms), dtype=bool)
         return ~self._whole(operation, terms, fmt)
@@ -121,7 +121,7 @@ class AbsoluteErrors(Domain):
             return self._functions.of_integers(self._quantifier.read(terms, fmt))
         if operation.name in _RULES:
             return ~every
-        return (self._functions.leaves(terms) >= 0) & ~self._computed.values(terms)
+        return np.asarray((self._functions.leaves(terms) >= 0) & ~self._computed.values(terms))
 
     def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterator[Reading]:
         """Return the arguments of terms that are taken apart, and how they are read."""

@@ -386,7 +386,7 @@ def _likely(domain: Domain, got: Reals) -> list[LibraryFunction]:
     of_number = exponential(float(got[0]))
     functions = [*FUNCTIONS, *powers(float(got[1])), *([] if of_number is None else [of_number])]
     some = (domain.least <= _GUESSED) & (domain.greatest >= _GUESSED)
-    multiples = (scaled(each, _GUESSED[some], got[some]) for each in FUNCTIONS)
+    multiples = (scaled(each, _GUESSED[some].astype(np.float64), got[some]) for each in FUNCTIONS)
     return [
         each
         for each in (*functions, *filter(None, multiples))
