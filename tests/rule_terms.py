@@ -206,7 +206,7 @@ class RuleTerms:
         if self.rule.theory is Theory.BITS:
             return operations.signed(width) if self.rule.left.startswith("signed(") else bits(width)
         if self.rule.theory is Theory.FLOAT:
-            results = {"as_bf16": BF16, "as_tf32": F32, "as_f32": F32}
+            results = {"_bf16(": BF16, "_tf32(": F32, "as_f32": F32}
             return next((fmt for name, fmt in results.items() if name in self.rule.left), self.format)
         return self.format
 
@@ -371,7 +371,15 @@ class RuleTerms:
         def converted(result: FloatFormat, source: FloatFormat, rounding: Rounding = nearest) -> Any:
             return self._applied(operations.fused(result, (), (source,), rounding))
 
+        def plus(x: Ids, number: int) -> Ids:
+            return self._apply(operations.ring(32, 0, 2), x, store.constants([number], 32))
+
+        def carried(x: Ids, low: int) -> Ids:
+            even = bit_slices.zero_extend(store, bit_slices.extract(store, x, low, 1), 32)
+            return plus(self._apply(operations.ring(32, 0, 2), x, even), (1 << low - 1) - 1)
+
         infinity = 0 if fmt.infinity is None else fmt.infinity
+        nearest_tf32, away = converted(TF32, F32), self._applied(operations.convert(TF32, F32, None))
         cut = converted(TF32, F32, Rounding.TOWARD_ZERO)
         every = (1 << fmt.bits) - 1
         return {
@@ -389,6 +397,14 @@ class RuleTerms:
             "toward_zero_bf16": converted(BF16, F32, Rounding.TOWARD_ZERO),
             "as_tf32": masked(A & B, every ^ 0x1FFF),
             "toward_zero_tf32": lambda x: self._apply(operations.fused(F32, (), (TF32,)), cut(x)),
+            "carried_bf16": lambda x: bit_slices.extract(store, carried(x, 16), 16, 16),
+            "carried_tf32": lambda x: masked(A & B, every ^ 0x1FFF)(carried(x, 13)),
+            "half_added_bf16": lambda x: bit_slices.extract(store, plus(x, 0x8000), 16, 16),
+            "half_added_tf32": lambda x: masked(A & B, every ^ 0x1FFF)(plus(x, 0x1000)),
+            "nearest_bf16": converted(BF16, F32),
+            "nearest_tf32": lambda x: self._apply(operations.fused(F32, (), (TF32,)), nearest_tf32(x)),
+            "nearest_away_bf16": self._applied(operations.convert(BF16, F32, None)),
+            "nearest_away_tf32": lambda x: self._apply(operations.fused(F32, (), (TF32,)), away(x)),
             "as_f32": lambda x: bit_slices.concatenate(store, [store.constants([0], 16), x]),
             "widened": converted(F32, fmt), "narrowed": converted(fmt, F32),
             "widened_e5m2": converted(F16, E5M2), "to_e5m2": converted(E5M2, F16),

@@ -148,11 +148,19 @@ FORMATS = MappingProxyType({"f16": F16, "bf16": BF16, "f32": F32, "e5m2": E5M2})
 _TF32 = z3.FPSort(8, 11)
 """In 19 bits: those of an f32 without the 13 lowest."""
 
-_NEAREST, _TOWARD_ZERO = z3.RNE(), z3.RTZ()
+_NEAREST, _TOWARD_ZERO, _AWAY = z3.RNE(), z3.RTZ(), z3.RNA()
 
 
 def _to(x: Any, sort: Any, rounding: Any = _NEAREST) -> Any:
     return z3.fpFPToFP(rounding, x, sort)
+
+
+def _cut_after(x: Any, low: int, sort: Any, *, even: bool) -> Any:
+    """Return the high bits of an f32 to which half of a unit of them, or that but for ties, is added."""
+    word = z3.fpToIEEEBV(x)
+    half = z3.BitVecVal(1 << low - 1, 32)
+    added = half - 1 + z3.ZeroExt(31, z3.Extract(low, low, word)) if even else half
+    return z3.fpBVToFP(z3.Extract(31, low, word + added), sort)
 
 
 def floats(sort: Any) -> Mapping[str, Callable[..., Any]]:
@@ -178,6 +186,13 @@ def floats(sort: Any) -> Mapping[str, Callable[..., Any]]:
         "toward_zero_bf16": lambda x: _to(x, BF16, _TOWARD_ZERO),
         "as_tf32": lambda x: z3.fpBVToFP(z3.Extract(31, 13, z3.fpToIEEEBV(x)), _TF32),
         "toward_zero_tf32": lambda x: _to(x, _TF32, _TOWARD_ZERO),
+        "carried_bf16": lambda x: _cut_after(x, 16, BF16, even=True),
+        "carried_tf32": lambda x: _cut_after(x, 13, _TF32, even=True),
+        "half_added_bf16": lambda x: _cut_after(x, 16, BF16, even=False),
+        "half_added_tf32": lambda x: _cut_after(x, 13, _TF32, even=False),
+        "nearest_bf16": lambda x: _to(x, BF16), "nearest_tf32": lambda x: _to(x, _TF32),
+        "nearest_away_bf16": lambda x: _to(x, BF16, _AWAY),
+        "nearest_away_tf32": lambda x: _to(x, _TF32, _AWAY),
         "as_f32": lambda x: z3.fpBVToFP(z3.Concat(z3.fpToIEEEBV(x), z3.BitVecVal(0, 16)), F32),
         "widened": lambda x: _to(x, F32),
         "narrowed": lambda x: _to(x, sort),

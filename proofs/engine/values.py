@@ -166,6 +166,19 @@ def _extreme(of: Callable[[float, float], float]) -> Callable[..., _Float]:
     return apply
 
 
+def _carried(word: int, low: int) -> int:
+    return word + (1 << low - 1) - 1 + (word >> low & 1) & 0xFFFFFFFF
+
+
+def _away(x: _Float, fmt: FloatFormat) -> _Float:
+    """Return the nearest number, of two the one that is farther from 0."""
+    below = x.to(fmt, Rounding.TOWARD_ZERO)
+    above = below.with_word(below.word + (1 << fmt.padding_bits))
+    with np.errstate(invalid="ignore"):
+        nearer = abs(x.number) - abs(below.number) >= abs(above.number) - abs(x.number)
+    return above if nearer and np.isfinite(x.number) else below
+
+
 def _floats(fmt: FloatFormat) -> Mapping[str, Callable[..., Any]]:
     top = fmt.sign_mask
     toward_zero = Rounding.TOWARD_ZERO
@@ -187,6 +200,12 @@ def _floats(fmt: FloatFormat) -> Mapping[str, Callable[..., Any]]:
         "toward_zero_bf16": lambda x: x.to(BF16, toward_zero),
         "as_tf32": lambda x: x.with_word(x.word & ~0x1FFF),
         "toward_zero_tf32": lambda x: x.to(TF32, toward_zero).to(F32),
+        "carried_bf16": lambda x: _Float(_carried(x.word, 16) >> 16, BF16),
+        "carried_tf32": lambda x: x.with_word(_carried(x.word, 13) & ~0x1FFF),
+        "half_added_bf16": lambda x: _Float((x.word + 0x8000 & 0xFFFFFFFF) >> 16, BF16),
+        "half_added_tf32": lambda x: x.with_word(x.word + 0x1000 & 0xFFFFE000),
+        "nearest_bf16": lambda x: x.to(BF16), "nearest_tf32": lambda x: x.to(TF32).to(F32),
+        "nearest_away_bf16": lambda x: _away(x, BF16), "nearest_away_tf32": lambda x: _away(x, TF32).to(F32),
         "as_f32": lambda x: _Float(x.word << 16, F32), "widened": lambda x: x.to(F32),
         "narrowed": lambda x: x.to(fmt), "widened_e5m2": lambda x: x.to(F16), "to_e5m2": lambda x: x.to(E5M2),
     }  # fmt: skip

@@ -364,9 +364,10 @@ class SpecialValues:
     # -- conditions, and signs of data
     def _condition(self, operation: Operation, term: int) -> int:
         if operation.name == operations.COMPARE:
-            read = self._operands(operation, term, _BIT)
+            read, relation = self._operands(operation, term, _BIT), str(operation.attribute)
+            if not self._is_special(term) and relation in ("num", "nan"):  # of numbers
+                return classes.TRUE if relation == "num" else classes.FALSE
             if self._is_special(term) and isinstance(operation.operands[0], FloatFormat):
-                relation = str(operation.attribute)
                 constant = any(self._is_constant(each) for each, _ in read)
                 found = self._diagrams.applied(
                     ("compare", relation, constant),

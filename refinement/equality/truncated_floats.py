@@ -1,9 +1,10 @@
-"""Bit operations on floats that are float operations: truncation, absolute value, negation.
+"""Bit operations on floats that are float operations: truncation, rounding, absolute value, negation.
 
 The high 16 bits of an f32 are a bf16, and an f32 whose 13 lowest bits are 0 is a tf32: the formats share the
 sign and the exponent, so dropping low bits of the fraction is the conversion toward zero, for zeros,
 subnormal numbers and infinities too. A NaN alone may turn into an infinity, if all bits that are left of its
-fraction are 0: over the reals there is none.
+fraction are 0: over the reals there is none. What is added to the bits before they are dropped carries into
+those that are left, of the exponent too: so software rounds to nearest.
 
 Whatever float a word is, with a highest bit of 0 it is its magnitude, with 1 minus that, and with the highest
 bit flipped its negation.
@@ -20,11 +21,11 @@ from numpy.typing import NDArray
 from ...spec.formats import BF16, F32, TF32, FloatFormat, Format
 from ...spec.rounding import Rounding
 from ..terms import operations
-from ..terms.bit_slices import bitwise, extract
+from ..terms.bit_slices import bitwise, extract, zero_extend
 from ..terms.domains import Rewriting
 from ..terms.interning import Ids
 from ..terms.slices import Field, Slice, fields, join, values
-from ..terms.store import CONCATENATION, VECTOR, Operation
+from ..terms.store import CONCATENATION, CONSTANT, VECTOR, Operation
 from ..terms.traversal import by_operation
 from ..terms.truth_tables import A
 
@@ -41,7 +42,7 @@ _DEEPEST = 4
 
 
 class TruncatedFloats(Rewriting):
-    """Replaces bit truncation of floats by conversions toward zero.
+    """Replaces bits that floats are cut or rounded to by conversions.
 
     Parameters
     ----------
@@ -88,6 +89,8 @@ class TruncatedFloats(Rewriting):
                 made = self._with_signs(operation, members, fmt, depth)
             if made is members and operation.name == CONCATENATION and fmt in _READ:
                 made = self._conversions(operation, members, fmt)
+                if made is members and depth:
+                    made = self._of_choices(operation, members, fmt, depth)
             elif operation.name == operations.SELECT and operation.result.bits == fmt.bits and depth:
                 condition, *sides = self.store.arguments(members)[:, :3].T
                 chosen = (self._read(side, fmt, depth - 1) for side in sides)
@@ -100,6 +103,27 @@ class TruncatedFloats(Rewriting):
     def _places(members: Ids, terms: Ids) -> NDArray[np.intp]:
         """Return where terms are among members, which are sorted; anywhere for others."""
         return np.minimum(np.searchsorted(members, terms), len(members) - 1)
+
+    def _of_choices(self, operation: Operation, words: Ids, fmt: FloatFormat, depth: int) -> Ids:
+        """Return bits (n,) that are cut from a choice as a choice of bits that are cut, if they are read."""
+        store, (*zeros, field) = self.store, fields(operation)
+        parts = store.elements(store.arguments(words)[:, 0])
+        choice = int(store.operation_numbers(parts[:1, -1])[0])
+        alike = (store.operation_numbers(parts[:, -1]) == choice).all()
+        if field.repeats or not alike or store.operations[choice].name != operations.SELECT:
+            return words
+        if any(not each.constant for each in zeros) or (store.constant_values(parts[:, :-1]) != 0).any():
+            return words
+        condition, *sides = store.arguments(parts[:, -1])[:, :3].T
+        below = [Slice(parts[:, at], each) for at, each in enumerate(zeros)]
+        made = [
+            join(store, [*below, Slice(extract(store, side, field.low, field.width), Field(0, field.width))])
+            for side in sides
+        ]
+        read = [self._read(each, fmt, depth - 1) for each in made]
+        if all((one == other).all() for one, other in zip(read, made, strict=True)):
+            return words
+        return np.asarray(store.apply(operations.select(fmt.bits), condition, *read))
 
     def _with_signs(self, operation: Operation, words: Ids, fmt: FloatFormat, depth: int) -> Ids:
         """Return words (n,) of one concatenation as magnitudes or negations of floats, if they are."""
@@ -134,14 +158,51 @@ class TruncatedFloats(Rewriting):
             zeros, *found = found
             if (self.store.constant_values(zeros.terms) != 0).any():
                 return words
-        floats = found[0].terms
+        floats, rounding = found[0].terms, Rounding.TOWARD_ZERO
         if not self._are_floats(floats):
-            return words
-        whole = join(self.store, [Slice(floats, Field(0, low)), *found])
-        made = self.store.apply(operations.fused(narrow, (), (F32,), Rounding.TOWARD_ZERO), whole)
+            if len(found) > 1 or (rounded := self._rounded(floats, low)) is None:
+                return words
+            whole, rounding = rounded
+        else:
+            whole = join(self.store, [Slice(floats, Field(0, low)), *found])
+        made = self.store.apply(_conversion(narrow, rounding), whole)
         if fmt == narrow:
             return made
         return self.store.apply(operations.fused(F32, (), (narrow,)), made)
+
+    def _rounded(self, sums: Ids, low: int) -> tuple[Ids, Rounding | None] | None:
+        """Return the floats (n,) to whose bits so much is added that cutting the low ones rounds to nearest.
+
+        Half of a unit of what is left rounds ties away from zero; just less, and the lowest bit that is left,
+        ties to even. None where the words are no such sums.
+        """
+        store = self.store
+        summands = self._summands(sums)
+        constants = [each for each in summands if store.are(CONSTANT, each).all()]
+        others = [each for each in summands if not store.are(CONSTANT, each).any()]
+        floats = [each for each in others if self._are_floats(each)]
+        if len(floats) != 1 or len(others) > 2 or len(constants) + len(others) != len(summands):
+            return None
+        added = sum(store.constant_values(each) for each in constants)
+        half = np.uint64(1) << np.uint64(low - 1)
+        if len(others) == 1:
+            return (floats[0], None) if np.all(added == half) else None
+        even = zero_extend(store, extract(store, floats[0], low, 1), F32.bits)
+        (bit,) = (each for each in others if each is not floats[0])
+        is_even = np.all(added == half - np.uint64(1)) and (bit == even).all()
+        return (floats[0], Rounding.NEAREST_EVEN) if is_even else None
+
+    def _summands(self, words: Ids, depth: int = _DEEPEST) -> list[Ids]:
+        """Return terms (n,) whose sums words are; the words themselves if they are none, or not all alike."""
+        operation = self.store.operation(int(words[0]))
+        alike = (self.store.operation_numbers(words) == self.store.number(operation)).all()
+        how = operation.attribute
+        if not depth or not alike or not isinstance(how, operations.Sum) or operation.name != operations.RING:
+            return [words]
+        if how.products:
+            return [words]
+        columns = self.store.arguments(words)[:, : how.addends].T
+        return [each for column in columns for each in self._summands(column, depth - 1)]
 
     def _are_floats(self, terms: Ids) -> bool:
         """Tell whether terms (n,) are f32 by what computes them, or choices of 32 bits."""
@@ -150,6 +211,13 @@ class TruncatedFloats(Rewriting):
             each.result == F32 or (each.name == operations.SELECT and each.result.bits == F32.bits)
             for each in kinds
         )
+
+
+def _conversion(narrow: FloatFormat, rounding: Rounding | None) -> Operation:
+    """Return a conversion of f32; without a rounding, to nearest with ties away from zero."""
+    if rounding is None:
+        return operations.convert(narrow, F32, None)
+    return operations.fused(narrow, (), (F32,), rounding)
 
 
 def _has_sign(operation: Operation) -> bool:

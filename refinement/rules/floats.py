@@ -46,6 +46,17 @@ CUT = (
         "floats/low-bits-cleared", Theory.FLOAT, "as_tf32(x)", "toward_zero_tf32(x)", _BITS + "_conversions",
         supposed="is_number(x)", fails={"x": "0x7f800001"}, sorts={"x": "f32"}, source=Source.DERIVATION,
     ),
+    *(
+        Rule(
+            f"floats/{name}-{narrow}", Theory.FLOAT, f"{left}_{narrow}(x)", f"{right}_{narrow}(x)",
+            _BITS + "_rounded", supposed="is_number(x)", fails={"x": "0x7fffffff"}, sorts={"x": "f32"},
+            source=Source.DERIVATION,
+        )
+        for name, left, right in (
+            ("carry-to-nearest", "carried", "nearest"), ("half-added", "half_added", "nearest_away"),
+        )
+        for narrow in ("bf16", "tf32")
+    ),
     _rule("zeros-behind-half", "as_f32(x)", "widened(x)", _IDLE + "_widened", x="bf16"),
     _rule("small-format-again", "to_e5m2(widened_e5m2(x))", "x", "analysis.quantisation:unchanged", x="e5m2"),
 )  # fmt: skip
