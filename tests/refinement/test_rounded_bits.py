@@ -67,7 +67,8 @@ def test_other_bits_are_another_number(name: str, old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "bound", "verified"), [
-    ("bf16", "2^-8", True), ("bf16", "2^-9", False), ("bf16 in f32", "2^-8", True), ("ties away", "2^-8", True),
+    ("bf16", "2^-8", True), ("bf16", "2^-9", False), ("bf16 in f32", "2^-8", True),
+    ("ties away", "2^-8", True),
 ])  # fmt: skip
 def test_the_rounding_counts(name: str, bound: str, verified: bool) -> None:
     body, arrays = RIGHT[name]
