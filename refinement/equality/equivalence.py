@@ -18,12 +18,14 @@ from ..checker.evaluated import Checked, ObjectionError, Taken, checked
 from ..normal_forms.elementary_forms import OutweighedMaskError
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
+from ..terms import operations
 from ..terms.domains import NONE, Domain
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore, bits
 from ..terms.traversal import by_operation
 from .arg_extrema import ArgExtrema
+from .clamped_conversions import ClampedConversions
 from .order_cases import OrderCases
 from .shared_subterms import SharedSubterms
 from .sign_cases import SignCases
@@ -101,10 +103,11 @@ def compare(
     try:
         found = _compared(forms, actual, expected, fmt, identical)
         if not found.equal.all():
-            terms = _truncated(forms.store, actual, expected, fmt)
-            of_terms = None if terms is None else _compared(forms, *terms, fmt, identical)
-            if terms and of_terms and of_terms.equal.sum() > found.equal.sum():
-                (actual, expected), found = terms, replace(of_terms, read=terms)
+            for rewritten in (_truncated, _clamped):
+                terms = rewritten(forms.store, actual, expected, fmt)
+                of_terms = None if terms is None else _compared(forms, *terms, fmt, identical)
+                if terms and of_terms and of_terms.equal.sum() > found.equal.sum():
+                    (actual, expected), found = terms, replace(of_terms, identical=identical, read=terms)
     finally:
         forms.quantifier.is_patient = True
     both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
@@ -122,6 +125,16 @@ def _truncated(store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> tup
     """Return terms with conversions for floats whose low bits are dropped; None if there are none."""
     floats = TruncatedFloats(store)
     found = floats.converted(actual, fmt), floats.converted(expected, fmt)
+    changed = any((new != old).any() for new, old in zip(found, (actual, expected), strict=True))
+    return found if changed else None
+
+
+def _clamped(store: TermStore, actual: Ids, expected: Ids, _: Format) -> tuple[Ids, Ids] | None:
+    """Return terms with conversions to integers in one form; None if there are none."""
+    if not any(each.name == operations.CONVERT for each in store.operations):
+        return None
+    conversions = ClampedConversions(store)
+    found = conversions.values(actual), conversions.values(expected)
     changed = any((new != old).any() for new, old in zip(found, (actual, expected), strict=True))
     return found if changed else None
 

@@ -158,7 +158,8 @@ class TruncatedFloats(Rewriting):
             zeros, *found = found
             if (self.store.constant_values(zeros.terms) != 0).any():
                 return words
-        floats, rounding = found[0].terms, Rounding.TOWARD_ZERO
+        floats = found[0].terms
+        rounding: Rounding | None = Rounding.TOWARD_ZERO
         if not self._are_floats(floats):
             if len(found) > 1 or (rounded := self._rounded(floats, low)) is None:
                 return words

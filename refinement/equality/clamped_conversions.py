@@ -1,0 +1,152 @@
+"""Conversions of floats to integers with clamps around them, in one form.
+
+``s8(round(x))`` saturates, ``min(max(rint(x), -128), 127)`` clamps before the conversion, and integers are
+clamped behind it: all are ``clamp(rint(x), least, greatest)``. A rounding to an integer is monotone, so that
+clamps go through it; one clamp after another is a clamp.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...spec.float_encoding import decode
+from ...spec.formats import F32, FloatFormat, IntegerFormat
+from ...spec.rounding import Rounding
+from ..terms import operations
+from ..terms.bit_slices import extract
+from ..terms.domains import Rewriting
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, Operation, TermStore
+
+_INTEGRAL = {
+    Rounding.NEAREST_EVEN: "rint", Rounding.TOWARD_ZERO: "trunc",
+    Rounding.DOWNWARD: "floor", Rounding.UPWARD: "ceil",
+}  # fmt: skip
+_WIDE = operations.signed(32)
+_EXACT = 1 << 24
+"""Integers up to which all are numbers of f32."""
+
+
+class _Clamped(NamedTuple):
+    """``min(max(function(number), least), greatest)`` of a float."""
+
+    number: int
+    fmt: FloatFormat
+    function: str
+    least: float
+    greatest: float
+
+    def within(self, which: str, limit: float) -> _Clamped:
+        """Return the number clamped once more: at least, or at most, a limit."""
+        clamp = max if which == "max" else min
+        return self._replace(least=clamp(self.least, limit), greatest=clamp(self.greatest, limit))
+
+
+class ClampedConversions(Rewriting):
+    """Replaces conversions to integers of at most 32 bits by one of an integral number that is clamped.
+
+    The integers are the same for all numbers; a NaN is converted to 0, and clamped to a limit.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    """
+
+    def __init__(self, store: TermStore) -> None:
+        super().__init__(store)
+        self._clamps: dict[int, _Clamped] = {}
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        """Return terms of one operation whose arguments are replaced."""
+        found = np.array(super().applied(operation, terms, given))
+        fmt = operation.result
+        converts = operation.name == operations.CONVERT and isinstance(fmt, IntegerFormat)
+        clamps = operation.name == operations.EXTREMUM and isinstance(fmt, IntegerFormat)
+        for place in range(len(found)) if converts or clamps else ():
+            term = int(found[place])
+            if self.store.operation(term) != operation:
+                continue
+            clamped = self._conversion(operation, term) if converts else self._clamp(operation, term)
+            if clamped is not None and (made := self._made(clamped)) is not None:
+                self._clamps[made] = clamped
+                assert isinstance(fmt, IntegerFormat)
+                found[place] = extract(self.store, np.array([made], dtype=np.int32), 0, fmt.bits)[0]
+        return found
+
+    def _arguments(self, term: int) -> list[int]:
+        found: list[int] = self.store.arguments(np.array([term], dtype=np.int32))[0].tolist()
+        return found
+
+    def _constant(self, term: int, fmt: FloatFormat | IntegerFormat) -> float | None:
+        """Return what a constant is in a format; None of other terms, and of what is no finite number."""
+        if self.store.operation(term).name != CONSTANT:
+            return None
+        word = self.store.constant_values(np.array([term], dtype=np.int32))
+        if isinstance(fmt, FloatFormat):
+            number = float(decode(word.astype(fmt.storage), fmt)[0])
+            return number if np.isfinite(number) else None
+        value = int(word[0])
+        return float(value - (1 << fmt.bits) * (value >> fmt.bits - 1) if fmt.signed else value)
+
+    def _conversion(self, operation: Operation, term: int) -> _Clamped | None:
+        """Return what a conversion of a float is."""
+        (source,), fmt = operation.operands, operation.result
+        assert isinstance(operation.attribute, tuple) and isinstance(fmt, IntegerFormat)
+        rounding, _, flush = operation.attribute
+        if rounding not in _INTEGRAL or flush or not isinstance(source, FloatFormat):
+            return None
+        least = -(1 << fmt.bits - 1) if fmt.signed else 0
+        greatest = least + (1 << fmt.bits) - 1
+        if least < -(1 << 31) or greatest >= 1 << 31:
+            return None
+        found = self._clamped(self._arguments(term)[0], source, _INTEGRAL[rounding])
+        return found.within("max", least).within("min", greatest)
+
+    def _clamped(self, term: int, fmt: FloatFormat, function: str) -> _Clamped:
+        """Return a float of which integers are made, without the clamps and roundings around it."""
+        operation = self.store.operation(term)
+        alike = operation.operands == (fmt,) == (operation.result,)
+        if operation.name == operations.FUNCTION and operation.attribute in operations.INTEGRAL and alike:
+            return self._clamped(self._arguments(term)[0], fmt, str(operation.attribute))
+        if operation.name == operations.EXTREMUM and operation.result == fmt:
+            assert isinstance(operation.attribute, tuple)
+            which, _, flush = operation.attribute
+            one, other = self._arguments(term)[:2]
+            for number, limit in ((one, other), (other, one)):
+                value = self._constant(limit, fmt)
+                if value is not None and not flush:
+                    inner = self._clamped(number, fmt, function)
+                    whole = float(_ROUNDED[function](value))
+                    return inner.within(which, whole)
+        return _Clamped(term, fmt, function, -np.inf, np.inf)
+
+    def _clamp(self, operation: Operation, term: int) -> _Clamped | None:
+        """Return what an extremum of an integer that was converted and a constant is."""
+        fmt = operation.result
+        assert isinstance(fmt, IntegerFormat) and isinstance(operation.attribute, tuple)
+        one, other = self._arguments(term)[:2]
+        for number, limit in ((one, other), (other, one)):
+            value = self._constant(limit, fmt)
+            if value is not None and number in self._clamps and fmt == _WIDE:
+                return self._clamps[number].within(operation.attribute[0], value)
+        return None
+
+    def _made(self, clamped: _Clamped) -> int | None:
+        """Return the conversion to 32 bits; None if f32 does not have a limit."""
+        fmt, number = clamped.fmt, clamped.number
+        made = self.store.apply(operations.function(clamped.function, fmt, fmt), number)
+        limits = ("max", clamped.least, -(1 << 31)), ("min", clamped.greatest, (1 << 31) - 1)
+        for which, limit, of_type in limits:
+            if limit == of_type:
+                continue
+            if abs(limit) > _EXACT or fmt != F32:
+                return None
+            word = self.store.constants(int(np.float32(limit).view(np.uint32)), F32.bits)
+            made = self.store.apply(operations.extremum(fmt, which), made, word)
+        return int(self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made))
+
+
+_ROUNDED = {"rint": np.rint, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil}

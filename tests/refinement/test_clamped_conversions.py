@@ -1,0 +1,86 @@
+"""Integers made of floats: however they are clamped, equal ones are equal, and others are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmaproof.refinement.equality.clamped_conversions import ClampedConversions
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.evaluation import apply
+from mmaproof.refinement.terms.store import TermStore
+from mmaproof.spec.formats import F32, S8, S16, S32, U8, IntegerFormat
+from mmaproof.spec.rounding import Rounding
+
+from ..elementwise_kernels import result_of
+
+ARRAYS = {"A": "f32", "C": "s8 out"}
+ROUNDED = "mul.f32 %f1, %A, 0f3F000000; cvt.rni.f32.f32 %f1, %f1; "
+CLAMPED = "max.f32 %f2, %f1, 0fC2FE0000; min.f32 %f2, %f2, 0f42FE0000; cvt.rzi.s32.f32 %C, %f2;"
+CONVERTED = "cvt.rni.s32.f32 %r1, %f1; min.s32 %r1, %r1, 127; max.s32 %C, %r1, -127;"
+SATURATED = "cvt.rni.sat.s8.f32 %C, %f1;"
+FORMULAS = {
+    "before": "s8(min(max(rint(A[i] / 2), -127), 127))",
+    "behind": "s8(min(max(s32(round(A[i] / 2)), -127), 127))",
+    "not rounded": "s8(min(max(A[i] / 2, -127), 127))",
+    "not clamped": "s8(round(A[i] / 2))",
+    "wrapped": "s8(s32(round(A[i] / 2)))",
+    "one less": "s8(min(max(rint(A[i] / 2), -127), 126))",
+    "down": "s8(min(max(floor(A[i] / 2), -127), 127))",
+}
+KERNELS = {
+    "before": (CLAMPED, {"before", "behind"}),
+    "behind": (CONVERTED, {"before", "behind"}),
+    "saturated": (SATURATED, {"not clamped"}),
+    "wrapped": ("cvt.rzi.s32.f32 %C, %f1;", {"wrapped"}),
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_clamps_before_and_behind_a_conversion_are_the_same(kernel: str, formula: str) -> None:
+    body, right = KERNELS[kernel]
+    verdict = result_of(ROUNDED + body, f"C[i] = {FORMULAS[formula]}", ARRAYS).verdict
+    assert (verdict == "verified") == (formula in right)
+
+
+NUMBERS = st.floats(width=32, allow_nan=False)
+LIMITS = st.sampled_from([-300.0, -128.0, -127.5, -2.5, -0.5, 0.0, 0.5, 1.5, 126.5, 127.0, 255.0, 70000.0])
+FLOAT_STEPS = st.one_of(
+    st.tuples(st.sampled_from(["max", "min"]), LIMITS),
+    st.tuples(st.sampled_from(operations.INTEGRAL), LIMITS),
+)
+
+
+@given(
+    st.lists(FLOAT_STEPS, max_size=4),
+    st.sampled_from([S8, U8, S16, S32]),
+    st.sampled_from(list(Rounding)),
+    st.lists(st.tuples(st.sampled_from(["max", "min"]), st.integers(-200, 200)), max_size=2),
+    st.lists(NUMBERS, min_size=1, max_size=20),
+)
+def test_the_form_is_the_same_integer(
+    steps: list[tuple[str, float]],
+    fmt: IntegerFormat,
+    rounding: Rounding,
+    clamps: list[tuple[str, int]],
+    numbers: list[float],
+) -> None:
+    store = TermStore()
+    term = store.inputs("x", F32, np.arange(len(numbers)))
+    for name, limit in steps:
+        word = int(np.float32(limit).view(np.uint32))
+        if name in operations.INTEGRAL:
+            term = apply(store, operations.function(name, F32, F32), term)
+        else:
+            term = apply(store, operations.extremum(F32, name), term, store.constants([word], 32))
+    term = apply(store, operations.convert(fmt, F32, rounding), term)
+    for which, limit in clamps if fmt == S32 else []:
+        term = apply(store, operations.extremum(S32, which), term, store.constants([limit & 0xFFFFFFFF], 32))
+    found = ClampedConversions(store).values(term)
+    words = np.array(numbers, dtype=np.float32).view(np.uint32)
+    old, new = (Assignment(store, {"x": words}).values(each) for each in (term, found))
+    assert (old == new).all()
