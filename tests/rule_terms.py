@@ -107,7 +107,7 @@ class RuleTerms:
             return False
         fmt = self._read(one)
         forms = NormalForms(self.store)
-        if self.rule.theory is Theory.FLOAT:
+        if self.rule.theory is Theory.FLOAT or self.rule.place.startswith("equality."):
             return bool(compare(forms, one, other, fmt).equal.all())
         kinds: tuple[Callable[[], NormalForms], ...] = (
             lambda: forms, lambda: forms.outer, lambda: forms.thorough, lambda: forms.masked,

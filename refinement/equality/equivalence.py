@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from ..checker.evaluated import Checked, ObjectionError, Taken, checked
 from ..normal_forms.elementary_forms import OutweighedMaskError
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
-from ..terms import operations
 from ..terms.domains import NONE, Domain
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
@@ -26,6 +25,7 @@ from ..terms.store import CONSTANT, Operation, TermStore, bits
 from ..terms.traversal import by_operation
 from .arg_extrema import ArgExtrema
 from .clamped_conversions import ClampedConversions
+from .halved_sums import HalvedSums
 from .order_cases import OrderCases
 from .shared_subterms import SharedSubterms
 from .sign_cases import SignCases
@@ -103,10 +103,14 @@ def compare(
     try:
         found = _compared(forms, actual, expected, fmt, identical)
         if not found.equal.all():
-            for rewritten in (_truncated, _clamped):
-                terms = rewritten(forms.store, actual, expected, fmt)
-                of_terms = None if terms is None else _compared(forms, *terms, fmt, identical)
-                if terms and of_terms and of_terms.equal.sum() > found.equal.sum():
+            for rewrite in (_truncated, _integers):
+                if (rewritten := rewrite(forms.store, actual, expected, fmt)) is None:
+                    continue
+                terms = rewritten.actual, rewritten.expected
+                known = identical | (terms[0] == terms[1]) & rewritten.of_nans
+                of_terms = _compared(forms, *terms, fmt, known)
+                if of_terms.equal.sum() > found.equal.sum():
+                    identical = of_terms.identical if rewritten.of_nans else identical
                     (actual, expected), found = terms, replace(of_terms, identical=identical, read=terms)
     finally:
         forms.quantifier.is_patient = True
@@ -121,22 +125,30 @@ def compare(
     return replace(found, equal=found.equal | both, checked=again)
 
 
-def _truncated(store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> tuple[Ids, Ids] | None:
+class _Rewritten(NamedTuple):
+    """Terms (n,) that are equal to those that were compared; also for NaNs, or `of_nans` is false."""
+
+    actual: Ids
+    expected: Ids
+    of_nans: bool
+
+
+def _truncated(store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> _Rewritten | None:
     """Return terms with conversions for floats whose low bits are dropped; None if there are none."""
     floats = TruncatedFloats(store)
     found = floats.converted(actual, fmt), floats.converted(expected, fmt)
     changed = any((new != old).any() for new, old in zip(found, (actual, expected), strict=True))
-    return found if changed else None
+    return _Rewritten(*found, of_nans=False) if changed else None
 
 
-def _clamped(store: TermStore, actual: Ids, expected: Ids, _: Format) -> tuple[Ids, Ids] | None:
-    """Return terms with conversions to integers in one form; None if there are none."""
-    if not any(each.name == operations.CONVERT for each in store.operations):
+def _integers(store: TermStore, actual: Ids, expected: Ids, _: Format) -> _Rewritten | None:
+    """Return terms with conversions to integers and low bits of sums in one form; None if they are in it."""
+    both = np.stack([actual, expected])
+    converted = ClampedConversions(store).values(both)
+    found = HalvedSums(store).values(converted)
+    if (found == both).all():
         return None
-    conversions = ClampedConversions(store)
-    found = conversions.values(actual), conversions.values(expected)
-    changed = any((new != old).any() for new, old in zip(found, (actual, expected), strict=True))
-    return found if changed else None
+    return _Rewritten(found[0], found[1], of_nans=bool((converted == both).all()))
 
 
 _WRITTEN_OUT = 2.0**-18

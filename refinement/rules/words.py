@@ -42,6 +42,8 @@ COMBINED = (
 )
 
 ADDED = (
+    _rule("half-added", "low(x + 2 ** (k - 1), k)", "low(x ^ 2 ** (k - 1), k)",
+          "equality.halved_sums:HalvedSums.applied"),
     Rule(
         "bits/disjoint-sum", Theory.BITS, "x + y", "x | y", _SLICES + "_sum", guard="x & y == 0",
         fails={"x": "1", "y": "1"}, sorts={"x": "even bits", "y": "odd bits"},
