@@ -368,7 +368,7 @@ def _places() -> Certificate:
 def _canonical() -> Certificate:
     """Compare every element's place with CuTe's layout, which counts elements from the start."""
     named = {name: matrix for name, matrix in matrices().items() if matrix.bits >= 8}
-    expected = {}
+    expected: dict[tuple[str, str], object] = {}
     for name, matrix in named.items():
         fields = matrix.descriptor
         text = stated.canonical(
@@ -381,13 +381,14 @@ def _canonical() -> Certificate:
             matrix.length,
         )
         layout = parse_composed(text)
-        expected[name] = (layout(layout.layout.grid()) * matrix.bits // 8).tolist()
+        there = (layout(layout.layout.grid()) * matrix.bits // 8).tolist()
+        expected |= {(name, "addresses"): there, (name, "printed"): there}
 
-    def specified() -> Iterator[tuple[str, object]]:
+    def specified() -> Iterator[tuple[tuple[str, str], object]]:
         for name, matrix in named.items():
-            yield name, matrix.address(*np.indices((matrix.lines, matrix.length)))[0].tolist()
+            yield (name, "addresses"), matrix.address(*np.indices((matrix.lines, matrix.length)))[0].tolist()
             printed = parse_composed(matrix.cute)
-            yield name, (printed(printed.layout.grid()) * matrix.bits // 8).tolist()
+            yield (name, "printed"), (printed(printed.layout.grid()) * matrix.bits // 8).tolist()
 
     return compared(expected, specified)
 
