@@ -34,7 +34,7 @@ FAMILIES = {
         "dot_adds",
         "dot_add_parts",
         "warpgroups",
-        "descriptors",
+        "described_matrices",
     ),
     "legal": ("verdicts", "combinations"),
     "foreign": ("foreign_layouts",),

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.algebra import Algebra, Array
-from ...spec.errors import UnsupportedError
-from ...spec.foreign_layouts.cute_text import parse_composed
+from ...spec.formats import U8
 from ...spec.ptx.matrix_descriptor import (
     PATTERN_ROWS,
     SWIZZLE_MODES,
@@ -21,12 +20,11 @@ from ...spec.ptx.matrix_descriptor import (
     swizzled,
 )
 from ...spec.ptx.wgmma_forms import A_ROW_BYTES, M
-from ..comparison import compared
 from ..obligation import (
     Case,
-    Certificate,
     Equation,
     Inputs,
+    Method,
     Property,
     Status,
     Variable,
@@ -34,8 +32,6 @@ from ..obligation import (
     immediate,
     theorem,
 )
-from ..table_theorem import table_theorem
-from .stated import warpgroups as stated
 
 SOURCE = "PTX ISA 9.1 section 9.7.15 (descriptor, canonical layouts, swizzling modes); CuTe's make_gmma_desc"
 
@@ -154,6 +150,34 @@ def _placed(matrix: SharedMatrix) -> Property:
         yield Equation(address & (UNIT - 1), offset & (UNIT - 1), ADDRESS, known, "place in 16 bytes")
 
     return Property((*ELEMENT, _variable("pattern")), claim, abstract=False)
+
+
+@theorem(
+    "ptx/descriptor/executed",
+    "the executor reads each element from the bytes at its address, the lowest first",
+    "∀ memory: byte b of element (line, k) is that at its address + b; of 1 bit the bit of the byte there",
+    SOURCE,
+)
+def executed() -> Iterator[Case]:
+    """Yield one obligation for each layout, elements read as integers of their width."""
+    for name, matrix in matrices().items():
+        yield Case(name, partial(_read, matrix), method=Method.STRUCTURAL)
+
+
+def _read(matrix: SharedMatrix) -> Property:
+    size, fmt = matrix.bits // 8, immediate(matrix.bits)
+    address, bit = matrix.address(*np.indices((matrix.lines, matrix.length)))
+
+    def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
+        elements = matrix.gather(alg, v["memory"], fmt)
+        for byte in range(size):
+            there = v["memory"][..., address + byte]
+            yield Equation(alg.extract(elements, 8 * byte, U8), there, U8, label=f"byte {byte}")
+        if not size:
+            bits = np.stack([alg.extract(v["memory"], low, fmt) for low in range(8)], axis=-1)
+            yield Equation(elements, bits[..., address, bit], fmt, label="bit")
+
+    return Property((Variable("memory", U8, (matrix.extent,)),), claim)
 
 
 @theorem(
@@ -315,104 +339,4 @@ def _figure() -> Property:
     return Property(variables, claim, pinned={"line": 0, "k": 8, "line2": 1, "k2": 0}, abstract=False)
 
 
-# -- stated again
-descriptors = table_theorem(
-    "ptx/stated/descriptors",
-    "descriptors have the fields, and elements the addresses, that the manual and CuTe say",
-    "listed descriptors ↦ their bits; their elements ↦ listed addresses; each is where the canonical layout "
-    "in CuTe's "
-    "notation puts it, written down from the manual's table; the start that is 16·n bytes further is n in "
-    "the lowest "
-    "field; other bits are refused",
-    SOURCE,
-    lambda: {
-        "encodings": _encodings,
-        "places": _places,
-        "canonical": _canonical,
-        "moved": _moved,
-        "refused": _refused,
-    },
-)
-
-
-def _described(row: stated.Described) -> SharedMatrix:
-    fields = MatrixDescriptor(row.start, row.leading, row.stride, row.swizzle)
-    return SharedMatrix(fields, M, 8 * A_ROW_BYTES // row.bits, row.bits, row.transposed)
-
-
-def _encodings() -> Certificate:
-    return compared(
-        {row: (row.encoding, (row.start, row.leading, row.stride, row.swizzle)) for row in stated.DESCRIBED},
-        lambda: {
-            row: (_described(row).descriptor.encoding, (d.start, d.leading, d.stride, d.swizzle))
-            for row in stated.DESCRIBED
-            for d in [MatrixDescriptor.decoded(row.encoding)]
-        },
-    )
-
-
-def _places() -> Certificate:
-    def elements(row: stated.Described) -> list[tuple[int, int]]:
-        k = 8 * A_ROW_BYTES // row.bits
-        return [(0, 0), (1, 0), (3, k // 2), (7, k - 1), (8, 0), (13, 5), (37, k - 3)]
-
-    return compared(
-        {row: row.addresses for row in stated.DESCRIBED},
-        lambda: {
-            row: tuple(int(_described(row).address(*at)[0]) for at in elements(row))
-            for row in stated.DESCRIBED
-        },
-    )
-
-
-def _canonical() -> Certificate:
-    """Compare every element's place with CuTe's layout, which counts elements from the start."""
-    named = {name: matrix for name, matrix in matrices().items() if matrix.bits >= 8}
-    expected: dict[tuple[str, str], object] = {}
-    for name, matrix in named.items():
-        fields = matrix.descriptor
-        text = stated.canonical(
-            fields.swizzle,
-            matrix.bits,
-            matrix.transposed,
-            fields.leading,
-            fields.stride,
-            matrix.lines,
-            matrix.length,
-        )
-        layout = parse_composed(text)
-        there = (layout(layout.layout.grid()) * matrix.bits // 8).tolist()
-        expected |= {(name, "addresses"): there, (name, "printed"): there}
-
-    def specified() -> Iterator[tuple[tuple[str, str], object]]:
-        for name, matrix in named.items():
-            yield (name, "addresses"), matrix.address(*np.indices((matrix.lines, matrix.length)))[0].tolist()
-            printed = parse_composed(matrix.cute)
-            yield (name, "printed"), (printed(printed.layout.grid()) * matrix.bits // 8).tolist()
-
-    return compared(expected, specified)
-
-
-def _moved() -> Certificate:
-    base = MatrixDescriptor(0, UNIT, 1024, 128).encoding
-    starts = range(0, 1 << 18, UNIT)
-    return compared(
-        {start: start for start in starts},
-        lambda: {start: MatrixDescriptor.decoded(base + start // UNIT).start for start in starts},
-    )
-
-
-def _refused() -> Certificate:
-    def taken(bit: int) -> bool:
-        try:
-            MatrixDescriptor.decoded(1 << bit)
-        except UnsupportedError:
-            return False
-        return True
-
-    return compared(
-        {bit: bit in stated.USED_BITS for bit in range(64)}, lambda: {bit: taken(bit) for bit in range(64)}
-    )
-
-
-THEOREMS = (injective, addresses, swizzle, conflict_free, steps, manual_example, descriptors)
+THEOREMS = (injective, addresses, executed, swizzle, conflict_free, steps, manual_example)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from theorem_mutants import refutation_of
 
-from mmaproof.proofs.ptx import combinations, descriptors, documented, warpgroups
+from mmaproof.proofs.ptx import combinations, described_matrices, descriptors, documented, warpgroups
 from mmaproof.spec.ptx import catalogue, fragments, matrix_descriptor, resolution, variant_rules
 from mmaproof.spec.ptx.matrix_descriptor import SharedMatrix
 from mmaproof.spec.ptx.sparsity import Sparsity
@@ -108,6 +108,15 @@ def a_mask_too_short(patch: Patch) -> None:
     patch.setattr(matrix_descriptor, "swizzled", lambda address, width: monkey(address, width // 2))
 
 
+def bytes_backwards(patch: Patch) -> None:
+    gather = SharedMatrix.gather
+
+    def backwards(self: SharedMatrix, alg: Any, memory: Any, fmt: Any) -> Any:
+        return gather(self, alg, memory[..., ::-1], fmt)
+
+    patch.setattr(SharedMatrix, "gather", backwards)
+
+
 # -- what is legal
 def rows_changed(patch: Patch, number: int, **change: Any) -> None:
     rows = (*WGMMA_FORMS[:number], replace(WGMMA_FORMS[number], **change), *WGMMA_FORMS[number + 1 :])
@@ -146,15 +155,16 @@ MUTANTS = (
     (b_is_negated_for_a, warpgroups.scales, "k8/f32-tf32-tf32/scale-b"),
     (always_negated, warpgroups.arithmetic, "k16/f32-bf16-bf16"),
     (other_bits_are_swizzled, descriptors.conflict_free, "k-major-128/16-bit"),
-    (other_bits_are_swizzled, descriptors.descriptors, "places"),
+    (other_bits_are_swizzled, described_matrices.descriptors, "places"),
     (bits_that_are_swizzled_themselves, descriptors.swizzle, "128-bytes"),
     (the_pattern_begins_at_the_start, descriptors.steps, "k-major-128/16-bit/k"),
     (the_pattern_begins_at_the_start, descriptors.steps, "k-major-64/8-bit/k"),
-    (leading_and_stride_exchanged, descriptors.descriptors, "canonical"),
-    (leading_and_stride_exchanged, descriptors.descriptors, "places"),
-    (codes_of_modes_exchanged, descriptors.descriptors, "encodings"),
+    (leading_and_stride_exchanged, described_matrices.descriptors, "canonical"),
+    (leading_and_stride_exchanged, described_matrices.descriptors, "places"),
+    (bytes_backwards, descriptors.executed, "mn-major-64/16-bit"),
+    (codes_of_modes_exchanged, described_matrices.descriptors, "encodings"),
     (a_mask_too_short, descriptors.conflict_free, "k-major-64/32-bit"),
-    (a_mask_too_short, descriptors.descriptors, "canonical"),
+    (a_mask_too_short, described_matrices.descriptors, "canonical"),
     (bf16_is_summed_in_f16, documented.instructions, "wgmma"),
     (integers_have_every_n, documented.instructions, "wgmma"),
     (integers_are_negated, documented.instructions, "wgmma"),
