@@ -124,7 +124,8 @@ def _in_shared_memory(form: Multiplication, role: str, fields: str) -> ElementTa
         str(form.format(role)),
         matrix.bits,
         replace(inverse, target=axes, digits=tuple(digits), origin=()),
-        f"{matrix.linear.formula}; address = {matrix.pattern:#x} + byte",
+        f"{matrix.linear.formula}; address = {matrix.pattern:#x} + byte"
+        + "; elements share addresses" * (len(np.unique(8 * address + bit)) < len(address)),
         Axis("line", int(address.max()) // LINE_BYTES + 1),
         {"line": address // LINE_BYTES, "element": within // matrix.bits, "address": address, "bit": bit},
         {name: places for name, (places, _) in sides.items()},

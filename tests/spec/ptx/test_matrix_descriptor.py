@@ -94,3 +94,20 @@ def test_a_layout_is_printed_in_every_format() -> None:
     for fmt in ("csv", "json", "svg", "html", "markdown", "cute"):
         assert mmaproof(*asked, "--format", fmt).status == 0
     assert mmaproof(*asked, "--format", "linear").status == 3
+
+
+def test_elements_that_share_addresses_are_named() -> None:
+    assert read(F16).layout("b stride=0").formula.endswith("; elements share addresses")
+    assert "share" not in read(F16).layout("b").formula
+
+
+def test_fragments_of_a_warpgroup_are_those_of_cute_and_triton() -> None:
+    assert compare_layout(F16, "d", "((4,8,4),(2,2,8)):((128,1,16),(64,8,512))").equal  # CLayout_64xN
+    assert compare_layout(F16, "a", "((4,8,4),(2,2,2)):((128,1,16),(64,8,512))").equal  # ALayout_64x16
+    linear = written_layout(F16, "d", Notation.LINEAR)
+    assert "lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]" in linear
+    assert compare_layout(F16, "d", linear).equal
+    two_warpgroups = linear.replace("[32, 0]]", "[32, 0], [64, 0]]")
+    assert compare_layout(F16, "d", two_warpgroups).equal
+    assert not compare_layout(F16, "d", linear.replace("[[16, 0], [32, 0]]", "[[32, 0], [16, 0]]")).equal
+    assert mmaproof("layout", F16, "--operand", "d", "--lane", "127").status == 0
