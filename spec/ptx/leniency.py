@@ -219,11 +219,6 @@ LENIENCIES = (
         f"{_SCALED}, 0f00000000, {{0, 0}}, b32_1, {{0, 0}}",
     ),
     Leniency(
-        contradictions.SM_88_VERSION, frozenset({"target-version"}), lambda i, m: m.target.number == 88,
-        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {b32_0}, [b64_0]",
-        closed=(13, 5), module=Module(target_named("sm_88"), (7, 8)),
-    ),
-    Leniency(
         contradictions.WGMMA_ALIGNED, frozenset({"aligned"}),
         lambda i, _: i.variant.family in (*WARPGROUP, *WARPGROUP_ORDER),
         f"{_WGMMA.replace('.aligned', '')} {_C4}, b64_0, b64_1, pred_0, 1, 1, 0, 0", module=_WGMMA_MODULE,
@@ -235,6 +230,11 @@ LENIENCIES = (
     Leniency(
         contradictions.WGMMA_REPEATED_REGISTERS, frozenset({"distinct-registers"}), lambda i, _: True,
         f"{_WGMMA} {{f32_0, f32_1, f32_2, f32_2}}, b64_0, b64_1, pred_0, 1, 1, 0, 0", module=_WGMMA_MODULE,
+    ),
+    Leniency(
+        contradictions.SM_88_VERSION, frozenset({"target-version"}), lambda i, m: m.target.number == 88,
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {b32_0}, [b64_0]",
+        closed=(13, 5), module=Module(target_named("sm_88"), (7, 8)),
     ),
 )  # fmt: skip
 

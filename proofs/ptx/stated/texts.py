@@ -247,10 +247,10 @@ KINDS_OF_EXCEPTIONS = (
     ("unchecked-register-classes", "register-class", "NARROW", ""),
     ("unchecked-constants", "constant", "", ""),
     ("unchecked-constants", "operand-sort", r"(?!ldmatrix|wmma\.load)", ""),
-    ("sm-88-version", "target-version", "", "sm_88"),
     ("wgmma-aligned", "aligned", r"wgmma\.", ""),
     ("layout-of-wgmma", "layout", r"wgmma\.mma_async", ""),
     ("wgmma-repeated-registers", "distinct-registers", r"wgmma\.mma_async", ""),
+    ("sm-88-version", "target-version", "", "sm_88"),
 )  # fmt: skip
 """What ptxas takes although a rule excludes it. SIZES: registers have as many bits as they must; PREDICATES:
 of ``wgmma`` those that are no right ones are predicates, as metadata or in A of integers; NARROW: a
