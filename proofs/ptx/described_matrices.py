@@ -20,10 +20,8 @@ descriptors = table_theorem(
     "ptx/stated/descriptors",
     "descriptors have the fields, and elements the addresses, that the manual and CuTe say",
     "listed descriptors ↦ their bits; their elements ↦ listed addresses; each is where the canonical layout "
-    "in CuTe's "
-    "notation puts it, written down from the manual's table; the start that is 16·n bytes further is n in "
-    "the lowest "
-    "field; other bits are refused",
+    "in CuTe's notation puts it, written down from the manual's table; the start that is 16·n bytes further "
+    "is n in the lowest field; other bits are refused",
     SOURCE,
     lambda: {
         "encodings": _encodings,

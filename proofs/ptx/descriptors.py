@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -39,18 +40,22 @@ ADDRESS = immediate(32)
 
 
 def matrices() -> dict[str, SharedMatrix]:
-    """Return 64 lines of one product's K, packed as usual, for each mode, major and width of elements."""
+    """Return 64 lines of one product's K, packed as usual, for each mode, major and width of elements.
+
+    B of a sparse product has twice the K; in rows of 32 bytes it has no room.
+    """
     found = {}
-    for width in SWIZZLE_MODES:
-        packed = PATTERN_ROWS * (width or UNIT)
-        for bits in (32, 16, 8, 1):
-            length = 8 * A_ROW_BYTES // bits
+    for width, sparse, bits in product(SWIZZLE_MODES, (False, True), (32, 16, 8, 1)):
+        if sparse and bits == 1:
+            continue
+        packed, name = PATTERN_ROWS * (width or UNIT), f"{width}{'-sparse' * sparse}/{bits}-bit"
+        length = 8 * A_ROW_BYTES * (1 + sparse) // bits
+        if not width or length * bits // 8 <= width:
             fields = MatrixDescriptor(0, M * UNIT, packed, width)
-            found[f"k-major-{width}/{bits}-bit"] = SharedMatrix(fields, M, length, bits)
-            if bits == 16:
-                leading = length * width if width else M * UNIT
-                fields = MatrixDescriptor(0, leading, packed, width)
-                found[f"mn-major-{width}/{bits}-bit"] = SharedMatrix(fields, M, length, bits, transposed=True)
+            found[f"k-major-{name}"] = SharedMatrix(fields, M, length, bits)
+        if bits == 16:
+            fields = MatrixDescriptor(0, length * width if width else M * UNIT, packed, width)
+            found[f"mn-major-{name}"] = SharedMatrix(fields, M, length, bits, transposed=True)
     return found
 
 
@@ -74,8 +79,7 @@ ELEMENT = (_variable("line"), _variable("k"))
     "ptx/descriptor/injective",
     "elements of A and B lie at distinct places of shared memory",
     "(line, k) ↦ (address, bit) has a left inverse, for each swizzle, major and width of elements, packed "
-    "as usual; "
-    "it is a map over F2",
+    "as usual; it is a map over F2",
     SOURCE,
 )
 def injective() -> Iterator[Case]:
@@ -122,9 +126,8 @@ def _collides() -> Property:
     "an address is the sum that the canonical layout says, swizzled; inside the tile, 16 aligned bytes "
     "together",
     "∀ starts that are multiples of 1024, ∀ (line, k): swizzle(start + offset(line, k)) = start + L(line, "
-    "k), L the "
-    "map over F2; it is less than start + the bytes of the tile; the bytes of 16 that lie together in the "
-    "canonical layout keep their order and their alignment",
+    "k), L the map over F2; it is less than start + the bytes of the tile; the bytes of 16 that lie "
+    "together in the canonical layout keep their order and their alignment",
     SOURCE,
 )
 def addresses() -> Iterator[Case]:
@@ -184,8 +187,7 @@ def _read(matrix: SharedMatrix) -> Property:
     "ptx/descriptor/swizzle",
     "swizzling is its own inverse, moves 16 bytes at a time, and stays in its pattern",
     "∀ addresses x: s(s(x)) = x; s(x) and x agree but in bits 4 to 6, for 32 bytes in bit 4, for 64 in bits "
-    "4 and 5; "
-    "without swizzling s(x) = x",
+    "4 and 5; without swizzling s(x) = x",
     SOURCE,
 )
 def swizzle() -> Iterator[Case]:
@@ -218,8 +220,8 @@ def _left_alone() -> Property:
     "ptx/descriptor/conflict-free",
     "eight neighbouring lines of K-major tiles have the same 16 bytes of K in different banks",
     "∀ lines r ≠ r' of 8, ∀ k: bits 4 to 6 of the addresses of (r, k) and (r', k) differ, for each swizzle, "
-    "and for "
-    "packed blocks without one; rows of 128 bytes that are not swizzled (pinned) are all in the same banks",
+    "and for packed blocks without one; rows of 128 bytes that are not swizzled (pinned) are all in the "
+    "same banks",
     SOURCE + "; 32 banks of 4 bytes: CUDA C++ guide",
 )
 def conflict_free() -> Iterator[Case]:
@@ -254,23 +256,20 @@ def _banks_differ(address: Callable[[Any, Any], Any], length: int) -> Property:
     "ptx/descriptor/steps",
     "a descriptor of a tile plus a number is the descriptor of a part of the tile",
     "∀ starts that are multiples of 1024, ∀ (line, k): the address with the start moved by s steps is that "
-    "of "
-    "(line, k + s·K) of the longer tile: s·32 bytes in K-major rows, s·2·leading without swizzling, "
-    "s·2·stride "
-    "MN-major; and by 8·stride that of (line + 64, k); so products one after the other see the parts of one "
-    "tile. A "
-    "step out of the row (pinned) does not",
+    "of (line, k + s·K) of the longer tile: s·32 bytes (B of sparse products 64) in K-major rows, s·2·leading"
+    " (4) without swizzling, s·2·stride (4) MN-major; and by 8·stride that of (line + 64, k); so products "
+    "one after the other see the parts of one tile. A step out of the row (pinned) does not",
     SOURCE,
 )
 def steps() -> Iterator[Case]:
     """Yield one obligation for each layout that has further steps, and for the next 64 lines."""
     for name, matrix in matrices().items():
-        fields, width = matrix.descriptor, matrix.descriptor.swizzle
+        fields, width, row = matrix.descriptor, matrix.descriptor.swizzle, matrix.length * matrix.bits // 8
         if matrix.transposed:
-            count, step = 4, 2 * (fields.stride if width else fields.leading)
+            count, step = 4, matrix.length // PATTERN_ROWS * (fields.stride if width else fields.leading)
             fields = replace(fields, leading=count * fields.leading) if width else fields
         else:
-            count, step = (max(1, width // A_ROW_BYTES), A_ROW_BYTES) if width else (4, 2 * fields.leading)
+            count, step = (width // row, row) if width else (4, row // UNIT * fields.leading)
         whole = SharedMatrix(fields, matrix.lines, count * matrix.length, matrix.bits, matrix.transposed)
         part = replace(matrix, descriptor=fields)
         if count > 1:

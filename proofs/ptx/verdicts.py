@@ -58,10 +58,9 @@ def _meanings() -> frozenset[combinations.Meaning]:
 complete = table_theorem(
     "ptx/legal/complete",
     "an instruction that is near one of the manual's tables is legal exactly if they have it",
-    "∀ mnemonics of the tables, and those with another opcode, or one modifier, type or layout more or less: "
-    "no rule is broken ⇔ the tables written down from the manual have it (sm_120a, wgmma sm_90a, PTX 9.1); "
-    "what stands "
-    "for another token is in ptx/legal/combinations",
+    "∀ mnemonics of the tables, and those with another opcode, or one modifier, type or layout more or "
+    "less: no rule is broken ⇔ the tables written down from the manual have it (sm_120a, wgmma sm_90a, PTX "
+    "9.1); what stands for another token is in ptx/legal/combinations",
     SOURCE,
     lambda: {f"neighbours/{name}": partial(_neighbours, name) for name in TABLES},
 )

@@ -60,8 +60,7 @@ def _sparse_by_width() -> dict[str, Multiplication]:
     "ptx/warpgroup/layout",
     "elements of A, D and metadata, and those of the warpgroup's registers, correspond one to one",
     "(thread, i) ↦ (row, column) of A for each width and of D for each N, and (thread, nibble) ↦ (selector, "
-    "row, "
-    "chunk), are bijections, with an explicit inverse",
+    "row, chunk), are bijections, with an explicit inverse",
     SOURCE,
 )
 def layout() -> Iterator[Case]:
@@ -97,8 +96,7 @@ def executed() -> Iterator[Case]:
     "ptx/warpgroup/warps",
     "each warp of a warpgroup holds its 16 rows as mma holds them",
     "∀ threads, i: row and column of the element are 16·(thread / 32) + the row, and the column, that lane "
-    "thread mod "
-    "32 holds of A, D and metadata of mma m16n8 with that element i",
+    "thread mod 32 holds of A, D and metadata of mma m16n8 with that element i",
     SOURCE + "; 9.7.14.5",
 )
 def warps() -> Iterator[Case]:
@@ -137,8 +135,7 @@ def _as_warp(whole: Layout, alone: Layout) -> Certificate:
     "ptx/warpgroup/chained",
     "D of one product is A of the next, for 16-bit A without exchange",
     "∀ threads, j, i < 8: elements 8j + i of D are row r and column 16j + c of it, where (r, c) is element "
-    "i of A of "
-    "16 bits; of 8 bits (pinned) a thread would need elements of D that others hold",
+    "i of A of 16 bits; of 8 bits (pinned) a thread would need elements of D that others hold",
     SOURCE,
 )
 def chained() -> Iterator[Case]:
@@ -197,8 +194,7 @@ def _given(v: Inputs) -> Matrices:
     "ptx/warpgroup/arithmetic",
     "an element of D of a warpgroup is computed as mma of the same K and types computes it",
     "∀ rows of A, columns of B, metadata, C: wgmma's element is mma's, sums taken in order; so what "
-    "ptx/blocked says "
-    "of loops over any K, split K and tiles of mma is true of wgmma",
+    "ptx/blocked says of loops over any K, split K and tiles of mma is true of wgmma",
     SOURCE + "; 9.7.14.5.14",
 )
 def arithmetic() -> Iterator[Case]:
@@ -224,9 +220,8 @@ def _as_mma(form: Multiplication, same: Multiplication) -> Property:
     "ptx/warpgroup/scales",
     "without scale-d the old D does not matter; scale-a and scale-b negate the factors, both of them nothing",
     "∀ A, B, C: D with scale-d false is A·B + 0, NaN in C or not; scale-a or scale-b = -1 is the product of "
-    "-A or of "
-    "-B (a NaN stays); with both each product, and D, is that without; sums in any order of which that is a "
-    "function",
+    "-A or of -B (a NaN stays); with both each product, and D, is that without; sums in any order of which "
+    "that is a function",
     SOURCE + "; that 0 is +0: machine code by ptxas of CUDA 13.0",
 )
 def scales() -> Iterator[Case]:
@@ -291,8 +286,7 @@ fragments = table_theorem(
     "ptx/stated/warpgroup-fragments",
     "threads hold the elements of A, D and metadata that the manual's formulas say",
     "∀ threads, i: row and column of A of each width and of D of each N; ∀ selectors, rows, chunks: thread "
-    "and nibble; "
-    "each is that of the formulas written down from the manual's figures",
+    "and nibble; each is that of the formulas written down from the manual's figures",
     SOURCE,
     lambda: {"a": _stated_a, "d": _stated_d, "metadata": _stated_metadata},
 )

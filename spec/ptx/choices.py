@@ -185,8 +185,7 @@ OPEN_POINTS = (
         ),
         INCREASING,
         "PTX ISA section 9.7.15 lists the nibbles whose indices are equal as undefined, and does not say "
-        "whether "
-        "the first index may be greater than the second",
+        "whether the first index may be greater than the second",
     ),
 )
 """Every open point of the PTX specification."""
