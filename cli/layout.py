@@ -57,7 +57,9 @@ def layout(
             "x, y or acc of a Power rank-k update."
         ),
     ] = None,
-    lane: Annotated[int | None, typer.Option(metavar="LANE", help="Only what this lane holds.")] = None,
+    lane: Annotated[
+        int | None, typer.Option(metavar="LANE", help="Only what this lane, or thread of a warpgroup, holds.")
+    ] = None,
     element: Annotated[
         str | None, typer.Option(metavar="R,C", help="Only who holds this element (row, column).")
     ] = None,
@@ -100,7 +102,8 @@ def layout(
         return compare(instruction, operand, target, against, layout_format.value)
     answer = instructions.layout(instruction, operand, target)
     if lane is not None:
-        answer = answer.held_by("lane", lane)
+        owner = answer.table.owners.name
+        answer = answer.held_by(owner if owner == "thread" else "lane", lane)
     if element is not None:
         answer = answer.at(*_coordinates(element))
     if view is LayoutView.REGISTERS and not (whole and layout_format in _TABLES):

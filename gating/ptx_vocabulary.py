@@ -15,7 +15,7 @@ from ..spec.ptx.assembly import parse
 from ..spec.ptx.catalogue import ALL_FORMS
 from ..spec.ptx.legality import ALIGNED_SPELLED, form_of
 from ..spec.ptx.targets import NEWEST, TARGETS, VERSIONS, Target, spell_version, target_named, version_named
-from ..spec.ptx.variant import MULTIPLYING, Family, Shape, Variant
+from ..spec.ptx.variant import MULTIPLYING, SPARSE, WARPGROUP, Family, Shape, Variant
 from .matching import index
 from .type_names import TYPE_COLUMNS, type_name
 from .vocabulary import NO, NONE, YES, Cells, Point, Vocabulary, first_word, matching_names
@@ -37,13 +37,13 @@ def _cells(variant: Variant) -> Cells:
     layouts = dict(zip(("a_layout", "b_layout"), variant.layouts, strict=False)) if product else {}
     return {
         "instruction": name,
-        "shape": str(variant.shape),
+        "shape": str(variant.shape or NONE),
         **listed,
         "scale_type": types.get("scale", NONE),
         "type": NONE if product else ".".join(variant.types),
         "layout": ".".join(variant.layouts) or NONE,
         **layouts,
-        "sparse": YES if variant.family is Family.MMA_SP else NO,
+        "sparse": YES if variant.family in SPARSE.values() else NO,
         "metadata": _metadata(variant),
         **{column: getattr(variant, column) or NONE for column in _WORDS},
         **{column: YES if getattr(variant, column) else NO for column in _FLAGS},
@@ -51,7 +51,7 @@ def _cells(variant: Variant) -> Cells:
 
 
 def _metadata(variant: Variant) -> str:
-    if variant.family is not Family.MMA_SP:
+    if variant.family not in SPARSE.values():
         return NONE
     return "sp::ordered_metadata" if variant.ordered_metadata else "sp"
 
@@ -217,6 +217,8 @@ _INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
         "mma_sp": "mma.sp", "mma.sp.sync.aligned": "mma.sp", "wmma": "wmma.mma", "wmma.mma.sync": "wmma.mma",
         "nvgpu.mma.sync": "mma", "nvvm.mma.sync": "mma", "nvgpu.mma.sp.sync": "mma.sp",
         "nvgpu.ldmatrix": "ldmatrix", "nvvm.ldmatrix": "ldmatrix",
+        **dict.fromkeys(("wgmma", "wgmma.mma_async.sync", "nvvm.wgmma.mma_async"), "wgmma.mma_async"),
+        **dict.fromkeys(("wgmma.sp", "wgmma.mma_async.sp.sync"), "wgmma.mma_async.sp"),
     }
 )  # fmt: skip
 
@@ -260,7 +262,7 @@ def _nearest(cells: Cells) -> Point | None:
 def _with(variant: Variant, cells: Cells) -> Variant:
     """Return the variant that the cells describe."""
     known = {each.name for each in fields(Variant)}
-    changed: dict[str, Any] = {"shape": Shape.parse(cells["shape"])}
+    changed: dict[str, Any] = {"shape": None if cells["shape"] == NONE else Shape.parse(cells["shape"])}
     for column in _WORDS:
         changed[column] = None if cells[column] == NONE else cells[column]
     for column in _FLAGS:
@@ -269,13 +271,15 @@ def _with(variant: Variant, cells: Cells) -> Variant:
         names = (
             ["d", "c"]
             if len(variant.types) == 2 and cells["a"] == cells["b"] == "f16"
+            else ["d", "a", "b"]
+            if variant.family in WARPGROUP
             else ["d", "a", "b", "c"]
         )
         scaled = cells["scale_type"] != NONE and ["scale_type"]
         changed["types"] = tuple(cells[name] for name in (*names, *(scaled or [])))
         changed["layouts"] = _product_layouts(cells)
         changed["popc"] = changed["bit_operation"] is not None
-        if variant.family is Family.MMA_SP:
+        if variant.family in SPARSE.values():
             changed["ordered_metadata"] = cells["metadata"] != "sp"
     else:
         changed["types"] = tuple(cells["type"].split("."))

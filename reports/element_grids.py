@@ -13,7 +13,7 @@ Holders = Sequence[dict[str, int]]
 Grid = dict[tuple[int, int], list[dict[str, int]]]
 """The rows of a table by (row, column)."""
 
-MARKS = {"lane": "T", "register": "R", "block": "B", "line": "L"}
+MARKS = {"lane": "T", "thread": "T", "register": "R", "block": "B", "line": "L"}
 """How a cell names who holds its elements; T is a thread."""
 
 

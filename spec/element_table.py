@@ -40,6 +40,8 @@ class ElementTable:
     served : int
         How many elements along K of the product an element is for: a scale factor or metadata are for a
         chunk, an element that is stored of a sparse operand for those that are not as well.
+    swizzled : str
+        The layout in CuTe's notation, of operands in shared memory, whose layout is swizzled.
     """
 
     title: str
@@ -51,6 +53,7 @@ class ElementTable:
     holders: Mapping[str, Array]
     coordinates: Mapping[str, Array]
     served: int = 1
+    swizzled: str = ""
 
     @property
     def axes(self) -> tuple[Axis, ...]:

@@ -11,9 +11,8 @@ from .ptx.opcode_table import opcode_of
 
 NOT_MODELLED: Mapping[str, str] = MappingProxyType(
     {
-        r"wgmma\b": "products of a warpgroup, sm_90a (PTX ISA 9.7.15)",
         r"tcgen05\b": "tensor core instructions of the fifth generation, sm_100 (PTX ISA 9.7.16)",
-        r"(cute::)?SM90_\d+x\d+x\d+_\w+_[SR]S": "CuTe's names of products of a warpgroup, wgmma, sm_90a",
+        r"(cute::)?SM90_\d+x\d+x\d+_\w+_[SR]S": "CuTe's names of products of a warpgroup: write wgmma",
         r"(cute::)?SM1[02]\d_(MMA|\d+x\d+x\d+)_\w+": "CuTe's names of sm_100 and later: write the PTX",
         r"(llvm\.)?nv(vm|gpu)\.": "LLVM's and MLIR's names; the PTX that they become is modelled",
         r"dp[24]a(?![.\w])": "dot products of bytes in one thread (PTX ISA 9.7.1), without their types",

@@ -30,8 +30,8 @@ REGISTER_TYPES = (
     "f64", "pred",
 )  # fmt: skip
 
-REGISTERS = 20
-"""Registers of each type: ``b32_0`` to ``b32_19``."""
+REGISTERS = 160
+"""Registers of each type: ``b32_0`` to ``b32_159``, as many as D of a warpgroup's product has, and some."""
 
 DECLARATIONS: Mapping[str, str] = MappingProxyType(
     {f"{name}_{i}": name for name in REGISTER_TYPES for i in range(REGISTERS)}

@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy
 from ptx_assembler import DECLARATIONS, REGISTER_TYPES
 
 from mmaproof.spec.ptx.assembly import parse
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form, forms
+from mmaproof.spec.ptx.catalogue import ALL_FORMS, WARP_FORMS, Form, forms
 from mmaproof.spec.ptx.instructions import Instruction
 from mmaproof.spec.ptx.mma_forms import KINDS, NARROW_FLOATS, ROUNDINGS, MmaForm
 from mmaproof.spec.ptx.operands import (
@@ -32,6 +32,9 @@ from mmaproof.spec.ptx.variant_rules import narrow
 
 LEGAL = tuple(dict.fromkeys(variant for form in ALL_FORMS for variant in form.variants()))
 """Every legal variant."""
+
+LEGAL_OF_WARPS = tuple(dict.fromkeys(variant for form in WARP_FORMS for variant in form.variants()))
+"""Every legal variant of the instructions of a warp."""
 
 SCALE_TYPES = ("ue8m0", "ue4m3")
 PRODUCTS = (Family.MMA, Family.MMA_SP, Family.WMMA_MMA)
@@ -102,7 +105,8 @@ def _containers(name: str) -> tuple[int, ...]:
 
 
 SHAPES = (
-    *dict.fromkeys(variant.shape for variant in LEGAL), Shape(16, 8, 48), Shape(8, 8, 8), Shape(8, 16), None
+    *dict.fromkeys(variant.shape for variant in LEGAL_OF_WARPS), Shape(16, 8, 48), Shape(8, 8, 8),
+    Shape(8, 16), None,
 )  # fmt: skip
 MULTIPLICANDS = tuple(
     product(("f16", "bf16", "tf32", "f64", "s8", "u8", "s4", "u4", "b1", *NARROW_FLOATS, "f32"), repeat=2)

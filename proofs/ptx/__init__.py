@@ -1,8 +1,10 @@
-"""Theorems about the PTX warp-level matrix instructions."""
+"""Theorems about the PTX matrix instructions of warps and warpgroups."""
 
 FAMILIES = {
     "fragment": ("layouts", "printed_fragments"),
     "warp": ("wmma",),
+    "warpgroup": ("warpgroups",),
+    "descriptor": ("descriptors",),
     "matrix-move": ("matrix_moves", "loaded_tiles"),
     "wmma": ("wmma", "alignment"),
     "selector": ("selectors",),
@@ -31,6 +33,8 @@ FAMILIES = {
         "undefined_operands",
         "dot_adds",
         "dot_add_parts",
+        "warpgroups",
+        "described_matrices",
     ),
     "legal": ("verdicts", "combinations"),
     "foreign": ("foreign_layouts",),

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterator
 from functools import cache, partial
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 from ...spec.ptx.assembly import parse
 from ...spec.ptx.variant import Shape
@@ -18,13 +19,14 @@ from ...spec.ptx.variant_rules import ASPECTS, Row, allowing, rows_of
 from ..comparison import compared
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from .documented import SOURCE, TABLES, Stated, every_stated_instruction, stated_instructions
+from .documented import SOURCE, TABLES, Stated, every_stated_instruction, operand_lists, stated_instructions
 from .stated.combinations import DOMAIN, Combination, combination, meaning, mnemonic, saturated_before, split
-from .stated.operand_types import CONSTANTS, OPERANDS, TYPES, operand, reads
-from .verdicts import NEWEST, broken
+from .stated.operand_types import CONSTANTS, IMMEDIATES, OPERANDS, TYPES, operand, reads
+from .verdicts import broken
 
 OPCODES = ("wmma.load.a", "wmma.load.b", "wmma.load.c", "wmma.store.d", "wmma.mma", "mma", "mma.sp",
-           "ldmatrix", "stmatrix", "movmatrix")  # fmt: skip
+           "ldmatrix", "stmatrix", "movmatrix", "wgmma.mma_async", "wgmma.mma_async.sp", "wgmma.fence",
+           "wgmma.commit_group", "wgmma.wait_group")  # fmt: skip
 
 NAMES = tuple(aspect.id for aspect in ASPECTS)
 
@@ -144,7 +146,8 @@ def _refused(opcode: str) -> Certificate:
             continue
         spelled = dict(zip(NAMES, _plain(point), strict=True))
         sparse = spelled["metadata-variant"]
-        text = mnemonic(f"mma.{sparse}" if sparse and opcode == "mma.sp" else opcode, spelled)
+        dense = opcode.removesuffix(".sp")
+        text = mnemonic(f"{dense}.{sparse}" if sparse and opcode != dense else opcode, spelled)
         if text is not None:
             expected[text] = spelled, {name}
 
@@ -179,7 +182,7 @@ operands = table_theorem(
     "vectors may be declared as such, pairs of selectors are two numbers; _ stands for "
     "some results, not for all of them, nor for what is read; "
     "addresses are in the state space that is spelled",
-    "PTX ISA 9.1 sections 4.5, 5.4.2, 9.2 and 9.7.14.4 to 9.7.14.6; ptxas",
+    "PTX ISA 9.1 sections 4.5, 5.4.2, 9.2, 9.7.14.4 to 9.7.14.6 and 9.7.15; ptxas",
     lambda: {
         **{
             name: goal
@@ -199,48 +202,58 @@ def _types(text: str) -> tuple[str, ...]:
     return meaning(text)[3]
 
 
+class Place(NamedTuple):
+    """An operand of a mnemonic: the operands, which of them it is, how it is spelled, and what it is."""
+
+    text: str
+    roles: tuple[str, ...]
+    place: int
+    spelled: str
+    what: tuple[str, str]
+
+
 @cache
 def _operands_listed(name: str) -> dict[str, Stated]:
     return stated_instructions(TABLES[name]())
 
 
 @cache
-def _operands(name: str) -> tuple[tuple[str, int, str, tuple[str, str]], ...]:
-    """Return (mnemonic, place, operand, what it is), once for each opcode, role and element type."""
-    found: dict[object, tuple[str, int, str, tuple[str, str]]] = {}
-    for text, (roles, _) in sorted(
-        _operands_listed(name).items(), key=lambda item: sum(map(len, item[1][0]))
-    ):
+def _operands(name: str) -> tuple[Place, ...]:
+    """Return one place for each opcode, role and element type."""
+    found: dict[object, Place] = {}
+    listed = _operands_listed(name).items()
+    for text, (lists, _) in sorted(listed, key=lambda item: sum(map(len, item[1][0]))):
         opcode = split(text)[0]
-        for place, spelled in enumerate(roles):
-            role = spelled.partition(" ")[0]
-            if role != "selector":
-                what = operand(role, opcode, _types(text))
-                found.setdefault((opcode, role, what), (text, place, spelled, what))
-        if opcode.startswith("wmma") and roles[-1] != "stride" and opcode != "wmma.mma":
-            what = "stride", ""
-            found.setdefault((opcode, what), (text, len(roles), "stride", what))
+        for roles in operand_lists(lists):
+            for place, spelled in enumerate(roles):
+                role = spelled.partition(" ")[0]
+                if role not in IMMEDIATES:
+                    what = operand(role, opcode, _types(text))
+                    found.setdefault((opcode, role, what), Place(text, roles, place, spelled, what))
+            if opcode.startswith("wmma") and roles[-1] != "stride" and opcode != "wmma.mma":
+                what = "stride", ""
+                found.setdefault((opcode, what), Place(text, roles, len(roles), "stride", what))
     return tuple(found.values())
 
 
-def _instruction(name: str, text: str, place: int, changed: str, declared: str) -> Written:
+def _instruction(text: str, roles: tuple[str, ...], place: int, changed: str, declared: str) -> Written:
     """Spell an instruction with one operand changed; the others fit."""
-    roles = _operands_listed(name)[text][0]
     opcode, types = split(text)[0], _types(text)
     spelled, names = [], [declared] if declared else []
     for at, each in enumerate(roles):
         if at == place:
             continue
         role, _, count = each.partition(" ")
-        if role == "selector":
-            spelled.append("0")
+        if role in IMMEDIATES:
+            spelled.append(count[-1:] or "3")
         elif role.startswith("selectors"):
             spelled.append("{0, 0}")
         else:
             kind = OPERANDS[operand(role, opcode, types)][0][0]
-            names.append(f"{role}<8>: {kind}")
-            vector = f"{{{', '.join(f'{role}{number}' for number in range(int(count or 1)))}}}"
-            spelled.append(f"[{role}0]" if role == "p" else vector if count else f"{role}0")
+            named = role.replace("-", "_")
+            names.append(f"{named}<128>: {kind}")
+            vector = f"{{{', '.join(f'{named}{number}' for number in range(int(count or 1)))}}}"
+            spelled.append(f"[{named}0]" if role == "p" else vector if count else f"{named}0")
     spelled.insert(place, changed)
     return f"{text} {', '.join(spelled)}", ", ".join(names)
 
@@ -258,28 +271,26 @@ def _spelled(each: str, scalar: str) -> str:
 
 def _registers(name: str) -> Certificate:
     expected: dict[Written, frozenset[str]] = {}
-    for text, place, each, what in _operands(name):
+    for text, roles, place, each, what in _operands(name):
         for kind in TYPES:
-            written = _instruction(name, text, place, _spelled(each, "x0"), f"x<8>: {kind}")
+            written = _instruction(text, roles, place, _spelled(each, "x0"), f"x<128>: {kind}")
             expected[written] = frozenset() if kind in OPERANDS[what][0] else frozenset({"register-class"})
-        undeclared = _instruction(name, text, place, _spelled(each, "y0"), f"x<8>: {OPERANDS[what][0][0]}")
+        undeclared = _instruction(text, roles, place, _spelled(each, "y0"), f"x<128>: {OPERANDS[what][0][0]}")
         expected[undeclared] = frozenset({"declaration"})
     return _judged(expected)
 
 
 def _constants(name: str) -> Certificate:
     expected: dict[Written, frozenset[str]] = {}
-    for text, place, each, what in _operands(name):
+    for text, roles, place, each, what in _operands(name):
         opcode, vector = split(text)[0], " " in each
-        first = f"x<8>: {OPERANDS[what][0][0]}"
+        first = f"x<128>: {OPERANDS[what][0][0]}"
         for sort, usual in CONSTANTS.items():
-            fitting = {"selectors": "0", "stride": "256"}.get(what[0], usual)
+            fitting = {"selectors": "0", "stride": "256", "predicate": "1"}.get(what[0], usual)
             constant = fitting if sort == "integer" else usual
             taken = sort in OPERANDS[what][1] and reads(each.partition(" ")[0], opcode)
             rule = "constant" if vector else "operand-sort"
-            written = _instruction(
-                name, text, place, _spelled(each, constant), f"x<8>: {OPERANDS[what][0][0]}"
-            )
+            written = _instruction(text, roles, place, _spelled(each, constant), first)
             if what[0] == "address" and sort != "integer":
                 rule = "text"
             expected[written] = frozenset() if taken else frozenset({rule})
@@ -287,7 +298,7 @@ def _constants(name: str) -> Certificate:
             is_read = reads(each.partition(" ")[0], opcode)
             alone = not each.endswith(" 1") and vector
             sink = frozenset() if not is_read and alone else frozenset({"sink" if vector else "operand-sort"})
-            expected[_instruction(name, text, place, _spelled(each, "_"), first)] = sink
+            expected[_instruction(text, roles, place, _spelled(each, "_"), first)] = sink
     return _judged(expected)
 
 
@@ -338,7 +349,7 @@ def _addresses() -> Certificate:
 
 
 def _judged(expected: dict[Written, frozenset[str]]) -> Certificate:
-    return answered(expected, lambda *at: frozenset(broken(at[0], *NEWEST, names=at[1])))
+    return answered(expected, lambda *at: frozenset(broken(at[0], names=at[1])))
 
 
 THEOREMS = (

@@ -17,9 +17,9 @@ from ..comparison import compared
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
 from ..text_tables import table
-from .documented import STATED, every_stated_instruction
+from .documented import STATED, every_stated_instruction, operand_lists
 from .stated import combinations, texts
-from .stated.operand_types import OPERANDS, operand
+from .stated.operand_types import IMMEDIATES, OPERANDS, operand
 
 SOURCE = "PTX ISA 9.1 section 9.7.14; ptxas of CUDA 13.0, and of 13.5 where it says so"
 
@@ -113,7 +113,7 @@ def _near() -> Iterator[At]:
             yield text, on, "9.0"
         yield text, target, "7.8"
         places = [found.span() for found in _REGISTER.finditer(rest)]
-        for start, end in dict.fromkeys((places[0], places[len(places) // 2], places[-1])):
+        for start, end in dict.fromkeys(places[at] for at in (0, len(places) // 2, -1) if places):
             for kind in _KINDS:
                 yield f"{mnemonic} {rest[:start]}{kind}_1{rest[end:]}", target, version
             for constant in ("5", "0f3F800000"):
@@ -156,8 +156,9 @@ def _named(at: At, broken: frozenset[str]) -> str:
 
 def _matches(condition: str, text: str) -> bool:
     mnemonic, _, rest = text.partition(" ")
-    if condition == "SIZES":
-        return _has_sizes(mnemonic, rest)
+    if condition in ("SIZES", "PREDICATES"):
+        of_warpgroup = mnemonic.startswith("wgmma")
+        return of_warpgroup == (condition == "PREDICATES") and _has_sizes(mnemonic, rest, of_warpgroup)
     if condition == "NARROW":
         spaces = re.search(r"\.(shared|global)", mnemonic)
         return spaces is not None and re.search(r"\b([bus]8|[bus]16)_\d", rest) is not None
@@ -174,18 +175,24 @@ def _bits(kind: str) -> int:
     return {"f16x2": 32, "pred": 32}.get(kind, 0) or int(re.findall(r"\d+", kind)[-1])
 
 
-def _has_sizes(mnemonic: str, rest: str) -> bool:
-    """Whether registers of vectors, metadata, scale factors and matrix rows have the bits that they must."""
-    for role, spelled in zip(
-        _roles(mnemonic), re.findall(r"\{[^}]*\}|\[[^]]*\]|[^,{}\[\]\s]+", rest), strict=False
-    ):
+def _has_sizes(mnemonic: str, rest: str, of_warpgroup: bool) -> bool:
+    """Whether registers of vectors, metadata, scale factors and matrix rows have the bits that they must.
+
+    Those of a warpgroup's product must be right, but for predicates in place of words of any type.
+    """
+    operands = re.findall(r"\{[^}]*\}|\[[^]]*\]|[^,{}\[\]\s]+", rest)
+    lists = operand_lists(_roles(mnemonic))
+    for role, spelled in zip(lists[-1] if operands[1:2] > ["{"] else lists[0], operands, strict=False):
         name = role.partition(" ")[0]
-        if name in ("p", "selector", "stride") or name.startswith("selectors"):
+        if name in ("p", "stride", *IMMEDIATES) or name.startswith("selectors"):
             continue
-        first = OPERANDS[operand(name, combinations.split(mnemonic)[0], combinations.meaning(mnemonic)[3])][
-            0
-        ][0]
-        if any(_bits(kind) != _bits(first) for kind in _REGISTER.findall(spelled)):
+        kinds = OPERANDS[operand(name, combinations.split(mnemonic)[0], combinations.meaning(mnemonic)[3])][0]
+        first, written = kinds[0], set(_REGISTER.findall(spelled))
+        if of_warpgroup:
+            if not written <= {*kinds, *(["pred"] if len(kinds) == 5 else [])}:
+                return False
+            continue
+        if any(_bits(kind) != _bits(first) for kind in written):
             return False
     return True
 

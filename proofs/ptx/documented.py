@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache, partial, reduce
 from itertools import product
 
 from ...spec.formats import BF16, F16, F32, F64, FORMATS, FloatFormat
@@ -11,18 +11,18 @@ from ...spec.ptx.assembly import parse
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.choices import choices_named
 from ...spec.ptx.legality import form_of
-from ...spec.ptx.signatures import OperandForm, Sort, signature
+from ...spec.ptx.signatures import OperandForm, Sort, signatures
 from ...spec.ptx.targets import TARGETS, VERSIONS, Target, Version
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from .stated import moves, products, texts
+from .stated import moves, products, texts, warpgroups
 
 STATED = f"{__package__}.stated"
 """The package of the tables."""
 
-SOURCE = "PTX ISA 9.1 sections 9.7.14.2 to 9.7.14.6 (tables, syntax, target and ISA notes); ptxas"
+SOURCE = "PTX ISA 9.1 sections 9.7.14.2 to 9.7.14.6 and 9.7.15 (tables, syntax, target and ISA notes); ptxas"
 
 Stated = tuple[tuple[str, ...], Mapping[str, Version]]
 """Operands, and the lowest PTX version by target."""
@@ -31,6 +31,7 @@ TABLES: Mapping[str, Callable[[], list[products.Entry]]] = {
     "mma": products.multiplications,
     "wmma": products.wmma,
     "matrix-move": moves.moves,
+    "wgmma": warpgroups.wgmma,
 }
 """The tables written down from the manual, by the instructions that they are about."""
 
@@ -43,6 +44,14 @@ def stated_instructions(entries: list[products.Entry]) -> dict[str, Stated]:
         added = dict.fromkeys(texts.named(group), texts.version(ptx))
         found[mnemonic] = operands, earliest(since, added)
     return found
+
+
+def operand_lists(operands: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the lists of operands that an entry of a table allows."""
+    if warpgroups.OR not in operands:
+        return [operands]
+    place = operands.index(warpgroups.OR)
+    return [operands[:place], operands[place + 1 :]]
 
 
 @cache
@@ -61,7 +70,8 @@ def specified_instructions() -> dict[str, Stated]:
     found: dict[str, Stated] = {}
     for form in ALL_FORMS:
         for variant in form.variants():
-            operands = tuple(map(_shown, signature(form, variant)))
+            lists = (tuple(map(_shown, each)) for each in signatures(form, variant))
+            operands = reduce(lambda one, other: (*one, warpgroups.OR, *other), lists)
             _, since = found.setdefault(str(variant), (operands, {}))
             available = form.availability(variant)
             added = dict.fromkeys((t.name for t in TARGETS.values() if available.on(t)), available.ptx)
@@ -91,7 +101,8 @@ def _instructions(name: str) -> Certificate:
         mnemonic: entry for mnemonic, entry in listed.items() if "block_scale" not in mnemonic
         or ".scale_vec" in mnemonic
     }  # fmt: skip
-    first = {"mma": ("mma.",), "wmma": ("wmma.",)}.get(name, ("ldmatrix", "stmatrix", "movmatrix"))
+    matrix_moves = ("ldmatrix", "stmatrix", "movmatrix")
+    first = matrix_moves if name == "matrix-move" else (f"{name}.",)
     return compared(
         unsized,
         lambda: {text: entry for text, entry in specified_instructions().items() if text.startswith(first)},

@@ -15,6 +15,7 @@ from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.scalar.catalogue import form_of as scalar_form
 from ...spec.ptx.variant import Family, Variant
+from ...spec.ptx.wgmma_forms import WarpgroupOrderForm, WgmmaForm
 from ...spec.ptx.wmma import memory_operand
 from .accumulations import ModelAccumulation, accumulation
 from .alignment import operand_name
@@ -49,9 +50,26 @@ def _patterns(variant: Variant) -> Iterator[str]:
             yield re.escape(move)
             if variant.family is Family.LDMATRIX:
                 yield f"sees-tile/.+/{re.escape(move.partition('.')[2])}"
+        case _ if isinstance(form, WarpgroupOrderForm):
+            yield re.escape(str(variant.family))
+        case _ if isinstance(form, WgmmaForm):
+            yield from _of_warpgroup(form, multiplication(variant))
         case _:
             assert isinstance(form, MmaForm)
             yield from _product(form, multiplication(variant))
+
+
+def _of_warpgroup(form: WgmmaForm, product: Multiplication) -> Iterator[str]:
+    d, a = product.d, product.a
+    yield rf"warpgroup/(layout|warps|chained)/(a/)?{form.bits}-bit"
+    yield rf"warpgroup/(layout|warps)/d/n{product.shape.n}"
+    yield rf"warpgroup/executed/(a/{a}|d/{d}/n{product.shape.n})"
+    sparse = "sparse-" * form.sparse
+    yield rf"warpgroup/(arithmetic|scales)/{sparse}k{form.k}/{'-'.join(product.variant.types)}"
+    if form.sparse:
+        yield rf"warpgroup/(layout|warps)/metadata/{form.bits}-bit"
+    yield rf"descriptor/[a-z-]+/[a-z0-9-]+/{form.bits}-bit"
+    yield from _of_models(product)
 
 
 def _product(form: MmaForm, product: Multiplication) -> Iterator[str]:

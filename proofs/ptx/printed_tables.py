@@ -82,6 +82,9 @@ def _has_no_space(text: str) -> bool:
 def _more(text: str, operands: tuple[str, ...]) -> str:
     """Return what a row says besides: the manual's section, kept columns, and copies of an element."""
     opcode, modifiers, _, types = combinations.meaning(text)
+    if opcode.startswith("wgmma"):
+        kept = ", 1:2" if "tf32" in types else ", 2:4"
+        return f"PTX ISA 9.7.15; ptxas{kept * ('.sp' in opcode)}"
     section = SECTIONS["wmma" if opcode.startswith("wmma") else opcode.partition("::")[0]]
     if opcode == "mma" and "block_scale" in modifiers:
         section = "3"
@@ -107,7 +110,7 @@ def _bits(element_type: str) -> int:
 
 def _read(name: str) -> Rows:
     """Return the instructions of the rows of a table, as `documented` has those of the manual's."""
-    reads = {"mma": _products, "wmma": _wmma, "matrix-move": _moves}[name]
+    reads = {"mma": _products, "wmma": _wmma, "matrix-move": _moves, "wgmma": _wgmma}[name]
     found: Rows = {}
     for row in instruction_set("ptx").tables["instructions"]():
         opcode = row["instruction"].partition(".")[0]
@@ -204,6 +207,43 @@ def _wmma(row: Row) -> Iterator[Instruction]:
             f"{role} {counts[f'{role} {name}']}" for role, name in zip("dabc", (d, a, b, c), strict=True)
         )
         yield text, held, of_operation[operation], ", ".join(filter(None, (source, copies)))
+
+
+def _columns_of(text: str) -> list[int]:
+    """Return the numbers of ``8, 16, 48 to 256 by 16``."""
+    found: list[int] = []
+    for part in text.split(", "):
+        ends, _, step = part.partition(" by ")
+        first, _, last = ends.partition(" to ")
+        found += range(int(first), int(last or first) + 1, int(step or 1))
+    return found
+
+
+def _wgmma(row: Row) -> Iterator[Instruction]:
+    """Yield the instructions of a row of ``wgmma``."""
+    since = _since(row["PTX"], row["targets"])
+    if not row["shape"]:
+        operands = ("N",) if row["instruction"] == "wgmma.wait_group" else ()
+        yield f"{row['instruction']}.sync.aligned", operands, since, row["source"]
+        return
+    shape, columns = row["shape"].split(", N = ")
+    counts = dict(re.findall(r"(\w+):(?:N/)?(\d+)", row["registers"]))
+    values = dict(each.split(": ") for each in row["selectors"].split("; "))
+    listed = {name: re.sub(r"[{}]", "", each) for name, each in values.items() if each.startswith("{")}
+    behind = [f"{name} {listed[name]}" if name in listed else name for name in list(values)[2:]]
+    metadata = ["metadata"] if row["metadata"] else []
+    before = ["", *(each for each in row["modifiers"].split() if each == ".satfinite")]
+    popc = "".join(each for each in row["modifiers"].split() if each != ".satfinite")
+    more = ", ".join(filter(None, (row["source"], row["metadata"])))
+    for n, (d, c), (a, b), saturated in product(
+        _columns_of(columns), _pairs(row["D <- C"], " <- "), _pairs(row["A x B"], " x "), before
+    ):
+        assert c == d and list(values)[:2] == ["a-desc", "b-desc"]
+        held = f"d {n // int(counts[d])}"
+        one = (held, "a-desc", "b-desc", *metadata, *behind)
+        other = (held, f"a {counts['A']}", "b-desc", *metadata, *(x for x in behind if "trans-a" not in x))
+        text = f"{row['instruction']}.sync.aligned.{shape.replace('N', str(n))}{saturated}.{d}.{a}.{b}{popc}"
+        yield text, (*one, "or", *other), since, more
 
 
 def _moves(row: Row) -> Iterator[Instruction]:

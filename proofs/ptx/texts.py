@@ -20,6 +20,7 @@ from ...spec.ptx.operands import (
     Decimal,
     HexFloat,
     Integer,
+    Negated,
     Operand,
     Register,
     Sink,
@@ -95,6 +96,8 @@ def _kind(operand: Operand) -> str:
             return f"address {base} {offset}{'' if space is None else f' in {space}'}"
         case Vector(elements):
             return f"vector {len(elements)}"
+        case Negated(register):
+            return f"negated {register}"
 
 
 def _modifiers() -> Certificate:
@@ -146,17 +149,17 @@ def _said(text: str) -> str:
 
 def _named() -> Certificate:
     """Return the claim about what is named instead of a modifier that is none."""
-    has: dict[str, set[str]] = {"mma": {"sp", "sp::ordered_metadata"}}
+    has = {name: {"sp", "sp::ordered_metadata"} for name in ("mma", "wgmma.mma_async")}
     for text in every_stated_instruction():
         opcode, modifiers = combinations.split(text)
         for name in texts.ALIKE.get(opcode, (opcode,)):
             has.setdefault(name, set()).update(modifiers)
     expected = {}
     for opcode, words in has.items():
-        shapes = words & set(combinations.SHAPES)
+        shapes = words & {*combinations.SHAPES, *combinations.WARPGROUP_SHAPES}
         for unknown, shown, close, begins in texts.UNKNOWN:
             similar = {each for each in words if begins and each.startswith(begins)}
-            named = shapes if begins == "m" else similar or words - shapes
+            named = shapes if begins == "m" and shapes else similar or words - shapes
             expected[f"{opcode}.{unknown}", close] = shown, close in words, named
 
     def said(text: str, close: str) -> tuple[str, bool, set[str]]:

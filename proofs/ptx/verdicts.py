@@ -13,7 +13,7 @@ from ...spec.ptx.targets import target_named, version_named
 from ..families.witnesses import witnesses
 from ..obligation import Certificate
 from ..table_theorem import answered, table_theorem
-from .documented import SOURCE, TABLES, every_stated_instruction, stated_instructions
+from .documented import SOURCE, TABLES, every_stated_instruction, operand_lists, stated_instructions
 from .stated import combinations, texts
 from .stated.products import SELECTORS
 
@@ -22,14 +22,18 @@ NAMES = (
 )
 """The declarations of the names in the instructions of `witnesses`."""
 
-NEWEST = "sm_120a", "9.1"
-"""The target and version that have every form of the tables."""
+NEWEST = "9.1"
+"""The version that has every form of the tables."""
 
 
-def broken(
-    text: str, target: str = NEWEST[0], version: str = NEWEST[1], names: str | None = None
-) -> set[str]:
+def having(text: str) -> str:
+    """Return the target that has every form of the instructions that a text may be."""
+    return "sm_90a" if text.startswith("wgmma") else "sm_120a"
+
+
+def broken(text: str, target: str | None = None, version: str = NEWEST, names: str | None = None) -> set[str]:
     """Return the rules that the specification finds broken; a text that it can't read breaks ``text``."""
+    target = target or having(text)
     instruction = _read(text, names)
     if instruction is None:
         return {"text"}
@@ -54,9 +58,9 @@ def _meanings() -> frozenset[combinations.Meaning]:
 complete = table_theorem(
     "ptx/legal/complete",
     "an instruction that is near one of the manual's tables is legal exactly if they have it",
-    "∀ mnemonics of the tables, and those with another opcode, or one modifier, type or layout more or less: "
-    "no rule is broken ⇔ the tables written down from the manual have it (sm_120a, PTX 9.1); what stands "
-    "for another token is in ptx/legal/combinations",
+    "∀ mnemonics of the tables, and those with another opcode, or one modifier, type or layout more or "
+    "less: no rule is broken ⇔ the tables written down from the manual have it (sm_120a, wgmma sm_90a, PTX "
+    "9.1); what stands for another token is in ptx/legal/combinations",
     SOURCE,
     lambda: {f"neighbours/{name}": partial(_neighbours, name) for name in TABLES},
 )
@@ -130,13 +134,13 @@ def _register_counts(name: str) -> Certificate:
     listed = stated_instructions(TABLES[name]())
     expected: dict[str, frozenset[str]] = {}
     for text in combinations.representatives(listed):
-        operands = listed[text][0]
-        for changed, operand in enumerate(operands):
-            role, _, count = operand.partition(" ")
-            for length in ("1", "2", "4", "8") if role in ("a", "b", "c", "d") and count else ():
-                spelled = [*operands[:changed], f"{role} {length}", *operands[changed + 1 :]]
-                rule = frozenset() if length == count else frozenset({"register-count"})
-                expected[f"{text} {', '.join(map(_spelled, spelled))}"] = rule
+        for operands in operand_lists(listed[text][0]):
+            for changed, operand in enumerate(operands):
+                role, _, count = operand.partition(" ")
+                for length in ("1", "2", "4", "8") if role in ("a", "b", "c", "d") and count else ():
+                    spelled = [*operands[:changed], f"{role} {length}", *operands[changed + 1 :]]
+                    rule = frozenset() if length == count else frozenset({"register-count"})
+                    expected[f"{text} {', '.join(map(_spelled, spelled))}"] = rule
     return answered(expected, lambda text: frozenset(broken(text)))
 
 
@@ -150,7 +154,12 @@ def _spelled(operand: str) -> str:
         return "{0, 0}"
     if role == "selector":
         return "0"
-    return f"{{{', '.join(f'%{role}{number}' for number in range(int(count)))}}}" if count else f"%{role}"
+    if role.startswith(("scale-", "trans-")):
+        return "1"
+    if role == "N":
+        return "3"
+    name = f"%{role.replace('-', '_')}"
+    return f"{{{', '.join(f'{name}{number}' for number in range(int(count)))}}}" if count else name
 
 
 selectors = table_theorem(
@@ -158,16 +167,16 @@ selectors = table_theorem(
     "byte, thread and sparsity selectors have the legal values of the manual's tables, and no other",
     "∀ values from -1 to 5 of each selector of every mnemonic of the tables up to types of a group: the rule "
     "selector is broken ⇔ the tables do not have the value",
-    "PTX ISA 9.1 section 9.7.14.3 (table of valid selectors) and 9.7.14.6 (sparsity selector)",
-    lambda: {"values": _selectors},
+    "PTX ISA 9.1 section 9.7.14.3 (table of valid selectors), 9.7.14.6 and 9.7.15 (sparsity selector)",
+    lambda: {"values": partial(_selectors, "mma"), "warpgroup": partial(_selectors, "wgmma")},
 )
 
 
-def _selectors() -> Certificate:
-    listed = stated_instructions(TABLES["mma"]())
+def _selectors(name: str) -> Certificate:
+    listed = stated_instructions(TABLES[name]())
     expected: dict[str, frozenset[str]] = {}
     for text in combinations.representatives(listed):
-        operands = listed[text][0]
+        operands = operand_lists(listed[text][0])[0]
         vector = next(
             (word.removeprefix("scale_vec::") for word in text.split(".") if "scale_vec" in word), ""
         )

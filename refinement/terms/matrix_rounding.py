@@ -19,7 +19,7 @@ from ...spec.ptx.catalogue import forms
 from ...spec.ptx.choices import AS_TWICE_K, OPEN_POINTS, PRESETS, SEQUENTIAL, Choices, choices_named
 from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.targets import target_named
-from ...spec.ptx.variant import MULTIPLYING
+from ...spec.ptx.variant import MULTIPLYING, WARPGROUP
 from ...spec.rounding import Rounding
 from .operations import DOT, SCALED_DOT, Accumulation
 from .store import Operation
@@ -223,7 +223,7 @@ def _of_chains(target: str, names: Sequence[str]) -> ChainRounding:
 
 
 _TAKEN = (
-    *("satfinite-clamp", "f64-order", "sparse-b", "scale-a-rows", "narrow-rows"),
+    *("satfinite-clamp", "f64-order", "sparse-b", "scale-a-rows", "narrow-rows", "wgmma-metadata"),
     *("integer-overflow", "unit-pitches"),
 )
 """Points of PTX and PTO that kernels are run with the defaults of."""
@@ -254,7 +254,7 @@ def _named() -> dict[tuple[str, int], tuple[Multiplication, ...]]:
     """Return the float instructions by the name of their accumulation and the number of products."""
     found: dict[tuple[str, int], list[Multiplication]] = {}
     for family in MULTIPLYING:
-        for form in forms(family):
+        for form in forms(family) if family not in WARPGROUP else ():  # which no kernel is verified with
             for variant in form.variants():
                 if variant.family in MULTIPLYING and not (each := multiplication(variant)).is_integer:
                     scale = f"_scale_{each.block_scale.vector}" if each.block_scale is not None else ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from ..element_table import ElementTable
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ..instruction_set import read
 from . import rows
 from .comparison import Comparison
@@ -15,6 +15,7 @@ from .cute_text import is_cute, parse_layout
 from .distribution import UNCOMPRESSED, Distribution, distributions, uncompressed
 from .linear import is_linear, parse_linear
 from .linear_comparison import compare_linear, linear_layout
+from .shared_memory import compare_shared
 from .transport import compare_transport, is_transport
 
 NOTATIONS = (
@@ -63,6 +64,8 @@ def compare_layout(instruction: str, operand: str, layout: str, target: str | No
 
 def compare_with_table(table: ElementTable, operand: str, text: str) -> Comparison:
     """Compare a layout with what a table says of an operand; see `compare_layout`."""
+    if table.swizzled:
+        return compare_shared(table.swizzled, table, text)
     candidates = _candidates(table, operand)
     if rows.is_rows(text):
         return rows.compare_rows(rows.parse_rows(text), table, _whole(candidates))
@@ -84,6 +87,12 @@ def written_layout(instruction: str, operand: str, notation: Notation, target: s
         If the instruction set does not specify the operand's layout.
     """
     table = read(instruction).layout(operand, target)
+    if table.swizzled:
+        if notation is Notation.LINEAR:
+            raise UnsupportedError(
+                f"{table.title} is written as CuTe's layout: lines may lie apart in memory"
+            )
+        return table.swizzled
     candidates = _candidates(table, operand)
     whole = _whole(candidates)
     if notation is Notation.CUTE:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import InputError
 from ..layout import Axis, Digit, Layout
@@ -22,6 +22,9 @@ Basis = tuple[tuple[int, ...], ...]
 HOLDERS = ("register", "lane", "warp", "block", "offset", "field")
 """What has bits: a lane's registers (one element each), lanes, warps, blocks; the offsets of a buffer; the
 fields of registers that belong to no lane."""
+
+WARP_BITS = 5
+"""Bits of the number of a lane in a warp."""
 
 _ALIASES = {"reg": "register", "value": "register", "thread": "lane", "cta": "block"}
 _MAX_INTEGER = 1 << 31
@@ -63,6 +66,19 @@ class LinearLayout:
 
     def __str__(self) -> str:
         return ", ".join(f"{holder} = {spell_basis(basis)}" for holder, basis in self.bases.items())
+
+    def threads_as_lanes(self, bits: int) -> LinearLayout:
+        """Return the layout with warps counted as further lanes, up to so many bits of a thread's number."""
+        taken = max(0, bits - len(self.basis("lane")))
+        warps = self.basis("warp")
+        return replace(
+            self, bases={**self.bases, "lane": self.basis("lane") + warps[:taken], "warp": warps[taken:]}
+        )
+
+    def threads_by_warps(self) -> LinearLayout:
+        """Return the layout with the lanes beyond a warp's as warps."""
+        lanes = self.basis("lane")
+        return replace(self, bases={**self.bases, "lane": lanes[:WARP_BITS], "warp": lanes[WARP_BITS:]})
 
     def reordered(self, places: Sequence[int]) -> LinearLayout:
         """Return the layout with its coordinates in another order."""

@@ -13,7 +13,7 @@ from ..layout import Axis, Layout
 from ..layout_terms import log2
 from .comparison import Claim, Comparison, Verdict, changed_images, compare, equal
 from .distribution import Distribution
-from .linear import Basis, LinearLayout, spell_vector
+from .linear import WARP_BITS, Basis, LinearLayout, spell_vector
 
 
 def compare_linear(layout: LinearLayout, candidates: Iterable[Distribution]) -> Comparison:
@@ -34,6 +34,8 @@ def compare_linear(layout: LinearLayout, candidates: Iterable[Distribution]) -> 
         raise InputError(f"an element of {whole.title} has {counts} coordinates, not {layout.rank}")
     _require_holders(layout, whole)
     owner, number = (axis.name for axis in whole.layout.source)
+    if whole.holders[0] == "thread":
+        layout = layout.threads_as_lanes(log2(whole.domain[0]))
     lanes, registers = 1 << len(layout.basis(owner)), 1 << len(layout.basis(number))
     expected = next((c for c in fitting if c.domain[0] == lanes and c.domain[1] <= registers), fitting[-1])
     layout = layout.reordered(_coordinate_order(layout, expected))
@@ -128,13 +130,14 @@ def _with_exchanged(found: Comparison, claimed: Array, expected: Distribution) -
 
 def linear_layout(expected: Distribution) -> LinearLayout | None:
     """Return a distribution as vectors of its holders' bits; None where it is not linear."""
-    named = _held_as_bits(expected).layout
+    named, by_threads = _held_as_bits(expected).layout, expected.holders[0] == "thread"
     if named.carries:
         return None
     bases: dict[str, list[tuple[int, ...]]] = {axis.name: [] for axis in reversed(named.source)}
     for digit in sorted(named.digits, key=lambda digit: digit.weight):
         bases[named.source[digit.axis].name].append(digit.image)
-    return LinearLayout({holder: tuple(basis) for holder, basis in bases.items() if holder != "buffer"})
+    found = LinearLayout({holder: tuple(basis) for holder, basis in bases.items() if holder != "buffer"})
+    return found.threads_by_warps() if len(found.basis("lane")) > WARP_BITS and by_threads else found
 
 
 def _linear_repair(claimed: Layout, expected: Distribution) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..algebra import Array
+from ..element_table import ElementTable
 from ..errors import InputError
 from ..fragment import Fragment
 from ..ptx.matrix_move_forms import ROW_BYTES
@@ -121,3 +122,36 @@ def conflict_note(conflicts: int) -> str:
         return "no bank conflicts"
     rows = f"{conflicts} of {BANK_ROWS} rows of a matrix"
     return f"{conflicts}-way bank conflicts: {rows} lie in the same banks"
+
+
+def compare_shared(specified: str, table: ElementTable, text: str) -> Comparison:
+    """Compare a layout of (M, K) of A or (N, K) of B in shared memory with the one that a descriptor says.
+
+    Both are maps to offsets in elements, that of the descriptor from its start; where the start lies in a
+    swizzling pattern is part of it.
+
+    Raises
+    ------
+    InputError
+        If it is none of two coordinates.
+    """
+    ours, theirs = parse_composed(specified), parse_composed(text)
+    if isinstance(theirs.layout.shape, int) or len(theirs.layout.shape) != 2 or not theirs.layout.congruent:
+        raise InputError(
+            f"{theirs.layout} should have two outermost coordinates, shape and stride nested alike"
+        )
+    wanted, given = (each(each.layout.grid()) for each in (ours, theirs))
+    if wanted.shape != given.shape:
+        had, has = (" x ".join(map(str, grid.shape)) for grid in (given, wanted))
+        return Comparison(
+            Verdict.WRONG_SIZE, f"it has {had} elements; {table.title} has {has}", expected=specified
+        )
+    if (differs := wanted != given).any():
+        line, k = map(int, np.argwhere(differs)[0])
+        collides = len(np.unique(given)) < given.size
+        what = f"element ({line}, {k}) is at offset {given[line, k]} in elements, not {wanted[line, k]}"
+        verdict = Verdict.COLLISION if collides else Verdict.OTHER_BIJECTION
+        return Comparison(verdict, what, expected=specified)
+    return Comparison(
+        Verdict.EQUAL, f"{table.title}: every element is where the descriptor says", expected=specified
+    )

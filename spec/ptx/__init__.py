@@ -1,1 +1,1 @@
-"""NVIDIA PTX warp-level matrix instructions: wmma, mma, mma.sp, ldmatrix, stmatrix, movmatrix."""
+"""NVIDIA PTX matrix instructions: wmma, mma, mma.sp, ldmatrix, stmatrix, movmatrix, wgmma."""

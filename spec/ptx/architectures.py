@@ -50,7 +50,9 @@ class Architecture:
         if self.fp8_step_bits not in (self.step_bits, None):
             text += f" (fp8: {self.fp8_step_bits} bits at once)"
         if not target_named(self.target).multiplies_fp8:
-            text += " (e4m3, e5m2 as ptxas emulates them: as f16, k mod 4 < 2 first, from +0; C added last)"
+            text += (
+                " (mma on e4m3, e5m2 as ptxas emulates it: as f16, k mod 4 < 2 first, from +0; C added last)"
+            )
         return text
 
 
@@ -59,7 +61,7 @@ ARCHITECTURES = (
     Architecture("turing", "sm_75", 24, step_bits=128),
     Architecture("ampere", "sm_80", 24, step_bits=128),
     Architecture("ada", "sm_89", 24, step_bits=128, fp8_fraction_bits=13, fp8_step_bits=128),
-    Architecture("hopper", "sm_90a", 25),
+    Architecture("hopper", "sm_90a", 25, fp8_fraction_bits=13),
     Architecture("blackwell-sm100", "sm_100a", 25),
     Architecture("blackwell", "sm_120a", 25),
 )

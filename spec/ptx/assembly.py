@@ -27,6 +27,7 @@ from .operands import (
     Decimal,
     HexFloat,
     Integer,
+    Negated,
     Operand,
     Predicate,
     Register,
@@ -34,7 +35,7 @@ from .operands import (
     Sink,
     Vector,
 )
-from .variant import Family, Shape, Variant
+from .variant import SPARSE, WARPGROUP_ORDER, Family, Shape, Variant
 
 _OPCODES: Mapping[str, tuple[Family, str | None]] = MappingProxyType(
     {
@@ -43,12 +44,13 @@ _OPCODES: Mapping[str, tuple[Family, str | None]] = MappingProxyType(
         **{f"wmma.load.{role}": (Family.WMMA_LOAD, role) for role in "abc"},
         "wmma.store.d": (Family.WMMA_STORE, "d"),
         **{family.value: (family, None) for family in (Family.LDMATRIX, Family.STMATRIX, Family.MOVMATRIX)},
+        **{family.value: (family, None) for family in (Family.WGMMA, *WARPGROUP_ORDER)},
     }
 )
 KNOWN = ", ".join(_OPCODES)
 """The instructions, without modifiers."""
 
-_NOT_MODELLED = ("wgmma", "tcgen05", "dp2a", "dp4a", "nvgpu", "nvvm")
+_NOT_MODELLED = ("tcgen05", "dp2a", "dp4a", "nvgpu", "nvvm")
 """Other products of PTX, and MLIR's names of its instructions: messages about them are PTX's."""
 
 WORDS = frozenset({*(opcode.partition(".")[0] for opcode in _OPCODES), *_NOT_MODELLED})
@@ -198,7 +200,7 @@ def parse_mnemonic(text: str) -> Variant:
             fields[slot] = value
     if "sp" in fields:
         fields["ordered_metadata"] = fields.pop("sp")
-        family = Family.MMA_SP
+        family = SPARSE[family]
     return Variant(
         family, types=tuple(listed["types"]), layouts=tuple(listed["layouts"]), role=role, **fields
     )
@@ -207,6 +209,8 @@ def parse_mnemonic(text: str) -> Variant:
 def _opcode(name: str) -> str:
     """Return the part of a name that is no modifier: `wmma` with what it does, and to which role."""
     words = name.split(".")
+    if words[0] == "wgmma":
+        return ".".join(words[:2])
     if words[0] != "wmma":
         return words[0]
     return ".".join(words[: 2 if words[1:2] == ["mma"] else 3])
@@ -217,7 +221,7 @@ def _modifier(modifier: str, opcode: str, family: Family) -> tuple[str, Any]:
     if _SHAPE_LIKE.fullmatch(modifier):
         return "shape", Shape.parse(modifier)
     slot = _MODIFIERS.get(modifier)
-    if slot is None or (slot[0] == "sp" and family is not Family.MMA):
+    if slot is None or (slot[0] == "sp" and family not in SPARSE):
         _unknown(modifier, opcode, family)
     return slot
 
@@ -235,7 +239,7 @@ def _unknown(modifier: str, opcode: str, family: Family) -> NoReturn:
 @cache
 def _allowed(family: Family) -> tuple[str, ...]:
     """Return every modifier that some legal variant of an instruction has."""
-    families = (Family.MMA, Family.MMA_SP) if family is Family.MMA else (family,)
+    families = (family, *((SPARSE[family],) if family in SPARSE else ()))
     spellings = dict.fromkeys(
         modifier
         for each in families
@@ -244,8 +248,8 @@ def _allowed(family: Family) -> tuple[str, ...]:
         if variant.family is each
         for modifier in str(variant).removeprefix(variant.opcode).split(".")[1:]
     )
-    sparse = {"sp": None, "sp::ordered_metadata": None} if family is Family.MMA else {}
-    return tuple({**sparse, **spellings})
+    sparse = {"sp": None, "sp::ordered_metadata": None} if family in SPARSE else {}
+    return tuple(name for name in {**sparse, **spellings} if name)
 
 
 class _Operands:
@@ -301,6 +305,10 @@ class _Operands:
         return tuple(operands) or None
 
     def _operand(self) -> Operand:
+        if (self._kind, self._value) == ("operator", "!"):
+            self._next()
+            named = self._kind == "name" and self._value != "WARP_SZ"
+            return Negated(self._register()) if named else self._expression("!")
         if self._take("{"):
             elements = [self._scalar()]
             while self._take(","):
@@ -328,17 +336,20 @@ class _Operands:
 
     def _scalar(self) -> Scalar:
         if self._kind == "name" and self._value != "WARP_SZ":
-            name = self._value
-            self._next()
-            return Register(name, self._declarations.get(name))
+            return self._register()
         if self._kind == "sink":
             self._next()
             return Sink()
         return self._expression()
 
-    def _expression(self) -> Constant:
-        """Read a number, or a constant expression."""
-        tokens: list[str | None] = []
+    def _register(self) -> Register:
+        name = self._value
+        self._next()
+        return Register(name, self._declarations.get(name))
+
+    def _expression(self, *before: str) -> Constant:
+        """Read a number, or a constant expression, the first tokens of which may have been read."""
+        tokens: list[str | None] = [*before]
         numbers: list[Constant] = []
         while (self._kind in _NUMBERS or self._value == "WARP_SZ") or self._kind == "operator":
             if self._kind == "operator":

@@ -1,4 +1,4 @@
-"""The warp-level matrix instructions of PTX: what shapes, types and modifiers go together.
+"""The matrix instructions of PTX on warps and warpgroups: what shapes, types and modifiers go together.
 
 Register counts, layouts, semantics, legality and the published tables all follow from the rows
 collected here.
@@ -13,12 +13,18 @@ from .matrix_move_forms import MATRIX_MOVE_FORMS, MatrixMoveForm
 from .mma_forms import DENSE_FORMS, MmaForm
 from .sparse_mma_forms import SPARSE_FORMS
 from .variant import Family
+from .wgmma_forms import WARPGROUP_ORDER_FORMS, WGMMA_FORMS, WarpgroupOrderForm, WgmmaForm
 from .wmma_forms import WMMA_FORMS, WmmaForm
 
-Form = MmaForm | WmmaForm | MatrixMoveForm
+Form = MmaForm | WmmaForm | MatrixMoveForm | WgmmaForm | WarpgroupOrderForm
 """A row."""
 
-ALL_FORMS: tuple[Form, ...] = (*WMMA_FORMS, *DENSE_FORMS, *SPARSE_FORMS, *MATRIX_MOVE_FORMS)
+WARP_FORMS: tuple[MmaForm | WmmaForm | MatrixMoveForm, ...] = (
+    *WMMA_FORMS, *DENSE_FORMS, *SPARSE_FORMS, *MATRIX_MOVE_FORMS,
+)  # fmt: skip
+"""Every row of the instructions of a warp."""
+
+ALL_FORMS: tuple[Form, ...] = (*WARP_FORMS, *WGMMA_FORMS, *WARPGROUP_ORDER_FORMS)
 """Every row of every instruction."""
 
 

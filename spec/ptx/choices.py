@@ -16,6 +16,7 @@ AS_TWICE_K = "as-twice-k"
 AS_PATTERN = "pattern"
 EVEN_LANE_FIRST = "even-lane-first"
 LOWEST_FIRST = "lowest-first"
+INCREASING = "increasing"
 
 OPEN_POINTS = (
     OpenPoint(
@@ -176,6 +177,16 @@ OPEN_POINTS = (
         "PTX ISA section 9.7.14.5.15 does not number the values; the order, and that 6-bit values are in the "
         "low bits of their bytes, follow CUTLASS's shift of 4-bit ones",
     ),
+    OpenPoint(
+        "wgmma-metadata",
+        (
+            (INCREASING, "the indices of a nibble of metadata of wgmma must increase, others are refused"),
+            ("distinct", "they must differ; a stored element meets the row of B that its own index names"),
+        ),
+        INCREASING,
+        "PTX ISA section 9.7.15 lists the nibbles whose indices are equal as undefined, and does not say "
+        "whether the first index may be greater than the second",
+    ),
 )
 """Every open point of the PTX specification."""
 
@@ -198,6 +209,7 @@ class Choices:
     sparse_b: str = AS_PATTERN
     scale_a_rows: str = EVEN_LANE_FIRST
     narrow_rows: str = LOWEST_FIRST
+    wgmma_metadata: str = INCREASING
 
     def read(self, model: DotAddModel) -> DotAddModel:
         """Return a model with what it leaves open read as chosen."""

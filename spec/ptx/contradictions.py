@@ -335,12 +335,83 @@ HOPPER_FP8 = Contradiction(
     "machine code of every form is read by tests/conformance/test_machine_code.py; sums were not measured",
 )
 
+
+# -- products of warpgroups
+WGMMA_INTEGER_N = Contradiction(
+    "wgmma-integer-n",
+    (
+        ("manual, syntax of wgmma.mma_async on integers", "N ends at 224"),
+        ("manual, table of shapes; ptxas", "240 and 256 too"),
+    ),
+    "240 and 256 are legal",
+    _RUN,
+)
+WGMMA_MIXED_SIGNEDNESS = Contradiction(
+    "wgmma-mixed-signedness",
+    (
+        ("manual, data types of wgmma", "both multiplicands u8 or both s8"),
+        ("manual, syntax and notes of wgmma; ptxas", "mixed pairs since PTX 8.4"),
+    ),
+    "mixed pairs are legal since PTX 8.4",
+    _RUN,
+)
+WGMMA_ALIGNED = Contradiction(
+    "wgmma-aligned",
+    (
+        ("manual", "wgmma.mma_async, .fence, .commit_group and .wait_group have .aligned"),
+        ("ptxas", "takes each without it"),
+    ),
+    _INVALID,
+    _RUN,
+)
+WGMMA_LAYOUT = Contradiction(
+    "layout-of-wgmma",
+    (
+        ("manual", "wgmma has no .row and .col: trans-a and trans-b say how operands lie in shared memory"),
+        ("ptxas", "ignores .row and .col, also .col.row"),
+    ),
+    _INVALID,
+    _RUN,
+)
+WGMMA_REPEATED_REGISTERS = Contradiction(
+    "wgmma-repeated-registers",
+    (
+        ("manual", "D and A are vectors of registers; of repeated ones it says nothing"),
+        ("ptxas", "takes registers that stand more than once in D, or in D and A"),
+    ),
+    _INVALID,
+    _RUN,
+)
+WGMMA_SELECTOR = Contradiction(
+    "wgmma-sparse-selector",
+    (
+        ("manual, operands of wgmma.mma_async.sp", "the sparsity selector is 0 to 3"),
+        ("manual, table of selectors; ptxas", "0 or 1 for 16-bit types and tf32, 0 for 8-bit types"),
+    ),
+    "as the table and ptxas have it",
+    _RUN,
+)
+K_MAJOR_TF32_EXAMPLE = Contradiction(
+    "wgmma-k-major-32-byte-example",
+    (
+        (
+            "manual, figure of the K-major layout of tf32 with 32-byte swizzling",
+            "64 bytes of K in a row of 32",
+        ),
+        ("the layout", "elements (0, 8) and (1, 0) lie at one address"),
+    ),
+    "a row has 32 bytes of K",
+    "PTX ISA 9.7.15, its figure, two elements of which collide: ptx/descriptor/manual-example",
+)
+
 CONTRADICTIONS = (
     B1_A_COLUMNS, MIXED_SIGNEDNESS, F16_SPARSE_SELECTOR, FP8_SPARSE_K32, FP8_SPARSE_F16, F8F6F4_K16,
     UNSCALED_KINDS, BF16_M8N8K4, UNCHECKED_BIT_OPERATION, F8F6F4_TARGETS, FP8_K16_B, MANY_MATRICES,
     STMATRIX_TRANS, WMMA_F64_FRAGMENT, WMMA_F32_ACCUMULATOR, WMMA_ROUNDING_POSITION, F64_ROUNDING,
     BIT_OPERATION_POSITION, UE8M0_4X, EXAMPLE_OPERANDS, WMMA_STRIDE, LDMATRIX_ADDRESSES, TF32_K16,
     UNCHECKED_LAYOUT, UNCHECKED_CLASSES, UNCHECKED_CONSTANTS, REFUSED_SINK, BRACED_REGISTER, SM_88_VERSION,
-    REPEATED_MODIFIER, WMMA_DEFAULT_STRIDE, WMMA_LINE_ALIGNMENT, HOPPER_FP8,
+    REPEATED_MODIFIER, WMMA_DEFAULT_STRIDE, WMMA_LINE_ALIGNMENT, HOPPER_FP8, WGMMA_INTEGER_N,
+    WGMMA_MIXED_SIGNEDNESS, WGMMA_ALIGNED, WGMMA_LAYOUT, WGMMA_REPEATED_REGISTERS, WGMMA_SELECTOR,
+    K_MAJOR_TF32_EXAMPLE,
 )  # fmt: skip
 """Every contradiction known."""

@@ -83,6 +83,10 @@ class ProductRow(CatalogueRow):
     scale_type: str | None = None
     """Type of the scale factors, where there are some."""
 
+    def shape_of(self, variant: Variant) -> Shape:
+        """Return a legal variant's shape."""
+        return self.shape
+
     @property
     def computations(self) -> int:
         """Independent products of one instruction."""

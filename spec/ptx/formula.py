@@ -19,7 +19,7 @@ from .matrix_moves import MatrixMove, load, matrix_move, row_addresses, store, t
 from .product import Matrices, product
 from .resolution import Multiplication, multiplication
 from .targets import target_named
-from .variant import MATRIX_MOVES, MULTIPLYING, WARP_LANES, Family, Variant
+from .variant import MATRIX_MOVES, MULTIPLYING, WARP_LANES, WARPGROUP_ORDER, Family, Variant
 from .wmma import memory_operand
 
 
@@ -29,8 +29,17 @@ def semantics(variant: Variant) -> Iterator[str]:
         yield from _product(multiplication(variant))
     elif variant.family in MATRIX_MOVES:
         yield from _move(matrix_move(variant))
+    elif variant.family in WARPGROUP_ORDER:
+        yield _ORDERS[variant.family]
     else:
         yield from _wmma_move(variant)
+
+
+_ORDERS = {
+    Family.WGMMA_FENCE: "accesses to registers before it are ordered before those of products behind it",
+    Family.WGMMA_COMMIT: "products that are in no group make a group, which completes after those before it",
+    Family.WGMMA_WAIT: "waits until at most N of the latest groups are pending",
+}
 
 
 # -- products
@@ -49,12 +58,22 @@ def _product(form: Multiplication) -> Iterator[str]:
         yield f"SA, SB: scale factors, {scale.format}, one for each {scale.chunk} elements of K"
     if not form.is_integer:
         yield f"open points, at their defaults: {', '.join(f'{p.name}={p.default}' for p in OPEN_POINTS)}"
+    if form.is_of_warpgroup:
+        yield from _of_warpgroup(form)
+        return
     if form.variant.family is Family.WMMA_MMA:
         yield "which thread holds which element is unspecified"
         return
     yield "in registers, as encodings:"
     for role in "abcd":
         yield _fragment(form, role)
+
+
+def _of_warpgroup(form: Multiplication) -> Iterator[str]:
+    yield "C: the D before, 0 where scale-d is false; A and B are negated where scale-a and scale-b are -1"
+    yield "in registers, or A and B where descriptors say, as encodings; trans-a and trans-b: where, not what"
+    for role in "ad":
+        yield f"{role}[i] of a thread: {form.fragment(role).layout.formula}"
 
 
 def product_formula(form: Multiplication, choices: Choices, *, rounds: bool = True) -> str:

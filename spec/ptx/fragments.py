@@ -1,10 +1,13 @@
-"""Fragments: which thread of a warp holds which matrix element, in which bits of which register.
+"""Fragments: which thread of a warp or warpgroup holds which matrix element, in which bits of which register.
 
-One formula gives every fragment of ``mma`` and ``mma.sp`` except the f16 ``m8n8k4``'s (`quad_pairs`):
+One formula gives every fragment of ``mma``, ``mma.sp`` and ``wgmma`` except the f16 ``m8n8k4``'s
+(`quad_pairs`):
 a lane holds *runs* of consecutive elements of a row; the four lanes of a quad lie side by side along
 the row, the eight quads below each other, then come the second eight rows, then the next columns.
-A, the stored half of a sparse A, C and D are held by rows, B by columns. Source: PTX ISA 9.1 sections
-9.7.14.5 and 9.7.14.6, the per-shape formulas (which `proofs` compares with this one).
+A, the stored half of a sparse A, C and D are held by rows, B by columns. Warp w of a warpgroup holds rows
+16w to
+16w + 15 as a warp does its 16. Source: PTX ISA 9.1 sections 9.7.14.5, 9.7.14.6 and
+9.7.15, the per-shape formulas (which `proofs` compares with this one).
 """
 
 from __future__ import annotations
@@ -19,11 +22,19 @@ from .variant import WARP_LANES
 
 LANE = Axis("lane", WARP_LANES)
 
+ROWS = 16
+"""Rows that a warp of a warpgroup holds."""
+
 QUADS = 8
 """Quads of a warp: lane = 4 * quad + position in the quad."""
 
 QUAD_LANES = WARP_LANES // QUADS
 """Lanes of a quad."""
+
+
+def threads(warps: int) -> Axis:
+    """Return the axis of the lanes of a warp, or of the threads of some."""
+    return LANE if warps == 1 else Axis("thread", warps * WARP_LANES)
 
 
 def packing(fmt: Format, container: int) -> Packing:
@@ -33,8 +44,8 @@ def packing(fmt: Format, container: int) -> Packing:
 
 _RUNS = MappingProxyType(
     {
-        "row": "quad lane count piece half run -> count half quad piece lane run",
-        "column": "quad lane count piece half run -> count piece lane run half quad",
+        "row": "warp quad lane count piece half run -> count warp half quad piece lane run",
+        "column": "warp quad lane count piece half run -> count piece lane run warp half quad",
     }
 )
 """The bits of (lane, i) and where they are in (row, column), by what the lines are."""
@@ -53,7 +64,7 @@ def in_runs(
     name : str
         What is laid out.
     lines, length, run : int
-        Powers of two; 8 or 16 lines, of ``length`` elements.
+        8 or 16 lines, or 16 for each warp, of ``length`` elements.
     by : str
         Whether the lines are rows (``row``) or columns (``column``) of the matrix.
     count : Axis, optional
@@ -62,16 +73,17 @@ def in_runs(
     matrix = Axis("row", lines), Axis("column", length)
     if by == "column":
         matrix = Axis("row", length), Axis("column", lines)
-    matrices = count.extent if count else 1
+    matrices, warps = count.extent if count else 1, max(1, lines // ROWS)
     return rearranged(
         name,
-        (LANE, Axis("i", matrices * lines * length // WARP_LANES)),
+        (threads(warps), Axis("i", matrices * lines * length // (warps * WARP_LANES))),
         (*([count] if count else []), *matrix),
         _RUNS[by],
         quad=QUADS,
         lane=QUAD_LANES,
         count=matrices,
         piece=length // (QUAD_LANES * run),
-        half=lines // QUADS,
+        half=lines // (warps * QUADS),
         run=run,
+        warp=warps,
     )

@@ -1,8 +1,8 @@
-"""The PTX warp-level matrix instructions as an `InstructionSet`."""
+"""The PTX matrix instructions of warps and warpgroups as an `InstructionSet`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,13 @@ from .choices import OPEN_POINTS, PRESETS, choices_named
 from .declarations import read_declarations
 from .instructions import Instruction
 from .leniency import may_be_taken
-from .opcode_table import opcode_of
+from .opcode_table import OPCODES, opcode_of
 from .other_instructions import OtherInstruction
 from .scalar import instruction as scalar
 from .scalar.instruction import ScalarInstruction
-from .signatures import signature
+from .signatures import signature, signatures
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
+from .variant import Variant
 
 if TYPE_CHECKING:
     from ..operand_arrays import Observer
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PtxInstruction:
-    """A warp-level matrix instruction; see `Instruction`.
+    """A matrix instruction of a warp or a warpgroup; see `Instruction`.
 
     Attributes
     ----------
@@ -48,7 +49,7 @@ class PtxInstruction:
 
     def legal(self, target: str | None = None, version: str | None = None) -> Judgement:
         """Judge it in a module of a target and version (by default the newest)."""
-        chosen = target_named(target or WarpMatrixInstructions.default_target)
+        chosen = target_named(target or self._newest_target)
         ptx = NEWEST if version is None else version_named(version)
         wrong = legality.violations(self.written, chosen, ptx)
         doubts = may_be_taken(self.written, legality.Module(chosen, ptx), wrong) if wrong else ()
@@ -88,9 +89,18 @@ class PtxInstruction:
             self.written, arrays, choices_named(list(choices)), as_registers=as_registers, observer=observer
         )
 
+    @property
+    def _newest_target(self) -> str:
+        """The newest target that has every form of the instruction."""
+        opcode, newest = (
+            OPCODES[self.written.variant.family.partition(".")[0]],
+            MatrixInstructions.default_target,
+        )
+        return newest if opcode.on(target_named(newest)) else opcode.newest_target
+
     def _require_legal(self) -> None:
-        """Refuse what no module may contain: the newest target that has everything judges."""
-        newest = WarpMatrixInstructions.default_target
+        """Refuse what no module may contain: the newest target that has every form judges."""
+        newest = self._newest_target
         if wrong := legality.violations(self.written, target_named(newest), NEWEST):
             where = f"{newest} (PTX {spell_version(NEWEST)})"
             raise InputError(f"{self.mnemonic} is illegal on {where}: {'; '.join(map(str, wrong))}")
@@ -112,7 +122,7 @@ class PtxInstruction:
 
         variant = self.written.variant
         sections = {
-            "Operands": tuple(map(str, signature(legality.form_of(variant), variant))),
+            "Operands": tuple(operand_lines(variant)),
             "Semantics": self.formula(),
             "Roundings": tuple(roundings(variant)),
             "Error bounds": tuple(error_bounds(variant)),
@@ -121,11 +131,11 @@ class PtxInstruction:
         return described(self.mnemonic, self.row(), sections, rules)
 
 
-class WarpMatrixInstructions:
-    """wmma, mma, mma.sp, ldmatrix, stmatrix and movmatrix; see `InstructionSet`."""
+class MatrixInstructions:
+    """wmma, mma, mma.sp, ldmatrix, stmatrix, movmatrix and wgmma; see `InstructionSet`."""
 
     name = "ptx"
-    title = "NVIDIA PTX, warp-level matrix instructions"
+    title = "NVIDIA PTX, matrix instructions of warps and warpgroups"
     targets = tuple(TARGETS)
     default_target = "sm_120a"
     open_points = OPEN_POINTS
@@ -156,10 +166,19 @@ class WarpMatrixInstructions:
         return PtxInstruction(parse(text, declared))
 
 
+def operand_lines(variant: Variant) -> Iterator[str]:
+    """Yield the operands of a legal variant; of a product of a warpgroup those with A in registers, too."""
+    first, *others = signatures(legality.form_of(variant), variant)
+    yield from map(str, first)
+    for each in others:
+        yield f"or, with A in registers: {', '.join(operand.name for operand in each)}"
+        yield from (str(operand) for operand in each if operand.name == "a")
+
+
 def _doubted(contradiction: Contradiction) -> Note:
     claims = "; ".join(f"{who}: {what}" for who, what in contradiction.claims)
     text = f"the assembler may take it all the same, contradiction {contradiction.id} ({claims})"
     return Note(NoteKind.OBJECTION, text)
 
 
-INSTRUCTION_SET = WarpMatrixInstructions()
+INSTRUCTION_SET = MatrixInstructions()

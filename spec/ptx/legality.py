@@ -22,7 +22,7 @@ from .catalogue import Form
 from .instructions import Instruction
 from .operand_rules import Complaint, complaints
 from .operands import UNDECLARED
-from .signatures import signature
+from .signatures import signatures
 from .targets import NEWEST, Availability, Target, Version, spell_version
 from .variant import WMMA, Variant
 from .variant_rules import ASPECTS, narrow
@@ -136,10 +136,15 @@ def _aligned(instruction: Instruction, module: Module) -> Messages:
 
 @lru_cache(maxsize=1024)
 def _operand_complaints(instruction: Instruction) -> tuple[Complaint, ...]:
-    """Judge operands by the form that they suit best, where the variant does not determine one."""
+    """Judge operands by the list that they suit best, where the variant does not determine one."""
     forms = narrow(instruction.variant).forms
-    signatures = dict.fromkeys(signature(form, instruction.variant) for form in forms)
-    return min((complaints(instruction, each) for each in signatures), key=len)
+    known = dict.fromkeys(each for form in forms for each in signatures(form, instruction.variant))
+    return min((complaints(instruction, each) for each in known), key=_misfit)
+
+
+def _misfit(found: tuple[Complaint, ...]) -> tuple[int, int]:
+    """Return how far operands are from a list: how many are of the wrong sort, and how much is wrong."""
+    return sum(rule == operand_rules.SORT for rule, _ in found), len(found)
 
 
 def _operands(name: str) -> Callable[[Instruction, Module], Messages]:
@@ -170,21 +175,22 @@ def _declared(instruction: Instruction, module: Module) -> Messages:
     yield from _operands(operand_rules.DECLARATION)(instruction, module)
 
 
-_MANUAL = "PTX ISA 9.7.14.4 to 9.7.14.6; ptxas"
+_MANUAL = "PTX ISA 9.7.14.4 to 9.7.14.6, 9.7.15; ptxas"
 
 _DOUBTS: MappingProxyType[str, tuple[Contradiction, ...]] = MappingProxyType(
     {
-        "shape": (known.FP8_SPARSE_K32,),
+        "shape": (known.FP8_SPARSE_K32, known.WGMMA_INTEGER_N),
         "multiplicand-types": (
             known.MIXED_SIGNEDNESS,
             known.FP8_SPARSE_K32,
             known.TF32_K16,
             known.BF16_M8N8K4,
+            known.WGMMA_MIXED_SIGNEDNESS,
         ),
         "element-type": (known.WMMA_F32_ACCUMULATOR,),
         "kind": (known.F8F6F4_K16, known.UNSCALED_KINDS),
         "block-scale": (known.UNSCALED_KINDS,),
-        "layout": (known.UNCHECKED_LAYOUT,),
+        "layout": (known.UNCHECKED_LAYOUT, known.WGMMA_LAYOUT),
         "rounding": (known.F64_ROUNDING, known.WMMA_ROUNDING_POSITION),
         "bit-operation": (known.BIT_OPERATION_POSITION, known.UNCHECKED_BIT_OPERATION),
         "metadata-variant": (known.FP8_SPARSE_F16,),
@@ -206,11 +212,11 @@ MODULE_RULES: tuple[Rule, ...] = (
         "PTX ISA chapter 13 (release notes); ptxas", target_version, (known.SM_88_VERSION,),
     ),
     Rule(
-        "target", "the target has the form", "PTX ISA 9.7.14, target notes; ptxas",
+        "target", "the target has the form", "PTX ISA 9.7.14 and 9.7.15, target notes; ptxas",
         _target, (known.F8F6F4_TARGETS,),
     ),
     Rule(
-        "ptx-version", "the module's PTX version has the form", "PTX ISA 9.7.14, ISA notes; ptxas",
+        "ptx-version", "the module's PTX version has the form", "PTX ISA 9.7.14 and 9.7.15, ISA notes; ptxas",
         _ptx_version, (known.UE8M0_4X, known.F8F6F4_TARGETS),
     ),
     Rule(
@@ -224,7 +230,7 @@ MODULE_RULES: tuple[Rule, ...] = (
     Rule("sync", "the warp's threads wait for each other: .sync is mandatory", _MANUAL, _sync),
     Rule(
         "aligned", "the whole warp executes it: .aligned is mandatory; wmma implies it before PTX 6.3",
-        _MANUAL, _aligned,
+        _MANUAL, _aligned, (known.WGMMA_ALIGNED,),
     ),
 )  # fmt: skip
 """The rules that look at the variant and the module."""
@@ -262,8 +268,17 @@ OPERAND_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         operand_rules.SELECTOR, "selectors pick bytes of the register and threads of the quad",
-        "PTX ISA 9.7.14.3, table 37, and 9.7.14.6; ptxas", _operands(operand_rules.SELECTOR),
-        (known.F16_SPARSE_SELECTOR,),
+        "PTX ISA 9.7.14.3, table 37, 9.7.14.6 and 9.7.15; ptxas", _operands(operand_rules.SELECTOR),
+        (known.F16_SPARSE_SELECTOR, known.WGMMA_SELECTOR),
+    ),
+    Rule(
+        operand_rules.IMMEDIATE, "scale-a and scale-b are -1 or 1, scale-d, trans-a and trans-b 0 or 1",
+        "PTX ISA 9.7.15; ptxas", _operands(operand_rules.IMMEDIATE),
+    ),
+    Rule(
+        operand_rules.DISTINCT, "the registers of D and A of wgmma are different ones",
+        "PTX ISA 9.7.15 says nothing of others; no result is known", _operands(operand_rules.DISTINCT),
+        (known.WGMMA_REPEATED_REGISTERS,),
     ),
     Rule(
         operand_rules.STRIDE, "a stride covers a line, and is a multiple of the fragment's size",

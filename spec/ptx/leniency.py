@@ -16,9 +16,9 @@ from .instructions import Instruction
 from .legality import Module
 from .mma_forms import KINDS
 from .operands import Address, Register, Vector
-from .signatures import Sort, signature
+from .signatures import WORDS, Sort, signature, signatures
 from .targets import Version, target_named
-from .variant import Family, Shape, Variant
+from .variant import WARPGROUP, WARPGROUP_ORDER, Family, Shape, Variant
 from .variant_rules import narrow
 
 _NEWEST_MODULE = Module(target_named("sm_120a"), (9, 0))
@@ -46,6 +46,19 @@ def _registers_have_the_size(instruction: Instruction) -> bool:
         _width(register.type) == _width(form.classes[0])
         for form, operand in zip(operands, instruction.operands or (), strict=False)
         if form.sort in (Sort.VECTOR, Sort.SCALAR)
+        for register in (operand.elements if isinstance(operand, Vector) else (operand,))
+        if isinstance(register, Register)
+    )
+
+
+def _predicates_for_words(instruction: Instruction) -> bool:
+    """Say whether all that is wrong with a warpgroup's registers is predicates for words of any type."""
+    operands = instruction.operands or ()
+    lists = signatures(narrow(instruction.variant).forms[0], instruction.variant)
+    in_registers = isinstance(operands[1] if len(operands) > 1 else None, Vector)
+    return all(
+        register.type in form.classes or (register.type == "pred" and form.classes == WORDS)
+        for form, operand in zip(lists[in_registers], operands, strict=False)
         for register in (operand.elements if isinstance(operand, Vector) else (operand,))
         if isinstance(register, Register)
     )
@@ -97,6 +110,8 @@ _MMA = "mma.sync.aligned"
 _C4 = "{f32_0, f32_1, f32_2, f32_3}"
 _A4, _B2 = "{b32_0, b32_1, b32_2, b32_3}", "{b32_4, b32_5}"
 _A2 = "{b32_0, b32_1}"
+_WGMMA_MODULE = Module(target_named("sm_90a"), (9, 0))
+_WGMMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
 _SCALED = (
     f"{_MMA}.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e4m3.f32.ue8m0 {_C4}, {_A4}, {_B2}, {_C4}"
 )
@@ -168,7 +183,14 @@ LENIENCIES = (
     ),
     Leniency(
         contradictions.UNCHECKED_CLASSES, frozenset({"register-class"}),
-        lambda i, _: _registers_have_the_size(i),
+        lambda i, _: i.variant.family in WARPGROUP and _predicates_for_words(i),
+        "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {b32_0, b32_1, b32_2, b32_3}, b64_0, b64_1, "
+        "pred_1, 0, "
+        "pred_0", module=_WGMMA_MODULE,
+    ),
+    Leniency(
+        contradictions.UNCHECKED_CLASSES, frozenset({"register-class"}),
+        lambda i, _: i.variant.family not in WARPGROUP and _registers_have_the_size(i),
         "movmatrix.sync.aligned.m8n8.trans.b16 pred_0, b32_1",
     ),
     Leniency(
@@ -195,6 +217,19 @@ LENIENCIES = (
         contradictions.UNCHECKED_CONSTANTS, frozenset({"operand-sort"}),
         lambda i, _: i.variant.family not in (Family.LDMATRIX, Family.WMMA_LOAD),
         f"{_SCALED}, 0f00000000, {{0, 0}}, b32_1, {{0, 0}}",
+    ),
+    Leniency(
+        contradictions.WGMMA_ALIGNED, frozenset({"aligned"}),
+        lambda i, _: i.variant.family in (*WARPGROUP, *WARPGROUP_ORDER),
+        f"{_WGMMA.replace('.aligned', '')} {_C4}, b64_0, b64_1, pred_0, 1, 1, 0, 0", module=_WGMMA_MODULE,
+    ),
+    Leniency(
+        contradictions.WGMMA_LAYOUT, frozenset({"layout"}), lambda i, _: i.variant.family in WARPGROUP,
+        f"{_WGMMA}.row.col {_C4}, b64_0, b64_1, pred_0, 1, 1, 0, 0", module=_WGMMA_MODULE,
+    ),
+    Leniency(
+        contradictions.WGMMA_REPEATED_REGISTERS, frozenset({"distinct-registers"}), lambda i, _: True,
+        f"{_WGMMA} {{f32_0, f32_1, f32_2, f32_2}}, b64_0, b64_1, pred_0, 1, 1, 0, 0", module=_WGMMA_MODULE,
     ),
     Leniency(
         contradictions.SM_88_VERSION, frozenset({"target-version"}), lambda i, m: m.target.number == 88,

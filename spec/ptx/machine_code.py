@@ -1,7 +1,8 @@
 """What machine code a multiply-accumulate becomes on a target, as far as its sums depend on it.
 
 Where the matrix unit lacks a form, ptxas emulates it, and the emulation is what runs: 8-bit floats on
-sm_90 and sm_100 are widened to f16, summed from +0, and C is added last. Source: ptxas of CUDA 13.0, read
+sm_90 and sm_100 are widened to f16, summed from +0, and C is added last, but by ``wgmma``. Source: ptxas of
+CUDA 13.0, read
 with nvdisasm for every form on every target it compiles for (tests/conformance/test_machine_code.py).
 sm_70 and sm_72 it does not compile for; for them `chained` steps follow from HMMA.884 (MMA-Sim).
 """
@@ -99,7 +100,7 @@ def machine_code(form: Multiplication, target: Target) -> MachineCode | None:
     if form.is_double:
         taken = 4 if target.number >= 100 else form.products
         return MachineCode(form.a, taken, form.products // taken, accumulator)
-    if _is_eight_bit(form) and not target.multiplies_fp8:
+    if _is_eight_bit(form) and not (form.is_of_warpgroup or target.multiplies_fp8):
         half = form.products // 2
         return MachineCode(F16, half, 2, accumulator, interleaved=True, addend_last=True)
     taken = min(form.products, _longest(form, target))

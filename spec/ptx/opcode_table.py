@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from .targets import TARGETS, Availability, Target
 
-SPECIFIED = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")
+SPECIFIED = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "wgmma")
 """Opcodes of the instructions that are specified here."""
 
 _SECTIONS = MappingProxyType(
@@ -103,8 +103,8 @@ class Opcode:
 
     @property
     def is_matrix_product(self) -> bool:
-        """Whether it belongs to the tensor cores: specified, or of a warpgroup or the tensor memory."""
-        return self.is_specified or self.name in ("wgmma", "tcgen05")
+        """Whether it belongs to the tensor cores: specified, or of the tensor memory."""
+        return self.is_specified or self.name == "tcgen05"
 
     def on(self, target: Target) -> bool:
         """Tell whether a target has it."""

@@ -3,13 +3,16 @@
 Matrix view: ``a`` (…, M, K) (``mma.sp``: the stored (…, M, K/2)), ``b`` (…, K, N), ``c`` (…, M, N),
 ``scale_a`` (…, M, X), ``scale_b`` (…, X, N) as values, or (``a_bits``, …) as encodings, and
 ``metadata`` (…, M, chunks), one nibble each; the f16 ``m8n8k4`` has an axis of 4 computations before
-the rows. Register view: uint32 (f64: uint64) ``a``, ``b``, ``c``, ``scale_a``, ``scale_b``,
-``metadata``, each (…, 32 lanes, registers). Batch axes come first and broadcast.
+the rows. ``c`` of ``wgmma`` is the D before. Register view: uint32 (f64: uint64) ``a``, ``b``, ``c``,
+``scale_a``, ``scale_b``,
+``metadata``, each (…, 32 lanes, registers); of ``wgmma`` (…, 128 threads, registers), and what descriptors
+name in ``memory``, uint8 (…, bytes) from address 0 of shared memory. Batch axes come first and broadcast.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache, partial
 from math import prod
 from types import MappingProxyType
@@ -22,7 +25,7 @@ from ..errors import InputError
 from ..formats import TF32, U4, Bits
 from ..operand_arrays import Matrix, Observer
 from .block_scaling import Selectors
-from .choices import UNSPECIFIED, Choices
+from .choices import INCREASING, UNSPECIFIED, Choices
 from .instructions import Instruction
 from .move_arrays import move
 from .operands import Integer, Operand, Vector
@@ -31,6 +34,7 @@ from .resolution import Multiplication, multiplication
 from .signatures import signature
 from .variant import MULTIPLYING
 from .warp import Immediates, held, require_known_layouts
+from .warpgroup import WarpgroupOperands, matrices, warpgroup_product, written_operands
 
 
 def multiply(
@@ -133,7 +137,8 @@ def require_defined(form: Multiplication, choices: Choices, operands: Mapping[st
         factor wider than its type, and for tf32 elements with low bits where the choice is to refuse them.
     """
     if form.sparsity is not None:
-        form.sparsity.require_valid(operands["metadata"])
+        ordered = form.sparsity.ordered or (form.is_of_warpgroup and choices.wgmma_metadata == INCREASING)
+        replace(form.sparsity, ordered=ordered).require_valid(operands["metadata"])
     if form.block_scale is not None:
         for name in "ab":
             form.block_scale.require_valid(name, operands[f"scale_{name}"])
@@ -182,8 +187,50 @@ def execute(
     if instruction.variant.family not in MULTIPLYING:
         return move(instruction.variant, arrays, choices)
     form = multiplication(instruction.variant)
+    if form.is_of_warpgroup:
+        given = written_operands(form, instruction)
+        return _multiply_by_warpgroup(
+            form, given, arrays, choices, as_registers=as_registers, observer=observer
+        )
     selected = immediates(form, instruction) if as_registers else None
     return multiply(form, arrays, choices, selected, observer)
+
+
+def _multiply_by_warpgroup(
+    form: Multiplication,
+    given: WarpgroupOperands,
+    arrays: Mapping[str, Array],
+    choices: Choices,
+    *,
+    as_registers: bool,
+    observer: Observer | None,
+) -> dict[str, Array]:
+    """Execute a ``wgmma`` as its text says; returns as `multiply` does."""
+    require_concrete(form, choices)
+    known, written = operands(form)
+    needed = {name: each for name, each in known.items() if name != "c" or given.scales.d}
+
+    def compute(alg: Algebra, found: Mapping[str, Array]) -> dict[str, Array]:
+        c = found.get("c", np.broadcast_to(alg.constant(0, form.c), form.matrix_shape("c")))
+        return {"d": warpgroup_product(alg, form, Matrices(**{**found, "c": c}), choices, given.scales)}
+
+    result = operand_arrays.execute(
+        form.name,
+        needed,
+        written,
+        compute,
+        matrices(form, given, arrays) if as_registers else arrays,
+        as_registers=False,
+        work=prod(form.matrix_shape("d")) * form.products,
+        unread=known,
+        check=partial(require_defined, form, choices),
+        observer=observer,
+    )
+    return (
+        {"d": form.fragment("d").scatter(operand_arrays.ALGEBRA, result["d_bits"])}
+        if as_registers
+        else result
+    )
 
 
 def immediates(form: Multiplication, instruction: Instruction) -> Immediates:

@@ -10,6 +10,7 @@ from .operands import (
     Address,
     Constant,
     Integer,
+    Negated,
     Operand,
     Register,
     Scalar,
@@ -17,6 +18,7 @@ from .operands import (
     Vector,
 )
 from .signatures import OperandForm, Signature, Sort, constant_sort
+from .variant import WARPGROUP
 from .variant_rules import narrow
 from .wmma import STRIDE_BITS, memory_operand
 
@@ -30,7 +32,9 @@ CLASS = "register-class"
 CONSTANT = "constant"
 SINK = "sink"
 SELECTOR = "selector"
+IMMEDIATE = "immediate"
 STRIDE = "stride"
+DISTINCT = "distinct-registers"
 DECLARATION = "declaration"
 SPACE = "address-space"
 
@@ -49,6 +53,8 @@ def _complaints(
     if not required <= len(operands) <= len(signature):
         names = ", ".join(f"{{{form.name}}}" if form.optional else form.name for form in signature)
         yield COUNT, f"{instruction.variant.opcode} takes {names}, not {len(operands)} operands"
+    if instruction.variant.family in WARPGROUP:
+        yield from _distinct(operands[:2])
     for form, operand in zip(signature, operands, strict=False):
         yield from _operand(form, operand)
         if isinstance(operand, Address) and isinstance(operand.base, Register):
@@ -74,8 +80,12 @@ def _operand(form: OperandForm, operand: Operand) -> Iterator[Complaint]:
             yield from _class(form, register)
         case ((Sort.SCALAR | Sort.NUMBER), Register()):
             yield from _class(form, operand)
-        case Sort.NUMBER, Integer():
+        case Sort.PREDICATE, (Register() | Negated(Register())):
+            yield from _class(form, operand if isinstance(operand, Register) else operand.register)
+        case ((Sort.NUMBER | Sort.COUNT), Integer(value)) if form.sort is Sort.NUMBER or value >= 0:
             pass
+        case Sort.PREDICATE, Integer(value):
+            yield from _value(form, form.name, value, (0, 1))
         case Sort.CONSTANT, Integer(value):
             yield from _value(form, form.name, value, form.values[0])
         case _:
@@ -135,7 +145,15 @@ def _selector(form: OperandForm, place: int, constant: Constant) -> Iterator[Com
 def _value(form: OperandForm, name: str, value: int, allowed: tuple[int, ...]) -> Iterator[Complaint]:
     if value not in allowed:
         choice = ", ".join(map(str, allowed))
-        yield SELECTOR, f"{name} must be {'one of ' if len(allowed) > 1 else ''}{choice}, not {value}"
+        rule = SELECTOR if form.name.startswith("selector") else IMMEDIATE
+        yield rule, f"{name} must be {'one of ' if len(allowed) > 1 else ''}{choice}, not {value}"
+
+
+def _distinct(written: tuple[Operand, ...]) -> Iterator[Complaint]:
+    """Yield each register that D has twice, or A as well."""
+    names = [str(each) for operand in written if isinstance(operand, Vector) for each in operand.elements]
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1 and name != "_"):
+        yield DISTINCT, f"{name} stands for more than one register of d and a"
 
 
 def _stride(instruction: Instruction, stride: int) -> Iterator[Complaint]:

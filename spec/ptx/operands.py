@@ -92,6 +92,16 @@ class Decimal:
         return self.text
 
 
+@dataclass(frozen=True)
+class Negated:
+    """A predicate that is read negated: ``!%p1``."""
+
+    register: Register
+
+    def __str__(self) -> str:
+        return f"!{self.register}"
+
+
 Constant = Integer | HexFloat | Decimal
 Scalar = Register | Sink | Constant
 
@@ -125,7 +135,7 @@ class Address:
         return f"[{self.base}+{self.offset}]" if self.offset else f"[{self.base}]"
 
 
-Operand = Scalar | Vector | Address
+Operand = Scalar | Vector | Address | Negated
 
 
 @dataclass(frozen=True)

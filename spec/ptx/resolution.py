@@ -1,4 +1,4 @@
-"""Resolve a legal ``mma``, ``mma.sp`` or ``wmma.mma``: everything its meaning depends on."""
+"""Resolve a legal product of matrices: everything its meaning depends on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .fragments import in_runs, packing
 from .legality import form_of
 from .sparsity import Sparsity
 from .targets import NEWEST, target_named
-from .variant import MULTIPLYING, Family, Shape, Variant
+from .variant import MULTIPLYING, SPARSE, WARPGROUP, Family, Shape, Variant
 
 ROUNDINGS = {
     "rn": Rounding.NEAREST_EVEN,
@@ -62,7 +62,7 @@ class Multiplication:
     @cached_property
     def shape(self) -> Shape:
         """The instruction's logical shape."""
-        return self.form.shape
+        return self.form.shape_of(self.variant)
 
     @cached_property
     def _types(self) -> tuple[Format, ...]:
@@ -70,6 +70,8 @@ class Multiplication:
         names = self.variant.types
         if len(names) == 2:  # wmma.mma on f16 spells D and C
             names = (names[0], "f16", "f16", names[1])
+        if self.is_of_warpgroup:
+            names = (*names, names[0])
         return tuple(map(format_named, names[:4]))
 
     @property
@@ -101,6 +103,11 @@ class Multiplication:
         """Return a format that is known to be an integer's."""
         assert isinstance(fmt, IntegerFormat), f"{self.variant} computes on integers"
         return fmt
+
+    @property
+    def is_of_warpgroup(self) -> bool:
+        """Whether a warpgroup executes it: C is the D before, B is in shared memory."""
+        return self.variant.family in WARPGROUP
 
     @property
     def is_integer(self) -> bool:
@@ -140,14 +147,15 @@ class Multiplication:
     @cached_property
     def sparsity(self) -> Sparsity | None:
         """Which elements of A are stored; None for all."""
-        if self.variant.family is not Family.MMA_SP:
+        if self.variant.family not in SPARSE.values():
             return None
         return Sparsity(self.shape, self.container, self.form.chunk, self.requires_order)
 
     @property
     def requires_order(self) -> bool:
         """Whether the indices in a metadata nibble must increase."""
-        return self.variant.ordered_metadata or (not self.is_integer and self.container <= 8)
+        eight_bit = not self.is_integer and self.container <= 8 and not self.is_of_warpgroup
+        return self.variant.ordered_metadata or eight_bit
 
     @cached_property
     def block_scale(self) -> BlockScale | None:
@@ -182,7 +190,8 @@ class Multiplication:
         Raises
         ------
         InputError
-            For ``wmma``, whose fragments PTX leaves unspecified.
+            For ``wmma``, whose fragments PTX leaves unspecified, and B of a warpgroup, which is in no
+            registers.
         """
         return _fragment(self, role)
 
@@ -225,6 +234,10 @@ def multiplication(variant: Variant) -> Multiplication:
 def _fragment(form: Multiplication, role: str) -> Fragment:
     if form.variant.family is Family.WMMA_MMA:
         raise InputError(f"PTX does not specify which thread of {form.variant} holds which element")
+    if form.is_of_warpgroup and role == "b":
+        raise InputError(
+            f"no registers hold B of {form.variant}: a descriptor says where it is in shared memory"
+        )
     fmt = form.format(role)
     name = f"{form.shape} {fmt} {role}"
     m, n, k = form.shape

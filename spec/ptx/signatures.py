@@ -1,7 +1,7 @@
 """What operands a form takes: how many, vectors of how many registers, of what classes and values.
 
-Source: PTX ISA 9.1 sections 9.7.14.3 to 9.7.14.6 and 9.2 (operand type checking); the classes of registers
-and constants were tried on ptxas of CUDA 13.0 and 13.5.
+Source: PTX ISA 9.1 sections 9.7.14.3 to 9.7.14.6, 9.7.15 and 9.2 (operand type checking); the classes of
+registers and constants were tried on ptxas of CUDA 13.0 and 13.5.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .matrix_move_forms import MatrixMoveForm
 from .mma_forms import MmaForm
 from .operands import Constant, Decimal, HexFloat, Integer
 from .variant import Family, Variant
+from .wgmma_forms import A_REGISTERS, WarpgroupOrderForm, WgmmaForm
 from .wmma_forms import WmmaForm
 
 WORDS = ("b32", "u32", "s32", "f32", "f16x2")
@@ -33,6 +34,9 @@ _MULTIPLICAND_CLASSES = {
 """Registers that hold multiplicands; other types than these take b32."""
 _ADDRESS_CLASSES = ("b32", "u32", "s32", "b64", "u64", "s64")
 _SELECTOR_CLASSES = ("b16", "u16", "s16")
+_DESCRIPTOR_CLASSES = ("b64", "u64", "s64")
+_WORD_CLASSES = ("b32", "f16x2")
+"""Registers that hold floats of A of ``wgmma``."""
 
 
 class Sort(Enum):
@@ -44,6 +48,8 @@ class Sort(Enum):
     NUMBER = "a register or an integer constant"
     PAIR = "a brace-enclosed pair of constants or registers"
     CONSTANT = "an integer constant"
+    COUNT = "an integer constant that is not negative"
+    PREDICATE = "a predicate, negated or not, or 0 or 1"
 
 
 class ConstantSort(Enum):
@@ -120,13 +126,28 @@ class OperandForm:
 Signature = tuple[OperandForm, ...]
 
 
+def signatures(form: Form, variant: Variant) -> tuple[Signature, ...]:
+    """Return the lists of operands that a form's variant may have, in the order of the text.
+
+    Products of a warpgroup have two: A is in shared memory, or in registers.
+    """
+    if isinstance(form, WgmmaForm):
+        return signature(form, variant), signature(form, variant, a_in_registers=True)
+    return (signature(form, variant),)
+
+
 @lru_cache(maxsize=4096)
-def signature(form: Form, variant: Variant) -> Signature:
+def signature(form: Form, variant: Variant, *, a_in_registers: bool = False) -> Signature:
     """Return the operands of a form's variant, in the order of the text.
 
     What the variant spells wrong is taken from the form.
     """
     match form:
+        case WgmmaForm():
+            return tuple(_wgmma(form, variant, a_in_registers))
+        case WarpgroupOrderForm():
+            count = OperandForm("N", Sort.COUNT, classes=())
+            return (count,) if form.counts_groups else ()
         case MmaForm():
             return tuple(_mma(form, variant))
         case WmmaForm() if variant.family is Family.WMMA_MMA:
@@ -178,6 +199,27 @@ def _mma(form: MmaForm, variant: Variant) -> Iterator[OperandForm]:
             f"selectors_{operand}", Sort.PAIR, 2, classes=_SELECTOR_CLASSES,
             values=(factors.byte_ids, factors.thread_ids),
         )  # fmt: skip
+
+
+def _wgmma(form: WgmmaForm, variant: Variant, a_in_registers: bool) -> Iterator[OperandForm]:
+    d = _spelled(variant, "d", tuple(d for d, _ in form.accumulators))
+    a = _spelled(variant, "a", tuple(a for a, _ in form.multiplicands))
+    n = variant.shape.n if variant.shape in form.shapes else form.shape.n
+    yield OperandForm("d", Sort.VECTOR, form.registers(n, d), classes=_ACCUMULATOR_CLASSES[d])
+    if a_in_registers:
+        classes = WORDS if a in ("s8", "u8", "b1") else _WORD_CLASSES
+        yield OperandForm("a", Sort.VECTOR, A_REGISTERS, classes=classes)
+    else:
+        yield OperandForm("a-desc", Sort.NUMBER, classes=_DESCRIPTOR_CLASSES)
+    yield OperandForm("b-desc", Sort.NUMBER, classes=_DESCRIPTOR_CLASSES)
+    if form.sparse:
+        yield OperandForm("metadata", Sort.SCALAR, braces=True)
+        yield OperandForm("selector", Sort.CONSTANT, classes=(), values=(tuple(range(form.selectors)),))
+    yield OperandForm("scale-d", Sort.PREDICATE, classes=("pred",))
+    for operand in "ab" if form.negates else "":
+        yield OperandForm(f"scale-{operand}", Sort.CONSTANT, classes=(), values=((-1, 1),))
+    for operand in ("b" if a_in_registers else "ab") if form.transposes else "":
+        yield OperandForm(f"trans-{operand}", Sort.CONSTANT, classes=(), values=((0, 1),))
 
 
 def _wmma_registers(form: WmmaForm, variant: Variant, role: str, *, result: bool) -> OperandForm:

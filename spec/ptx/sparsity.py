@@ -5,7 +5,8 @@ a chunk: its two 2-bit indices name the two quarters of the chunk that are store
 an element (tf32, 1:2), one element (2:4) or a pair (4:8 pairwise). The stored half is a matrix M x K/2,
 laid out as `fragments.in_runs` says. Which bits of a register are the metadata of the shapes of half a K is
 the open point ``half-k-metadata``; `Sparsity.layout` has its default reading.
-Source: PTX ISA 9.1 sections 9.7.14.6.1 and 9.7.14.6.2.
+Warp w of a warpgroup holds the metadata of its 16 rows.
+Source: PTX ISA 9.1 sections 9.7.14.6.1, 9.7.14.6.2 and 9.7.15.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..fragment import Fragment, Packing, Selection
 from ..layout import Axis, Layout
 from ..numpy_algebra import NumpyAlgebra
 from ..rearrangement import rearranged
-from .fragments import LANE, QUAD_LANES, QUADS
+from .fragments import QUAD_LANES, QUADS, ROWS, threads
 from .variant import Shape
 
 INDEX = IntegerFormat("metadata index", 2, signed=False)
@@ -81,7 +82,7 @@ class Sparsity:
     @property
     def threads(self) -> int:
         """Lanes of a quad that hold the metadata of its two rows."""
-        return self.shape.m // QUADS * self.chunks // _NIBBLES.per_register
+        return ROWS // QUADS * self.chunks // _NIBBLES.per_register
 
     @property
     def is_of_half_k(self) -> bool:
@@ -103,20 +104,21 @@ class Sparsity:
 
     @cached_property
     def layout(self) -> Layout:
-        """(lane, nibble of its register) ↔ (selector that picks it, row, chunk).
+        """(lane or thread, nibble of its register) ↔ (selector that picks it, row, chunk).
 
         A run of a row g < 8 is followed by the same run of row g + 8, then come the next runs; this
         fills the nibbles of the selected lanes of quad g.
         """
         return rearranged(
             f"{self.shape} metadata of {self.container}-bit elements",
-            (LANE, Axis("nibble", _NIBBLES.per_register)),
+            (threads(self.shape.m // ROWS), Axis("nibble", _NIBBLES.per_register)),
             (Axis("selector", self.selectors), Axis("row", self.shape.m), Axis("chunk", self.chunks)),
-            "quad selector piece half run -> selector half quad piece run",
+            "warp quad selector piece half run -> selector warp half quad piece run",
+            warp=self.shape.m // ROWS,
             quad=QUADS,
             selector=self.selectors,
             piece=self.chunks // self.run,
-            half=self.shape.m // QUADS,
+            half=ROWS // QUADS,
             run=self.run,
         )
 

@@ -13,10 +13,11 @@ from .machine_code import machine_code
 from .matrix_move_forms import MatrixMoveForm
 from .mma_forms import MmaForm
 from .resolution import Multiplication, multiplication
-from .signatures import Sort, signature
+from .signatures import Sort, signature, signatures
 from .targets import NEWEST, spell_version, target_named
 from .variant import MULTIPLYING
-from .variant_rules import spell_pairs
+from .variant_rules import spell_pairs, spell_shapes
+from .wgmma_forms import A_REGISTERS, WarpgroupOrderForm, WgmmaForm
 from .wmma_forms import WmmaForm
 
 Row = dict[str, str]
@@ -57,6 +58,7 @@ def _mma_row(form: MmaForm) -> Row:
     a, b = form.multiplicands[0]
     variant = next(form.variants())
     cells = _product_row(form) | {
+        "shape": str(form.shape),
         "registers": _numbers(
             [
                 ("A", form.registers("a", a)),
@@ -84,6 +86,7 @@ def _wmma_row(form: WmmaForm) -> Row:
         f"{name} x{copies}" for name, copies in zip("AB", form.replication, strict=True) if copies > 1
     ]
     return _product_row(form) | {
+        "shape": str(form.shape),
         "moved": f"elements held more than once: {', '.join(replication)}" if replication else "",
         "registers": moved,
     }
@@ -93,10 +96,25 @@ def _matrix_move_row(form: MatrixMoveForm) -> Row:
     counts = form.counts or (None,)
     trans = f".trans {form.transposition.value}"
     return {
+        "shape": str(form.shape),
         "moved": ".".join(form.types),
         "modifiers": " ".join([*(f".{count}" for count in form.counts), trans]),
         "registers": _numbers((count or "a, d", form.registers(count)) for count in counts),
     }
+
+
+def _wgmma_row(form: WgmmaForm) -> Row:
+    n = form.shape.n
+    counts = [f"D {d}:N/{n // form.registers(n, d)}" for d, _ in form.accumulators]
+    others = signatures(form, next(form.variants()))[0][1:]
+    cells = _product_row(form) | {
+        "shape": spell_shapes(form.shapes),
+        "registers": " ".join([f"A:{A_REGISTERS}", *counts]),
+        "selectors": "; ".join(str(each) for each in others if each.name != "metadata"),
+    }
+    if form.sparse:
+        cells["metadata"] = f"{form.chunk // 2}:{form.chunk}"
+    return cells
 
 
 def row(form: Form) -> Row:
@@ -111,7 +129,11 @@ def row(form: Form) -> Row:
             name, cells = "wmma", _wmma_row(form)
         case MatrixMoveForm():
             cells = _matrix_move_row(form)
-    cells |= _available(form) | {"instruction": name, "shape": str(form.shape), "source": form.source}
+        case WgmmaForm():
+            cells = _wgmma_row(form)
+        case WarpgroupOrderForm():
+            cells = {}
+    cells |= _available(form) | {"instruction": name, "source": form.source}
     return {title: cells.get(title, "") for title in COLUMNS}
 
 
@@ -145,7 +167,8 @@ def _machine_code_row(form: Multiplication) -> Row:
     d, a, b, c = form.d, form.a, form.b, form.c
     name = form.variant.family + "::ordered_metadata" * form.variant.ordered_metadata
     name += f".{form.variant.bit_operation}" if form.variant.bit_operation else ""
-    row = {"instruction": name, "shape": str(form.shape), "A x B": f"{a} x {b}", "D <- C": f"{d} <- {c}"}
+    shape = spell_shapes(form.form.shapes) if isinstance(form.form, WgmmaForm) else str(form.shape)
+    row = {"instruction": name, "shape": shape, "A x B": f"{a} x {b}", "D <- C": f"{d} <- {c}"}
     for target in map(target_named, GENERATIONS):
         if form.form.availability(form.variant).allows(target, NEWEST):
             code = machine_code(form, target)

@@ -1,4 +1,4 @@
-"""A fully qualified form of a warp-level matrix instruction, as it is spelled.
+"""A fully qualified form of a matrix instruction of a warp or a warpgroup, as it is spelled.
 
 ptxas takes the modifiers of these instructions in any order (reference 9.7.14 gives one), so a variant
 is a *set* of modifiers, except for the element types and the two layouts, whose order has a meaning.
@@ -20,6 +20,9 @@ from ..errors import InputError
 
 WARP_LANES = 32
 """Threads of a warp."""
+
+WARPGROUP_WARPS = 4
+"""Neighbouring warps of a warpgroup, the first of a rank that is a multiple of it."""
 
 
 class Shape(NamedTuple):
@@ -60,10 +63,24 @@ class Family(StrEnum):
     LDMATRIX = "ldmatrix"
     STMATRIX = "stmatrix"
     MOVMATRIX = "movmatrix"
+    WGMMA = "wgmma.mma_async"
+    WGMMA_SP = "wgmma.mma_async.sp"
+    WGMMA_FENCE = "wgmma.fence"
+    WGMMA_COMMIT = "wgmma.commit_group"
+    WGMMA_WAIT = "wgmma.wait_group"
 
 
-MULTIPLYING = (Family.MMA, Family.MMA_SP, Family.WMMA_MMA)
+WARPGROUP = (Family.WGMMA, Family.WGMMA_SP)
+"""The products of a warpgroup: D is C, too, and B is in shared memory."""
+
+WARPGROUP_ORDER = (Family.WGMMA_FENCE, Family.WGMMA_COMMIT, Family.WGMMA_WAIT)
+"""The instructions that order a warpgroup's products with other accesses to registers."""
+
+MULTIPLYING = (Family.MMA, Family.MMA_SP, Family.WMMA_MMA, *WARPGROUP)
 """The instructions that multiply."""
+
+SPARSE: Mapping[Family, Family] = MappingProxyType({Family.MMA: Family.MMA_SP, Family.WGMMA: Family.WGMMA_SP})
+"""What ``.sp`` makes of an instruction."""
 
 WMMA = (Family.WMMA_LOAD, Family.WMMA_STORE, Family.WMMA_MMA)
 """The instructions on fragments that PTX leaves unspecified."""
@@ -84,8 +101,8 @@ class Variant:
         Tile shape.
     types : tuple of str
         Element types in the order of the text: D A B C and the scale type for ``mma``, ``mma.sp`` and
-        ``wmma.mma`` (f16 ``wmma.mma``: D C); one for the others, two (``b8x16.b6x16_p32``) where
-        ``ldmatrix`` expands.
+        ``wmma.mma`` (f16 ``wmma.mma``: D C), D A B for ``wgmma``; one for the others, two
+        (``b8x16.b6x16_p32``) where ``ldmatrix`` expands.
     layouts : tuple of str
         ``row`` or ``col``, of A and B in that order; one for ``wmma.load`` and ``wmma.store``.
     role : str, optional
@@ -137,6 +154,8 @@ class Variant:
                 return MappingProxyType({"d": d, "a": "f16", "b": "f16", "c": c})
             case ((Family.MMA | Family.MMA_SP | Family.WMMA_MMA), _):
                 return MappingProxyType(dict(zip(("d", "a", "b", "c", "scale"), self.types, strict=False)))
+            case ((Family.WGMMA | Family.WGMMA_SP), (d, *_)):
+                return MappingProxyType({**dict(zip(("d", "a", "b"), self.types, strict=False)), "c": d})
             case (Family.WMMA_LOAD | Family.WMMA_STORE, (element,)) if self.role is not None:
                 return MappingProxyType({self.role: element})
             case _:
@@ -208,6 +227,7 @@ _ORDERS: Mapping[Family, tuple[str, ...]] = MappingProxyType(
     {
         Family.MMA: _MMA_ORDER,
         Family.MMA_SP: _MMA_ORDER,
+        **dict.fromkeys((*WARPGROUP, *WARPGROUP_ORDER), _MMA_ORDER),
         Family.WMMA_LOAD: _WMMA_MOVE_ORDER,
         Family.WMMA_STORE: _WMMA_MOVE_ORDER,
         Family.WMMA_MMA: (

@@ -6,13 +6,13 @@ the rows before it allow, and does not narrow: the next one is judged all the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from .catalogue import Form, forms
 from .forms import Allowed, Values
-from .variant import MULTIPLYING, Family, Variant
+from .variant import MULTIPLYING, SPARSE, Shape, Variant
 
 _ABSENT: Values = (None,)
 
@@ -43,10 +43,33 @@ def _spell(value: Hashable) -> str:
 
 
 def _spell_all(values: Values) -> str:
+    if len(values) > MANY and all(isinstance(value, Shape) for value in values):
+        return spell_shapes([value for value in values if isinstance(value, Shape)])
     pairs = [(first, second) for first, second in (v for v in values if type(v) is tuple and len(v) == 2)]
     if pairs and len(pairs) == len(values):
         return spell_pairs(pairs, ".")
     return ", ".join(map(_spell, values))
+
+
+MANY = 8
+"""Shapes of which so many, or fewer, are listed."""
+
+
+def spell_shapes(shapes: Sequence[Shape]) -> str:
+    """Spell shapes that differ in N: ``m64nNk16, N = 8, 16, 24, 32, 48 to 256 by 16``."""
+    columns = [shape.n for shape in shapes]
+    parts, start = [], 0
+    while start < len(columns):
+        end = start + 1
+        while end < len(columns) and columns[end] - columns[end - 1] == columns[start + 1] - columns[start]:
+            end += 1
+        run = columns[start:end]
+        parts.append(
+            f"{run[0]} to {run[-1]} by {run[1] - run[0]}" if len(run) > MANY else ", ".join(map(str, run))
+        )
+        start = end
+    m, _, k = shapes[0]
+    return f"m{m}nNk{k}, N = {', '.join(parts)}"
 
 
 def spell_pairs(pairs: Iterable[tuple[str, str]], between: str) -> str:
@@ -74,7 +97,7 @@ def _pair(variant: Variant, first: str, second: str) -> Hashable:
 
 
 def _metadata(variant: Variant) -> str | None:
-    if variant.family is not Family.MMA_SP:
+    if variant.family not in SPARSE.values():
         return None
     return "sp::ordered_metadata" if variant.ordered_metadata else "sp"
 
@@ -103,7 +126,7 @@ ASPECTS: tuple[Aspect, ...] = (
         lambda v: _pair(v, "d", "c"),
     ),
     Aspect(
-        "type-count", "the types of D A B C are spelled, of wmma.mma on f16 those of D C",
+        "type-count", "the types of D A B C are spelled, of wmma.mma on f16 those of D C, of wgmma of D A B",
         lambda v: len(v.types) - ("scale" in v.element_types) if _is_product(v) else None,
     ),
     Aspect("layout", "the operands may have the layouts", lambda v: v.layouts),

@@ -277,8 +277,7 @@ def test_strings_hide_what_begins_a_comment(tmp_path: Path) -> None:
 
 
 NOT_JUDGED = {
-    "wgmma.fence.sync.aligned;": "sm_90a",
-    "wgmma.mma_async.banana": "sm_90a",
+    "tcgen05.wait::ld.sync.aligned;": "sm_110f",
     "@%p1 tcgen05.mma.cta_group::3.kind::banana": "sm_110f",
     "mov.u32 %r1, %r2;": "sm_121f",
     "mbarrier.init.shared.b64 [a], 1;": "sm_121f",
@@ -301,7 +300,7 @@ def test_an_instruction_that_no_rule_looks_at_is_neither_legal_nor_illegal(
 
 @pytest.mark.parametrize(
     ("instruction", "target"),
-    [("wgmma.fence.sync.aligned", "sm_100a"), ("tcgen05.banana", "sm_120a"), ("mbarrier.test", "sm_75")],
+    [("tcgen05.wait::ld.sync.aligned", "sm_90a"), ("tcgen05.banana", "sm_120a"), ("mbarrier.test", "sm_75")],
 )
 def test_an_opcode_that_the_target_lacks_is_illegal(instruction: str, target: str) -> None:
     status, (answer,) = answers(instruction, "--target", target)
@@ -310,7 +309,7 @@ def test_an_opcode_that_the_target_lacks_is_illegal(instruction: str, target: st
 
 
 def test_a_line_that_is_not_modelled_is_undecided_and_the_next_is_answered() -> None:
-    lines = ("wgmma.fence.sync.aligned", "v_smfmac_f32_16x16x32_f16", "xvi8ger4pp a0,vs32,vs33")
+    lines = ("tcgen05.wait::ld.sync.aligned", "v_smfmac_f32_16x16x32_f16", "xvi8ger4pp a0,vs32,vs33")
     status, found = answers("\n".join(lines))
     assert (status, [each["instr"] for each in found]) == (3, list(lines))
     assert [each["legal"] for each in found] == [None, None, True]
@@ -318,7 +317,7 @@ def test_a_line_that_is_not_modelled_is_undecided_and_the_next_is_answered() -> 
 
 
 def test_an_illegal_line_outweighs_one_that_is_not_judged() -> None:
-    assert answers("wgmma.fence.sync.aligned\nxvf64ger a0,vs33,vs36")[0] == 1
+    assert answers("tcgen05.wait::ld.sync.aligned\nxvf64ger a0,vs33,vs36")[0] == 1
 
 
 MODULE = """.version 8.7
@@ -341,8 +340,9 @@ MODULE = """.version 8.7
         ("add.u32 %r1, %r2, %r3;", "sm_80", 0, "1 matrix instruction is judged; of the other 3 instructions"),
         ("tcgen05.mma.cta_group::3.kind::banana;", "sm_100a", 3, "lines 8, 9: undecided: tcgen05.mma"),
         ("tcgen05.mma.cta_group::3.kind::banana;", "sm_120a", 1, "opcode-target: line 8, tcgen05.mma"),
-        ("wgmma.fence.sync.aligned;", "sm_90a", 3, "lines 8, 9: undecided: wgmma.fence"),
-        ("wgmma.fence.sync.aligned;", "sm_90", 1, "opcode-target: line 9, wgmma.fence"),
+        ("wgmma.fence.sync.aligned;", "sm_90a", 0, "3 matrix instructions are judged"),
+        ("wgmma.fence.sync.aligned;", "sm_90", 1, "target: line 9, wgmma.fence"),
+        ("wgmma.wait_group.sync.aligned %r0;", "sm_90a", 1, "operand-sort: line 8, wgmma.wait_group"),
         ("frobnicate.b32 %r1;", "sm_80", 2, "k.ptx:8: PTX has no opcode 'frobnicate'"),
     ],
 )
@@ -386,9 +386,9 @@ def test_a_statement_of_a_file_has_its_operands_though_a_line_may_name_a_form(
 
 def test_products_that_are_not_modelled_are_listed_as_such(tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
-    path.write_text(MODULE.format(target="sm_90a", line="wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16;"))
+    path.write_text(MODULE.format(target="sm_90a", line="tcgen05.mma.cta_group::1.kind::f16 [%r0], %r1;"))
     listed = mmaproof("verify", "--list", path).out
-    assert listed == "k: 2 wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 (not modelled)\n"
+    assert listed == "k: 2 tcgen05.mma.cta_group::1.kind::f16 (not modelled)\n"
 
 
 BULK = "cp.async.bulk.commit_group;"

@@ -6,15 +6,16 @@ full sweep is ``pytest -m sweep tests/conformance/test_legality_with_ptxas.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice, product
 
 import numpy as np
 import pytest
 from ptx_assembler import DECLARATIONS, Question, assembler
+from ptx_disagreements import NEWEST_MODULE, around, disagreements, sampled
 from ptx_variants import (
     ACCUMULATORS,
-    LEGAL,
+    LEGAL_OF_WARPS,
     MULTIPLICANDS,
     SHAPES,
     braced_neighbours,
@@ -28,17 +29,14 @@ from ptx_variants import (
 from mmaproof.spec.legality import Contradiction
 from mmaproof.spec.ptx import contradictions as known
 from mmaproof.spec.ptx.assembly import parse
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form
+from mmaproof.spec.ptx.catalogue import WARP_FORMS
 from mmaproof.spec.ptx.declarations import Declarations
 from mmaproof.spec.ptx.instructions import Instruction
-from mmaproof.spec.ptx.legality import RULES, Module, violations
+from mmaproof.spec.ptx.legality import ASPECT_RULES, Module, violations
 from mmaproof.spec.ptx.leniency import LENIENCIES, Leniency, may_be_taken
 from mmaproof.spec.ptx.mma_forms import KINDS
-from mmaproof.spec.ptx.operands import Sink, Vector
-from mmaproof.spec.ptx.targets import TARGETS, VERSIONS, target_named
+from mmaproof.spec.ptx.targets import TARGETS, VERSIONS
 from mmaproof.spec.ptx.variant import Family, Variant
-
-NEWEST_MODULE = Module(target_named("sm_120a"), (9, 0))
 
 MMA = "mma.sync.aligned"
 C4 = "{f32_0, f32_1, f32_2, f32_3}"
@@ -61,60 +59,11 @@ OPERAND_NEIGHBOURS = 1000
 """Nearly legal lists of operands of an ordinary run."""
 
 
-def has_sink(instruction: Instruction) -> bool:
-    vectors = (operand for operand in instruction.operands or () if isinstance(operand, Vector))
-    return any(isinstance(element, Sink) for vector in vectors for element in vector.elements)
-
-
-def explained(instruction: Instruction, module: Module, rules: set[str]) -> bool:
-    """Say whether ptxas may take an instruction although it violates rules."""
-    release = assembler().release
-    found: set[str] = set()
-    for hole in LENIENCIES:
-        if (hole.closed is None or release < hole.closed) and hole.explains(instruction, module):
-            found |= hole.rules
-    return bool(rules) and rules <= found
-
-
-def disagreements(judged: Iterable[tuple[Instruction, Module]], *, generate: bool = False) -> list[str]:
-    """Return where ptxas and the rules differ for no known reason."""
-    oracle = assembler()
-    cases = [(instruction, module) for instruction, module in judged if module.ptx <= oracle.ptx]
-    assert cases
-    questions = [Question(f"{instruction}", module.target, module.ptx) for instruction, module in cases]
-    found = []
-    answers = oracle.accepts(questions, generate=generate)
-    for (instruction, module), question, complaint in zip(cases, questions, answers, strict=True):
-        violated = violations(instruction, module.target, module.ptx)
-        if (complaint is None) == (not violated):
-            continue
-        if complaint is not None and not violated and has_sink(instruction):
-            continue  # known.REFUSED_SINK
-        if complaint is None and explained(instruction, module, {v.rule.id for v in violated}):
-            continue
-        found.append(f"{question}: ptxas says {complaint!r}, the rules {[str(v) for v in violated]}")
-    return found
-
-
-def around(form: Form, variant: Variant) -> Iterator[Module]:
-    """Yield modules of every target, at the versions of the form and the target, and those before."""
-    needed = form.availability(variant).ptx
-    for target in TARGETS.values():
-        places = {VERSIONS.index(max(version, VERSIONS[1])) for version in (needed, target.since)}
-        versions = {VERSIONS[place - step] for place in places for step in (0, 1)}
-        yield from (Module(target, version) for version in sorted({*versions, NEWEST_MODULE.ptx}))
-
-
-def sampled(variants_of: list[Variant], count: int, rng: np.random.Generator) -> list[Variant]:
-    chosen = rng.permutation(len(variants_of))[:count]
-    return [variants_of[int(place)] for place in chosen]
-
-
 def test_ptxas_has_every_form_exactly_on_its_targets_and_versions() -> None:
     rng = np.random.default_rng(0)
     judged = [
         (legal_instruction(form, variant), module)
-        for number, form in enumerate(ALL_FORMS)
+        for number, form in enumerate(WARP_FORMS)
         for variant in sampled(list(form.variants()), VARIANTS_OF_A_FORM, rng)
         for module in islice(around(form, variant), number % MODULES_APART, None, MODULES_APART)
     ]
@@ -124,7 +73,7 @@ def test_ptxas_has_every_form_exactly_on_its_targets_and_versions() -> None:
 
 def test_ptxas_generates_code_for_a_variant_of_every_form() -> None:
     judged = []
-    for form in ALL_FORMS:
+    for form in WARP_FORMS:
         variant = next(form.variants())
         targets = [target for target in TARGETS.values() if form.availability(variant).on(target)]
         judged.append((legal_instruction(form, variant), Module(targets[-1], NEWEST_MODULE.ptx)))
@@ -132,7 +81,7 @@ def test_ptxas_generates_code_for_a_variant_of_every_form() -> None:
 
 
 def all_neighbours() -> list[Variant]:
-    return list(dict.fromkeys(other for variant in LEGAL for other in neighbours(variant)))
+    return list(dict.fromkeys(other for variant in LEGAL_OF_WARPS for other in neighbours(variant)))
 
 
 def test_ptxas_rejects_nearly_legal_variants_as_the_rules_do() -> None:
@@ -143,7 +92,7 @@ def test_ptxas_rejects_nearly_legal_variants_as_the_rules_do() -> None:
         for instruction in plausible_instructions(variant)
     ]
     violated = {v.rule.id for i, m in judged for v in violations(i, m.target, m.ptx)}
-    assert violated >= {rule.id for rule in RULES[: len(RULES) // 2]}
+    assert violated >= {rule.id for rule in ASPECT_RULES}
     assert disagreements(judged) == []
 
 
@@ -151,7 +100,7 @@ def all_operand_neighbours() -> list[Instruction]:
     return list(
         dict.fromkeys(
             instruction
-            for form in ALL_FORMS
+            for form in WARP_FORMS
             for variant in form.variants()
             if variant.space in (None, "shared")
             for instruction in operand_neighbours(form, variant)
@@ -174,7 +123,7 @@ def test_ptxas_takes_braces_around_one_register_where_the_rules_do(most: int) ->
     newest = NEWEST_MODULE.ptx
     rng = np.random.default_rng(4)
     judged = []
-    for form in ALL_FORMS:
+    for form in WARP_FORMS:
         chosen = {variant.types[1:2]: variant for variant in form.variants()}
         for variant in chosen.values():
             everywhere = variant.family is Family.MMA_SP  # where ptxas expands it depends on the target
@@ -285,7 +234,7 @@ def shuffled(variant: Variant, rng: np.random.Generator) -> str:
 def test_modifiers_may_stand_in_any_order() -> None:
     rng = np.random.default_rng(3)
     questions = []
-    for form in ALL_FORMS:
+    for form in WARP_FORMS:
         assert form.available.on(NEWEST_MODULE.target)
         for variant in sampled(list(form.variants()), VARIANTS_OF_A_FORM, rng):
             text = shuffled(variant, rng)
@@ -301,7 +250,7 @@ def test_modifiers_may_stand_in_any_order() -> None:
 def test_sweep_every_variant_on_every_target_and_version() -> None:
     judged = (
         (legal_instruction(form_of_legal(variant), variant), Module(target, version))
-        for variant in LEGAL
+        for variant in LEGAL_OF_WARPS
         for target in TARGETS.values()
         for version in VERSIONS
     )

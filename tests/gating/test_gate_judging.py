@@ -105,8 +105,14 @@ def test_every_instruction_is_legal_somewhere(isa: str) -> None:
         ({"instr": "tcgen05.mma.cta_group::1.kind::f16", "target": "sm_100a"}, UNDECIDED),
         ({"instr": "dp4a.s32.s32 d, a, b, c", "target": "sm_61"}, UNDECIDED),
         ({"instruction": "dp4a", "a": "s8", "d": "s32"}, UNDECIDED),
-        ({"instruction": "wgmma.mma_async", "shape": "any", "a": "f16", "target": "sm_90a"}, UNDECIDED),
-        ({"instruction": ["mma", "wgmma"], "a": "f16", "target": "sm_90a"}, UNDECIDED),
+        ({"instruction": "tcgen05.mma", "shape": "any", "a": "f16", "target": "sm_100a"}, UNDECIDED),
+        ({"instruction": ["mma", "tcgen05"], "a": "f16", "target": "sm_100a"}, UNDECIDED),
+        ({"instruction": "wgmma", "shape": "m64n64k16", "a": "f16", "d": "f32", "target": "sm_90a"}, AGREES),
+        ({"instruction": "wgmma", "shape": "m64n8k16", "target": ["sm_90", "sm_100"], "legal": "no"}, AGREES),
+        ({"instruction": "wgmma.sp", "shape": "m64n40k64", "a": "e4m3", "target": "sm_90a"}, AGREES),
+        ({"instruction": "wgmma", "shape": "m64n40k32", "a": "s8", "b": "s8", "target": "sm_90a"}, DRIFT),
+        ({"instruction": "wgmma", "shape": "m64n64k16", "a": "bf16", "d": "f16", "target": "sm_90a"}, DRIFT),
+        ({"instruction": "wgmma", "shape": "m64n64k16", "a": "f16", "target": "sm_100a"}, DRIFT),
         ({"instruction": "v_wmma_f32_16x16x16_f16", "target": "gfx1100"}, UNDECIDED),
         ({"instruction": "v_mfma_f32_16x16x16f16", "target": "gfx90a"}, AGREES),
         ({"instruction": "v_mfma_f32_16x16x16_f16", "target": "gfx90a"}, DRIFT),
@@ -121,7 +127,7 @@ def test_every_instruction_is_legal_somewhere(isa: str) -> None:
         ({**F16, "target": ["sm_61", "sm_75"]}, DRIFT),
         ({**F16, "target": "sm_80", "ptx": ["7.0", "19.3"]}, UNDECIDED),
         ({**F16, "target": "sm_80", "ptx": ["6.5", "19.3"]}, DRIFT),
-        ({"instruction": "wgmma.mma_async.m64n8k16", "operand": "a", "layout": "(1):(1)"}, UNDECIDED),
+        ({"instruction": "tcgen05.mma.cta_group::1", "operand": "a", "layout": "(1):(1)"}, UNDECIDED),
         ({"instruction": MMA, "operand": "a", "layout": "(1):(1)", "target": "sm_61"}, UNDECIDED),
     ],
     ids=str,
@@ -186,7 +192,7 @@ def test_columns_may_be_renamed_and_ignored(tmp_path: Path) -> None:
     assert rules(judged(tmp_path, row, columns={"lhs_elem": "a", "cycles": ""})) == ["ptx/target"]
 
 
-@pytest.mark.parametrize("instruction", ["dp4a", "wgmma.mma_async", "mma3.sync"])
+@pytest.mark.parametrize("instruction", ["dp4a", "tcgen05.mma", "mma3.sync"])
 @pytest.mark.parametrize("cells", [{}, {"target": "sm_90a"}, {"operand": "a", "layout": "(1):(1)"}], ids=str)
 def test_what_is_not_modelled_is_said_without_the_mnemonics_of_others(
     tmp_path: Path, instruction: str, cells: dict

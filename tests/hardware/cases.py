@@ -13,7 +13,7 @@ import numpy as np
 
 from mmaproof.spec.ptx.assembly import parse, parse_mnemonic
 from mmaproof.spec.ptx.block_scaling import ScaleFactors, Selectors
-from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form
+from mmaproof.spec.ptx.catalogue import WARP_FORMS, Form
 from mmaproof.spec.ptx.legality import form_of, violations
 from mmaproof.spec.ptx.matrix_moves import MatrixMove, matrix_move
 from mmaproof.spec.ptx.mma_forms import MmaForm
@@ -162,8 +162,8 @@ class Case:
 
 
 def cases(target: Target) -> Iterator[tuple[Case, Version]]:
-    """Yield everything that a target executes, and the lowest PTX version for it."""
-    for form in ALL_FORMS:
+    """Yield everything that a warp of a target executes, and the lowest PTX version for it."""
+    for form in WARP_FORMS:
         for number, variant in enumerate(form.variants()):
             if not form.availability(variant).on(target):
                 continue

@@ -16,7 +16,7 @@ from sweep_parameters import few
 
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.block_scaling import ScaleFactors
-from mmaproof.spec.ptx.catalogue import ALL_FORMS
+from mmaproof.spec.ptx.catalogue import WARP_FORMS
 from mmaproof.spec.ptx.legality import form_of, violations
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.targets import NEWEST, Version, target_named
@@ -62,7 +62,7 @@ def test_every_legal_variant_is_recorded(name: str) -> None:
         recorded |= {case.variant, *case.moves}
     legal = {
         variant
-        for form in ALL_FORMS
+        for form in WARP_FORMS
         for variant in form.variants()
         if form.availability(variant).on(target) and not violations(parse(str(variant)), target, NEWEST)
     }

@@ -195,6 +195,7 @@ def test_choices_change_the_bound_and_nothing_else() -> None:
         ("ptx", "sm_90", "sparse-b=unspecified"),
         ("ptx", "sm_90", "scale-a-rows=unspecified"),
         ("ptx", "sm_90", "narrow-rows=unspecified"),
+        ("ptx", "sm_90a", "wgmma-metadata=distinct"),
         ("pto", "A5", "integer-overflow=clamp"),
         ("pto", "A5", "unit-pitches=physical"),
     ],

@@ -16,7 +16,7 @@ from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.formats import FORMATS, format_named
 from mmaproof.spec.instruction_set import NAMES, instruction_set, read
 from mmaproof.spec.ptx.catalogue import ALL_FORMS
-from mmaproof.spec.ptx.variant import MULTIPLYING, Family
+from mmaproof.spec.ptx.variant import MULTIPLYING, WARPGROUP, WARPGROUP_ORDER, Family
 from mmaproof.spec.unmodelled import refuse_unmodelled
 
 GLOSSARY = list(dict.fromkeys(glossary.names()))
@@ -66,7 +66,7 @@ def test_near_names_are_of_the_same_kind(name: str, near: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["wgmma", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "tcgen05.mma", "dp4a",
+    ["tcgen05", "tcgen05.mma.cta_group::1.kind::f16", "tcgen05.mma", "dp4a",
      "HMMA.16816.F32", "v_wmma_f32_16x16x16_f16", "tdpbssd", "smmla"],
 )  # fmt: skip
 def test_what_is_known_but_not_modelled_is_said_to_be(name: str) -> None:
@@ -97,7 +97,10 @@ def test_a_finding_is_explained_by_the_rule_that_reports_name() -> None:
 def test_theorems_are_found_by_the_instructions_they_name(mnemonic: str) -> None:
     variant, found = VARIANTS[mnemonic], about("ptx", mnemonic)
     ids = {theorem.id: members for theorem, members in found.items()}
-    assert ids or variant.family in (Family.MOVMATRIX, Family.WMMA_MMA)
+    assert ids or variant.family in (Family.MOVMATRIX, Family.WMMA_MMA, *WARPGROUP_ORDER)
+    if variant.family in WARPGROUP:
+        assert ids.keys() >= {"ptx/warpgroup/layout", "ptx/warpgroup/scales", "ptx/descriptor/injective"}
+        assert len(ids["ptx/warpgroup/layout"]) == 2 + (variant.family is Family.WGMMA_SP)
     if variant.family in (Family.MMA, Family.MMA_SP):
         assert ids.keys() >= {"ptx/fragment/executed", "ptx/fragment/registers"}
         assert len(ids["ptx/fragment/registers"]) >= 4
@@ -172,7 +175,7 @@ def test_a_later_target_has_the_rows_of_earlier_ones() -> None:
 
 
 def test_what_is_known_but_not_modelled_is_no_word_of_a_table() -> None:
-    for name in ("wgmma", "tcgen05.mma", "v_smfmac_f32_16x16x32_f16", "v_wmma_f32_16x16x16_f16", "dp4a"):
+    for name in ("tcgen05.mma", "v_smfmac_f32_16x16x32_f16", "v_wmma_f32_16x16x16_f16", "dp4a"):
         with pytest.raises(UnsupportedError, match=r"known, (but )?not modelled"):
             explain(name)
 

@@ -26,6 +26,9 @@ SHAPES = ("m8n8k4", "m8n8k16", "m8n8k32", "m8n8k128", "m16n8k4", "m16n8k8", "m16
 ACCUMULATORS = ("f16.f16", "f32.f32", "f32.f16", "f16.f32", "s32.s32", "f64.f64", "bf16.bf16")
 """Types of D and C."""
 
+WARPGROUP_SHAPES = tuple(f"m64n{n}k{k}" for k in (8, 16, 32, 64, 256) for n in range(8, 257, 8))
+"""Shapes of products of a warpgroup, and some that are none."""
+
 _CLASSES = (
     SHAPES, (*TYPES, "b16", "b8"), ("row", "col"), ROUNDINGS, ("xor", "and"), ("x1", "x2", "x4"),
     tuple(f"kind::{kind}" for kind in KINDS), ("scale_vec::1X", "scale_vec::2X", "scale_vec::4X"),
@@ -46,7 +49,9 @@ _FLAGS = (
 """Tokens that are added where they do not stand."""
 
 _OPCODES = ("wmma.load.a", "wmma.load.b", "wmma.load.c", "wmma.store.d", "wmma.mma", "mma", "mma.sp",
-            "mma.sp::ordered_metadata", "ldmatrix", "stmatrix", "movmatrix")  # fmt: skip
+            "mma.sp::ordered_metadata", "ldmatrix", "stmatrix", "movmatrix", "wgmma.mma_async",
+            "wgmma.mma_async.sp", "wgmma.mma_async.sp::ordered_metadata", "wgmma.fence",
+            "wgmma.commit_group", "wgmma.wait_group")  # fmt: skip
 
 _ORDERED = frozenset((*_CLASSES[1], *_CLASSES[2], *_CLASSES[8], *_CLASSES[10], "b8x16"))
 
@@ -102,7 +107,8 @@ def representatives(mnemonics: Iterable[str]) -> list[str]:
     return list(found.values())
 
 
-PRODUCTS = ("wmma.mma", "mma", "mma.sp", "mma.sp::ordered_metadata")
+WARPGROUP = ("wgmma.mma_async", "wgmma.mma_async.sp", "wgmma.mma_async.sp::ordered_metadata")
+PRODUCTS = ("wmma.mma", "mma", "mma.sp", "mma.sp::ordered_metadata", *WARPGROUP)
 MOVED = (*TYPES, "b16", "b8")
 EXPANDED = ("b6x16_p32", "b4x16_p64")
 SCALE_TYPES = ("ue8m0", "ue4m3")
@@ -115,7 +121,7 @@ _SUMMED = tuple(dict.fromkeys(".".join((*ACCUMULATORS, "tf32", "s8")).split(".")
 _LAYOUTS = ((), *((one,) for one in LAYOUTS), *product(LAYOUTS, LAYOUTS), ("row", "col", "row"))
 
 DOMAIN: dict[str, tuple[Hashable, ...]] = {
-    "shape": (None, *SHAPES),
+    "shape": (None, *SHAPES, *WARPGROUP_SHAPES),
     "multiplicand-types": (None, *_PAIRS),
     "element-type": (
         None, (), *((element,) for element in MOVED), *product(("b8x16", "b16", "b8"), EXPANDED),
@@ -146,19 +152,17 @@ def combination(mnemonic: str) -> Combination:
     scale = [token for token in tokens if token in SCALE_TYPES]
     found: Combination = dict.fromkeys(DOMAIN)
     found["layout"] = tuple(token for token in tokens if token in LAYOUTS)
-    found["shape"] = next((token for token in tokens if token in SHAPES), None)
+    found["shape"] = next((token for token in tokens if token in (*SHAPES, *WARPGROUP_SHAPES)), None)
     if opcode in PRODUCTS:
         found["scale-type"] = scale[0] if scale else None
         found["type-count"] = None if scale and len(types) != 4 else len(types)  # the fifth type is that one
         if opcode == "wmma.mma" and len(types) == 2:
             types = [types[0], "f16", "f16", types[1]]
-        if len(types) == 4:
-            found["accumulator-types"] = types[0], types[3]
-            found["multiplicand-types"] = types[1], types[2]
+        found |= _types_by_operand(opcode, types)
     else:
         found["element-type"] = tuple(types)
-    if opcode.startswith("mma.sp"):
-        found["metadata-variant"] = opcode.removeprefix("mma.")
+    if ".sp" in opcode:
+        found["metadata-variant"] = opcode[opcode.index(".sp") + 1 :]
     for token in tokens:
         prefix, _, rest = token.rpartition("::")
         for name in ("block-scale", "satfinite", "popc", "transposition"):
@@ -172,6 +176,15 @@ def combination(mnemonic: str) -> Combination:
         if prefix == "scale_vec" or token in ("block16", "block32"):
             found["scale-vector"] = rest
     return found
+
+
+def _types_by_operand(opcode: str, types: list[str]) -> Combination:
+    if opcode in WARPGROUP and types:  # D is C
+        multiplicands = (types[1], types[2]) if len(types) > 2 else None
+        return {"accumulator-types": (types[0], types[0]), "multiplicand-types": multiplicands}
+    if len(types) == 4:
+        return {"accumulator-types": (types[0], types[3]), "multiplicand-types": (types[1], types[2])}
+    return {}
 
 
 def mnemonic(opcode: str, spelled: Combination) -> str | None:
@@ -198,7 +211,8 @@ def _tokens(opcode: str, spelled: Combination) -> Iterator[str]:
         (d, c), (a, b) = (
             _words(spelled[name]) or ("f32", "f32") for name in ("accumulator-types", "multiplicand-types")
         )
-        yield from {2: (d, c), 3: (d, a, b), 5: (d, a, b, c, c), 1: (d,), 0: ()}.get(
+        two = (d, a) if opcode in WARPGROUP else (d, c)
+        yield from {2: two, 3: (d, a, b), 5: (d, a, b, c, c), 1: (d,), 0: ()}.get(
             _number(spelled["type-count"]), (d, a, b, c)
         )
         yield from _words(spelled["scale-type"])

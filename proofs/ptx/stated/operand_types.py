@@ -19,6 +19,9 @@ CONSTANTS = {"integer": "5", "0f": "0f3F800000", "0d": "0d3FF0000000000000", "de
 """A constant of each spelling."""
 
 
+IMMEDIATES = ("selector", "scale-a", "scale-b", "trans-a", "trans-b", "N")
+"""Operands that are constants."""
+
 OPERANDS = {
     (row["operand"], element): (row["registers"].split(), row["constants"].split())
     for row in table(__package__, "operand_types_operands")
@@ -41,6 +44,9 @@ def operand(role: str, opcode: str, types: tuple[str, ...]) -> tuple[str, str]:
     """
     if role == "p":
         return "address", ""
+    if opcode.startswith("wgmma") and role != "metadata":
+        named = {"d": "warpgroup accumulator", "a": "warpgroup factor", "scale-d": "predicate"}
+        return named.get(role, "descriptor"), types["da".index(role)] if role in ("d", "a") else ""
     if role in ("metadata", "stride"):
         return role, ""
     if role.startswith(("scale", "selectors")):
@@ -59,7 +65,7 @@ def reads(role: str, opcode: str) -> bool:
     """Whether an instruction reads an operand; it writes the others."""
     if opcode.startswith("wmma.load"):
         return role not in "abc"
-    return role != "d" or opcode.startswith("wmma.store")
+    return role != "d" or opcode.startswith(("wmma.store", "wgmma"))
 
 
 _SPARSE = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"

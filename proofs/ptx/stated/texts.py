@@ -26,6 +26,7 @@ REFUSED = (
 
 ALIKE = {
     **dict.fromkeys(("mma", "mma.sp", "mma.sp::ordered_metadata"), ("mma",)),
+    "wgmma.mma_async.sp": ("wgmma.mma_async",),
     **dict.fromkeys(("wmma.load.a", "wmma.load.b", "wmma.load.c"), ("wmma.load.a", "wmma.load.c")),
 }
 """Instructions of which one is told the modifiers of all."""
@@ -159,12 +160,13 @@ b32_0+1
 
 
 RULES = {
-    "shape": "fp8-sparse-m16n8k32",
-    "multiplicand-types": "mixed-signedness fp8-sparse-m16n8k32 tf32-m16n8k16 bf16-m8n8k4",
+    "shape": "fp8-sparse-m16n8k32 wgmma-integer-n",
+    "multiplicand-types": "mixed-signedness fp8-sparse-m16n8k32 tf32-m16n8k16 bf16-m8n8k4 "
+    "wgmma-mixed-signedness",
     "element-type": "wmma-integer-shapes-f32",
     "kind": "f8f6f4-m16n8k16 mx-kinds-without-scale",
     "block-scale": "mx-kinds-without-scale",
-    "layout": "layout-of-moves",
+    "layout": "layout-of-moves layout-of-wgmma",
     "rounding": "mma-f64-rounding wmma-f64-rounding-position",
     "bit-operation": "b1-operation-position bit-operation-on-4-bit-integers",
     "metadata-variant": "fp8-sparse-f16-accumulators",
@@ -179,8 +181,10 @@ RULES = {
     "register-class": "unchecked-register-classes",
     "constant": "unchecked-constants",
     "sink": "refused-sink",
-    "selector": "f16-sparsity-selector",
+    "selector": "f16-sparsity-selector wgmma-sparse-selector",
     "stride": "wmma-stride",
+    "aligned": "wgmma-aligned",
+    "distinct-registers": "wgmma-repeated-registers",
 }
 """The contradictions on each rule, of those that have any."""
 
@@ -191,11 +195,12 @@ SIDES = {
         "f16-sparsity-selector", "f8f6f4-m16n8k16", "mx-kinds-without-scale", "bf16-m8n8k4", "f8f6f4-targets",
         "bit-operation-on-4-bit-integers", "x8", "wmma-integer-shapes-f32", "wmma-f64-rounding-position",
         "wmma-stride", "tf32-m16n8k16", "layout-of-moves", "unchecked-constants", "refused-sink",
-        "repeated-modifier",
+        "repeated-modifier", "wgmma-aligned", "layout-of-wgmma", "wgmma-repeated-registers",
     ), _MANUAL),
     **dict.fromkeys((
         "mixed-signedness", "fp8-sparse-m16n8k32", "fp8-sparse-f16-accumulators", "stmatrix-m16n8-trans",
         "wmma-f64-fragment", "mma-f64-rounding", "b1-operation-position", "example-operands",
+        "wgmma-integer-n", "wgmma-mixed-signedness", "wgmma-sparse-selector",
     ), _BOTH),
     **dict.fromkeys(("ldmatrix-m16n16-addresses", "wmma-default-stride"), ("manual", "manual")),
     "m16n8k256-a-columns": ("manual", "the bijection", "CuTe"),
@@ -204,12 +209,16 @@ SIDES = {
     "unchecked-register-classes": ("manual", "ptxas", "ptxas", "ptxas"),
     "braced-register": ("manual", "ptxas", "inline assembly of CUTLASS and others", "ptxas"),
     "sm-88-version": ("manual", "LLVM", "ptxas of CUDA 13.5", "ptxas of CUDA 13.0"),
+    "wgmma-k-major-32-byte-example": ("manual", "the layout"),
     "wmma-line-alignment": ("PTX manual", "CUDA C++ guide"),
     "fp8-accumulation-on-hopper": ("MMA-Sim", "machine code by ptxas for sm_90"),
 }  # fmt: skip
 """Who contradicts whom, up to the place; no two say the same."""
 
-SHOWN_ON = {"f8f6f4-targets": ("sm_100a", "8.6"), "sm-88-version": ("sm_88", "7.8")}
+SHOWN_ON = {
+    "f8f6f4-targets": ("sm_100a", "8.6"), "sm-88-version": ("sm_88", "7.8"),
+    **dict.fromkeys(("wgmma-aligned", "layout-of-wgmma", "wgmma-repeated-registers"), ("sm_90a", "9.0")),
+}  # fmt: skip
 """The least target and version that takes an example, where the newest does not show it."""
 
 _PAIR = r"\.(e4m3|e5m2)\.(e4m3|e5m2)\."
@@ -233,13 +242,18 @@ KINDS_OF_EXCEPTIONS = (
      r"wmma\.(load\.c|store\.d)(?=.*\.m8n8k(32|128)\.).*\.f32\.$", ""),
     ("wmma-stride", "stride", "", ""),
     ("unchecked-register-classes", "register-class", "SIZES", ""),
+    ("unchecked-register-classes", "register-class", "PREDICATES", ""),
     ("unchecked-register-classes", "register-class", r".*\.block_scale", ""),
     ("unchecked-register-classes", "register-class", "NARROW", ""),
     ("unchecked-constants", "constant", "", ""),
     ("unchecked-constants", "operand-sort", r"(?!ldmatrix|wmma\.load)", ""),
+    ("wgmma-aligned", "aligned", r"wgmma\.", ""),
+    ("layout-of-wgmma", "layout", r"wgmma\.mma_async", ""),
+    ("wgmma-repeated-registers", "distinct-registers", r"wgmma\.mma_async", ""),
     ("sm-88-version", "target-version", "", "sm_88"),
 )  # fmt: skip
-"""What ptxas takes although a rule excludes it. SIZES: registers have as many bits as they must; NARROW: a
+"""What ptxas takes although a rule excludes it. SIZES: registers have as many bits as they must; PREDICATES:
+of ``wgmma`` those that are no right ones are predicates, as metadata or in A of integers; NARROW: a
 register of 8 or 16 bits is an address or near one, in a state space that is spelled."""
 
 REFUSED_BRACES = (
@@ -289,6 +303,7 @@ SINCE = {
 GROUPS = {
     "120 family": ("sm_120a", "sm_120f", "sm_121a", "sm_121f"),
     "120a 121a": ("sm_120a", "sm_121a"),
+    "90a": ("sm_90a",),
     "a and f": tuple(
         f"sm_{chip}{suffix}" for chip in ("100", "101", "103", "110", "120", "121") for suffix in ("a", "f")
     ),

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from ....spec.ptx.open_results import SPECIAL_REGISTERS as OPEN_REGISTERS
-from ....spec.ptx.operands import Address, Integer, Register
+from ....spec.ptx.operands import Address, Integer, Negated, Register
 from ..instruction_set import POINTWISE
 from ..scalar.hints import WITHOUT_EFFECT
 from ..text.module import Function, InstructionStatement
-from ..text.operands import Negated, Operand, SpecialRegister, Symbol, register_names
+from ..text.operands import Operand, SpecialRegister, Symbol, register_names
 from .branch_regions import BranchRegions
 
 POLLS = ("test_wait", "try_wait")

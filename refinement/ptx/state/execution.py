@@ -13,7 +13,7 @@ from ....spec.errors import InputError, UnsupportedError
 from ....spec.open_results import OpenResult
 from ....spec.ptx.open_results import ATOMIC_RESULT
 from ....spec.ptx.open_results import SPECIAL_REGISTERS as OPEN_REGISTERS
-from ....spec.ptx.operands import Decimal, HexFloat, Integer, Predicate, Register, Sink
+from ....spec.ptx.operands import Decimal, HexFloat, Integer, Negated, Predicate, Register, Sink
 from ...conditions.feasible_conditions import holds_for_some
 from ...findings.finding import Kind
 from ...machine.memory import ByteLanes, Offsets
@@ -30,7 +30,7 @@ from ..registers.value_operations import chosen, combined
 from ..registers.values import KNOWN, Value, compute, known, of_terms
 from ..text.literals import float_encoding
 from ..text.module import TYPE_BITS, Function, InstructionStatement, Module
-from ..text.operands import SPECIAL_REGISTERS, Displaced, Negated, Operand, SpecialRegister, Symbol
+from ..text.operands import SPECIAL_REGISTERS, Displaced, Operand, SpecialRegister, Symbol
 from .address_spaces import Memory
 from .semaphores import Semaphores
 from .state_space import Space

@@ -23,6 +23,7 @@ from ....spec.ptx.operands import (
     Decimal,
     HexFloat,
     Integer,
+    Negated,
     Predicate,
     Register,
     Scalar,
@@ -30,7 +31,7 @@ from ....spec.ptx.operands import (
     Vector,
 )
 from .module import InstructionStatement, SourceLine
-from .operands import Arguments, Displaced, Negated, Operand, Pair, TensorAddress
+from .operands import Arguments, Displaced, Operand, Pair, TensorAddress
 from .scopes import Scopes
 from .syntax import grammar, pattern, syntax_error
 

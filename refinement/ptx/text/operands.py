@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ....spec.ptx.operands import Address, Register, Scalar, Vector
+from ....spec.ptx.operands import Address, Negated, Register, Scalar, Vector
 from ....spec.ptx.operands import Operand as SpecifiedOperand
 
 
@@ -48,16 +48,6 @@ class GenericAddress:
 
     def __str__(self) -> str:
         return f"generic({self.base})" + (f"+{self.offset}" if self.offset else "")
-
-
-@dataclass(frozen=True)
-class Negated:
-    """A predicate that is read negated: ``!%p1``."""
-
-    register: Register
-
-    def __str__(self) -> str:
-        return f"!{self.register}"
 
 
 @dataclass(frozen=True)
@@ -112,7 +102,7 @@ def register_names(operands: Iterable[object]) -> Iterator[str]:
                 pass
 
 
-Operand = SpecifiedOperand | Displaced | Negated | Pair | TensorAddress | Arguments
+Operand = SpecifiedOperand | Displaced | Pair | TensorAddress | Arguments
 Initial = Scalar | Displaced | GenericAddress
 
 SPECIAL_REGISTERS: Mapping[str, str] = MappingProxyType(

@@ -35,6 +35,7 @@ COMPLETE = read_declarations(
     )
 )
 LOAD = "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
+WGMMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
 WMMA_LOAD = "wmma.load.a.sync.aligned.row.m16n16k16.s8 {b32_0, b32_1}, [b64_0]"
 
 ILLEGAL = [
@@ -164,6 +165,19 @@ ILLEGAL = [
         f"{LOAD.replace('shared', 'shared::cta')} {WORDS2}, [tile]", "sm_90", "8.0",
         {"address-space": "not tile in .global"},
     ),
+    (
+        f"{WGMMA} {{f32_0, f32_1, f32_2, f32_3}}, b64_0, b64_1, !pred_0, 1, 0, 0, 0", "sm_90a", "8.0",
+        {"immediate": "scale-b must be one of -1, 1, not 0"},
+    ),
+    (
+        f"{WGMMA} {{b32_0, b32_1, b32_2, b32_3}}, {{b32_4, b32_5, b32_6, b32_3}}, b64_1, 1, 1, 1, 0",
+        "sm_90a", "8.0", {"distinct-registers": "b32_3 stands for more than one register of d and a"},
+    ),
+    (f"{WGMMA.replace('.f32.', '.f16.')}", "sm_90", "8.0", {"target": "needs sm_90a, not sm_90"}),
+    (
+        "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.u8", "sm_90a", "8.3",
+        {"ptx-version": "of this form needs PTX 8.4, not 8.3"},
+    ),
     (f"{WMMA_LOAD}, 8", "sm_90", "8.0", {"stride": "must be 16 elements or more, not 8"}),
     (
         f"{WMMA_LOAD}, 17", "sm_90", "8.0",
@@ -285,7 +299,9 @@ def test_rules_and_contradictions_have_names_of_their_own() -> None:
     assert {contradiction for rule in RULES for contradiction in rule.contradictions} < set(CONTRADICTIONS)
 
 
-@pytest.mark.parametrize("form", ALL_FORMS, ids=lambda form: f"{form.families[0]}.{form.shape}")
+@pytest.mark.parametrize(
+    "form", ALL_FORMS, ids=lambda form: f"{form.families[0]}.{getattr(form, 'shape', None)}"
+)
 def test_rows_speak_of_nothing_but_aspects(form: Form) -> None:
     known = {aspect.id for aspect in ASPECTS}
     for variant in form.variants():
