@@ -62,14 +62,13 @@ class ClampedConversions(Rewriting):
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         """Return terms of one operation whose arguments are replaced."""
         found = np.array(super().applied(operation, terms, given))
-        fmt = operation.result
-        converts = operation.name == operations.CONVERT and isinstance(fmt, IntegerFormat)
+        fmt, converted = operation.result, converts(operation)
         clamps = operation.name == operations.EXTREMUM and isinstance(fmt, IntegerFormat)
-        for place in range(len(found)) if converts or clamps else ():
+        for place in range(len(found)) if converted or clamps else ():
             term = int(found[place])
             if self.store.operation(term) != operation:
                 continue
-            clamped = self._conversion(operation, term) if converts else self._clamp(operation, term)
+            clamped = self._conversion(operation, term) if converted else self._clamp(operation, term)
             if clamped is not None and (made := self._made(clamped)) is not None:
                 self._clamps[made] = clamped
                 assert isinstance(fmt, IntegerFormat)
@@ -147,6 +146,14 @@ class ClampedConversions(Rewriting):
             word = self.store.constants(int(np.float32(limit).view(np.uint32)), F32.bits)
             made = self.store.apply(operations.extremum(fmt, which), made, word)
         return int(self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made))
+
+
+def converts(operation: Operation) -> bool:
+    """Tell whether an operation converts floats to integers."""
+    from_floats = all(isinstance(each, FloatFormat) for each in operation.operands)
+    return (
+        operation.name == operations.CONVERT and isinstance(operation.result, IntegerFormat) and from_floats
+    )
 
 
 _ROUNDED = {"rint": np.rint, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil}

@@ -24,8 +24,8 @@ from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore, bits
 from ..terms.traversal import by_operation
 from .arg_extrema import ArgExtrema
-from .clamped_conversions import ClampedConversions
-from .halved_sums import HalvedSums
+from .clamped_conversions import ClampedConversions, converts
+from .halved_sums import HalvedSums, takes_low_bits
 from .order_cases import OrderCases
 from .shared_subterms import SharedSubterms
 from .sign_cases import SignCases
@@ -143,6 +143,8 @@ def _truncated(store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> _Re
 
 def _integers(store: TermStore, actual: Ids, expected: Ids, _: Format) -> _Rewritten | None:
     """Return terms with conversions to integers and low bits of sums in one form; None if they are in it."""
+    if not any(converts(each) or takes_low_bits(each) for each in store.operations):
+        return None
     both = np.stack([actual, expected])
     converted = ClampedConversions(store).values(both)
     found = HalvedSums(store).values(converted)

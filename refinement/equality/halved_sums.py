@@ -39,7 +39,7 @@ class HalvedSums(Rewriting):
                 places = np.isin(found, members)
                 found[places] = taken_apart(self.store, found[places])
             return found
-        if operation.name != CONCATENATION or not any(map(_may_be_halved, fields(operation))):
+        if not takes_low_bits(operation):
             return found
         store, parts = self.store, self.store.elements(given[0])
         pieces: list[Slice] = []
@@ -73,6 +73,11 @@ class HalvedSums(Rewriting):
                 if (values == np.uint64(1 << field.width - 1)).all():
                     return np.asarray(columns[other])
         return None
+
+
+def takes_low_bits(operation: Operation) -> bool:
+    """Tell whether an operation puts together low bits of words."""
+    return operation.name == CONCATENATION and any(map(_may_be_halved, fields(operation)))
 
 
 def _may_be_halved(field: Field) -> bool:
