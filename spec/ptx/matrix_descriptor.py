@@ -1,8 +1,8 @@
 """The matrix descriptor of ``wgmma``, and where it says that elements of A or B lie in shared memory.
 
 A descriptor has a start address, two byte offsets and a swizzle; the instruction says which extents and
-elements there are, and whether neighbours in memory are along K (K-major) or along M or N (``trans-a``, ``trans-b``).
-A line is a row of A or a column of B. Addresses are those of the shared window.
+elements there are, and whether neighbours in memory are along K (K-major) or along M or N (``trans-a``,
+``trans-b``). A line is a row of A or a column of B. Addresses are those of the shared window.
 
 Source: PTX ISA 9.1 section 9.7.15 (matrix descriptor, canonical layouts, swizzling modes); CuTe's
 ``make_gmma_desc``; Triton's ``createDescriptor``. That unused bits are zero is what both write.
