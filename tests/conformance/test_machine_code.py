@@ -9,7 +9,7 @@ from machine_code import Code, assemble
 from ptx_assembler import assembler
 
 from mmaproof.spec.formats import F16, F32, F64, IntegerFormat
-from mmaproof.spec.ptx.catalogue import ALL_FORMS
+from mmaproof.spec.ptx.catalogue import WARP_FORMS
 from mmaproof.spec.ptx.machine_code import MachineCode, machine_code
 from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.ptx.tables import GENERATIONS
@@ -23,7 +23,7 @@ RENAMED = ("sm_101", "sm_101a", "sm_101f")
 def one_of_each_type() -> Iterator[Variant]:
     """Yield a variant of every row, for each of its types, satfinite or not."""
     seen = set()
-    for form in ALL_FORMS:
+    for form in WARP_FORMS:
         for variant in form.variants():
             kind = (id(form), variant.family, variant.types, variant.satfinite, variant.bit_operation)
             if variant.family in MULTIPLYING and kind not in seen:

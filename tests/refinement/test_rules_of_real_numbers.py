@@ -53,6 +53,7 @@ from mmaproof.refinement.normal_forms import (
 )
 from mmaproof.refinement.normal_forms.elementary_forms import OutweighedMaskError
 from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.normal_forms.function_symmetries import FunctionSymmetries
 from mmaproof.spec.formats import F32
 
 
@@ -202,8 +203,8 @@ FAULTS = [
     # hyperbolic functions, and those that are odd or even
     Fault(Forms, "_hyperbolic", "= 2 * value", "= value", hyperbolic),
     Fault(Forms, "_hyperbolic", "Product(-2, {}, ())", "Product(2, {}, ())", hyperbolic),
-    Fault(NormalForms, "_turned", "[Piece(sign,", "[Piece(1,", hyperbolic, at=3),
-    Fault(NormalForms, "_turned", "[Piece(sign,", "[Piece(-1,", hyperbolic, at=5),
+    Fault(FunctionSymmetries, "expanded", "[Piece(sign,", "[Piece(1,", hyperbolic, at=3),
+    Fault(FunctionSymmetries, "expanded", "[Piece(sign,", "[Piece(-1,", hyperbolic, at=5),
     # literals
     Fault(Forms, "_settled", "is_log2_of_e(literal + more)", "True", literals, at=6),
     Fault(literal_constants, "is_log2_of_e", "value * _TOGETHER", "value / 64", literals, at=6),
