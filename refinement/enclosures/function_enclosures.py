@@ -155,7 +155,7 @@ def function_of(name: str, argument: Floats, symbol: int, *, overflows: bool = T
         errors = [_off(name, each, form.magnitude) for each in (low, high)]
         low, high, error = low - errors[0], high + errors[1], np.maximum(*errors)
         if overflows:
-            low, high = _overflowed(low, _LARGEST), _overflowed(high, np.inf)
+            low, high = _overflowed(low, high)
         exact = parabola(curve, form)
         unknown = apart | np.isnan(low) | np.isnan(high)
         found = disturbed(
@@ -179,7 +179,7 @@ def quotient_of(name: str, dividend: Floats, divisor: Floats, symbol: int) -> Fl
     Parameters
     ----------
     name : str
-        As PTX spells it: ``div.approx``.
+        As PTX spells it, ``div.approx``; ``div`` is rounded to nearest.
     dividend, divisor : Floats
         What is divided, and by what.
     symbol : int
@@ -192,11 +192,12 @@ def quotient_of(name: str, dividend: Floats, divisor: Floats, symbol: int) -> Fl
     size, largest = exact.form.magnitude, dividend.form.magnitude
     with np.errstate(all="ignore"):
         far = divisor.form.magnitude > REACH  # there div.approx is 0, or NaN
-        error = _off(name, size, np.minimum(divisor.form.magnitude, REACH))
+        spelled = name if "." in name else f"{name}.rn"
+        error = _off(spelled, size, np.minimum(divisor.form.magnitude, REACH))
         error += np.where(far, largest / REACH, 0.0)
         error = np.where(np.isfinite(error), error, np.inf)
         found = disturbed(exact.form, symbol, error)
-        low, high = _overflowed(found.low - error, _LARGEST), _overflowed(found.high + error, np.inf)
+        low, high = _overflowed(found.low - error, found.high + error)
     lost = ~np.isfinite(error)
     low, high = np.where(lost, -np.inf, low), np.where(lost, np.inf, high)
     off = np.where(np.isinf(low) | np.isinf(high), np.inf, found.off)
@@ -206,11 +207,15 @@ def quotient_of(name: str, dividend: Floats, divisor: Floats, symbol: int) -> Fl
     return flushed(result) if flush else result
 
 
-def _overflowed(ends: Reals, beyond: float) -> Reals:
-    """Return ends of ranges, infinite where f32 overflows, and `beyond` where it may."""
-    sizes = np.abs(ends)
-    found = np.where(sizes >= 2.0**128, np.inf, np.where(sizes > _LARGEST, beyond, sizes))
-    return np.asarray(np.copysign(found, ends))
+def _overflowed(low: Reals, high: Reals) -> tuple[Reals, Reals]:
+    """Return ranges of what f32 has: beyond its largest number results may be infinite, from 2^128 on are."""
+
+    def greatest(ends: Reals) -> Reals:
+        return np.where(
+            ends > _LARGEST, np.inf, np.where(ends <= -(2.0**128), -np.inf, np.maximum(ends, -_LARGEST))
+        )
+
+    return -greatest(-low), greatest(high)
 
 
 def _off(name: str, results: Reals, arguments: Reals) -> Reals:

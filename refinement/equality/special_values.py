@@ -365,7 +365,8 @@ class SpecialValues:
     def _condition(self, operation: Operation, term: int) -> int:
         if operation.name == operations.COMPARE:
             read, relation = self._operands(operation, term, _BIT), str(operation.attribute)
-            if not self._is_special(term) and relation in ("num", "nan"):  # of numbers
+            are_floats = all(isinstance(self._store.operation(each).result, FloatFormat) for each, _ in read)
+            if not self._is_special(term) and relation in ("num", "nan") and are_floats:  # of numbers
                 return classes.TRUE if relation == "num" else classes.FALSE
             if self._is_special(term) and isinstance(operation.operands[0], FloatFormat):
                 constant = any(self._is_constant(each) for each, _ in read)

@@ -235,7 +235,8 @@ class AbsoluteErrors(Domain):
             for i in range(0, pairs, 2)
         ]
         found = total(self.store, [*parts, *given[pairs:]])
-        powers = [each.powers_of_two for each in given[:2]] if len(given) == pairs == 2 else []
+        alone = len(given) == pairs == 2 and set(operation.operands) == {operation.result}
+        powers = [each.powers_of_two for each in given[:2]] if alone else []
         scaled = np.flatnonzero(np.any(powers, axis=0))
         exact = found.at(scaled)
         found = self.rounded(found, operation, paths(operation)[0])

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from mmaproof.refinement.enclosures import function_enclosures
 from mmaproof.refinement.enclosures.affine_numbers import Affine
 from mmaproof.refinement.enclosures.float_arithmetic import sum_of
 from mmaproof.refinement.enclosures.float_enclosures import floats_of, negated
@@ -155,7 +156,7 @@ def test_what_is_computed_lies_in_the_enclosure(written: list[Case], seed: int) 
         assert (np.abs(values - moved) <= others + 2.0**-149)[~nan & np.isfinite(values)].all()
 
 
-@pytest.mark.parametrize("name", ["div.approx", "div.approx.ftz", "div.full", "div.rn"])
+@pytest.mark.parametrize("name", ["div.approx", "div.approx.ftz", "div.full", "div.rn", "div"])
 def test_a_quotient_lies_in_its_enclosure(name: str) -> None:
     random = np.random.default_rng(5)
     words = random.integers(0, 1 << 32, (2, 20_000), dtype=np.uint64)
@@ -184,6 +185,19 @@ def _words_between(first: NDArray[np.uint64], last: NDArray[np.uint64]) -> Affin
     low, high = first.astype(np.float64), last.astype(np.float64)
     half = (high - low) / 2
     return Affine(low + half, {0: half}, np.zeros(len(low)), low, high)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_lies_beyond_the_largest_number_may_be_infinite(sign: int) -> None:
+    """Between the largest number of f32 and 2^128 either end of a range goes outwards."""
+    between, beyond = np.array([2.0**128 * (1 - 2.0**-26)]), np.array([2.0**128])
+    largest = float(np.finfo(np.float32).max)
+    ends = sorted([sign * between[0], sign * beyond[0]])
+    low, high = function_enclosures._overflowed(np.array(ends[:1]), np.array(ends[1:]))
+    assert (low[0], high[0]) == ((largest, np.inf) if sign > 0 else (-np.inf, -largest))
+    for end in (between, beyond, np.array([1.0])):
+        low, high = function_enclosures._overflowed(sign * end, sign * end)
+        assert low[0] <= sign * min(end[0], largest) <= high[0] or (np.isinf(low[0]) and low[0] == high[0])
 
 
 def test_what_overflows_is_infinite() -> None:
