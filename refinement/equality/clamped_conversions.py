@@ -17,6 +17,7 @@ from ...spec.rounding import Rounding
 from ..terms import operations
 from ..terms.bit_slices import extract
 from ..terms.domains import Rewriting
+from ..terms.evaluation import FUNCTIONS
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore
 
@@ -118,7 +119,7 @@ class ClampedConversions(Rewriting):
                 value = self._constant(limit, fmt)
                 if value is not None and not flush:
                     inner = self._clamped(number, fmt, function)
-                    whole = float(_ROUNDED[function](value))
+                    whole = float(FUNCTIONS[function](value))
                     return inner.within(which, whole)
         return _Clamped(term, fmt, function, -np.inf, np.inf)
 
@@ -154,6 +155,3 @@ def converts(operation: Operation) -> bool:
     return (
         operation.name == operations.CONVERT and isinstance(operation.result, IntegerFormat) and from_floats
     )
-
-
-_ROUNDED = {"rint": np.rint, "trunc": np.trunc, "floor": np.floor, "ceil": np.ceil}
