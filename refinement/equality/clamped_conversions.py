@@ -17,14 +17,10 @@ from ...spec.rounding import Rounding
 from ..terms import operations
 from ..terms.bit_slices import extract
 from ..terms.domains import Rewriting
-from ..terms.evaluation import FUNCTIONS
+from ..terms.evaluation import FUNCTIONS, WHOLE
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore
 
-_INTEGRAL = {
-    Rounding.NEAREST_EVEN: "rint", Rounding.TOWARD_ZERO: "trunc",
-    Rounding.DOWNWARD: "floor", Rounding.UPWARD: "ceil",
-}  # fmt: skip
 _WIDE = operations.signed(32)
 _EXACT = 1 << 24
 """Integers up to which all are numbers of f32."""
@@ -96,13 +92,13 @@ class ClampedConversions(Rewriting):
         (source,), fmt = operation.operands, operation.result
         assert isinstance(operation.attribute, tuple) and isinstance(fmt, IntegerFormat)
         rounding, _, flush = operation.attribute
-        if rounding not in _INTEGRAL or flush or not isinstance(source, FloatFormat):
+        if rounding not in WHOLE or flush or not isinstance(source, FloatFormat):
             return None
         least = -(1 << fmt.bits - 1) if fmt.signed else 0
         greatest = least + (1 << fmt.bits) - 1
         if least < -(1 << 31) or greatest >= 1 << 31:
             return None
-        found = self._clamped(self._arguments(term)[0], source, _INTEGRAL[rounding])
+        found = self._clamped(self._arguments(term)[0], source, WHOLE[rounding])
         return found.within("max", least).within("min", greatest)
 
     def _clamped(self, term: int, fmt: FloatFormat, function: str) -> _Clamped:
