@@ -28,6 +28,8 @@ class Kind(StrEnum):
     UNDEFINED = "undefined"
     REGISTER = "clobbered-register"
     ACCUMULATOR = "accumulator-state"
+    PENDING = "pending-registers"
+    PROXY = "missing-proxy-fence"
     UNSUPPORTED = "unsupported"
     INACCURATE = "inaccurate"
     UNDECIDED = "undecided"
@@ -57,6 +59,8 @@ _MEANINGS = {
     Kind.UNDEFINED: "the kernel does what has no defined result",
     Kind.REGISTER: "the kernel does not restore a register that belongs to its caller",
     Kind.ACCUMULATOR: "the kernel uses an accumulator, or a register that it is in, against the rules",
+    Kind.PENDING: "the kernel uses registers of an asynchronous product with no fence or wait that allows it",
+    Kind.PROXY: "an asynchronous instruction may not see what was written: no proxy fence is between",
     Kind.UNSUPPORTED: "the kernel does what is not modelled, so that nothing is said about it",
     Kind.INACCURATE: "on inputs that were found, the kernel's error is above what its contract allows",
     Kind.UNDECIDED: "the kernel is not shown to be right, and no inputs are found on which it is wrong",

@@ -16,7 +16,7 @@ from .state.execution import Decoders
 from .state.handlers import merged
 from .synchronisation import asynchronous, atomics, mbarrier, warp_barrier
 from .text.module import InstructionStatement
-from .warp import exchanges, matrix, wmma
+from .warp import exchanges, matrix, warpgroup, wmma
 
 POINTWISE: Decoders = merged(
     *(
@@ -52,6 +52,7 @@ DECODERS: Decoders = merged(
             mbarrier,
             exchanges,
             warp_barrier,
+            warpgroup,
             wmma,
         )
     ),

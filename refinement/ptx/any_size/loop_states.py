@@ -24,6 +24,7 @@ from ..run.batch import Batch
 from ..run.if_conversion import Decision, IfConversion
 from ..run.program import Decoded, Program, Sort
 from ..run.scheduling import Strand
+from ..state.asynchronous_products import AsynchronousProducts
 from ..state.execution import Execution
 from ..synchronisation.asynchronous import Copies
 from ..text.module import InstructionStatement
@@ -260,6 +261,7 @@ def going_on(batch: LoopBatch) -> list[Any]:
         for join in strand.joins:
             found += [join.at, join.outstanding, *join.arrived]
     found += Copies.of(execution).outstanding()
+    found += AsynchronousProducts.of(execution).relative()
     history = execution.memory.shared.history
     if history is not None and history.is_used:
         found += history.relative(execution.ordering)

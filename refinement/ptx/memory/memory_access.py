@@ -109,6 +109,13 @@ def store_bytes(execution: Execution, space: str, at: Addresses, data: Bytes, th
         _write_bytes(execution, part, offsets, (terms[members], lows[members]), threads[members])
 
 
+def note_reading(execution: Execution, space: str, at: Addresses, size: int, threads: Indices) -> None:
+    """Keep that words (n,) of `size` bytes are read by whole warps, too, that threads (n,) stand for."""
+    part = execution.memory.space(space)
+    inside, offsets = part.locate(at, size, threads)
+    _note_reading(execution, part, offsets[inside], size, 1, threads[inside], by_warps=True)
+
+
 def write(
     execution: Execution,
     part: Space,
@@ -157,6 +164,7 @@ def _write_bytes(
         history.on_data.add(line)
     grid = history.places(offsets, total)
     places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
+    _report_products(execution, part, places, threads_of)
     history.note_sizes(places, 0 if words is None or by_warps else size)
     if atomic:
         found = history.read(execution.ordering, places, threads_of, line, atomic=True)
@@ -185,6 +193,22 @@ def _write_bytes(
         _note_same_value(execution, part, places[others[:1]], line)
         return
     _report_lost(execution, part, offsets, data, words, threads, lost, 0 if by_warps else size)
+
+
+def _report_products(execution: Execution, part: Space, places: Offsets, threads: Indices) -> None:
+    """Report writes to what products under way may still read."""
+    assert part.history is not None
+    lines = part.history.read_by_products(places)
+    if not lines.any():
+        return
+    first = int(np.flatnonzero(lines)[0])
+    execution.report(
+        Kind.RACE,
+        f"{execution.instruction.mnemonic} writes {part.place(int(places[first]) * part.history.granule)}, "
+        f"which the product of line {int(lines[first])} may still read: no wgmma.wait_group covers it",
+        threads[lines > 0],
+        other_line=int(lines[first]),
+    )
 
 
 def _report_lost(

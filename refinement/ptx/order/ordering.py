@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....spec.errors import UnsupportedError
 from ..registers.threads import WARP, Indices, Threads
 from .fences import Fences
 from .vector_clocks import THREAD, Happened, Knowledge, Released, Told, is_over, joined
@@ -55,6 +56,8 @@ class Ordering:
         """Whether threads of one block may learn of each other by words of shared memory too."""
         self._controls = Told()
         """What else threads know to have happened, of which they need not see what it left in memory."""
+        self._proxied = Told()
+        """What threads know to be over and seen through the asynchronous proxy: a proxy fence was between."""
         self._exist = threads.exist.reshape(-1, WARP).sum(axis=1)
         self.presumes = False
         """Whether fences of others before a barrier are taken for those of who writes behind it."""
@@ -92,7 +95,7 @@ class Ordering:
 
     def block_barriers(self) -> None:
         """Put in order what all warps of every block did before."""
-        told = self._beyond or self._near or self.assumed or self._controls
+        told = self._beyond or self._near or self.assumed or self._controls or self._proxied
         for block in range(len(self._time)) if told else ():
             self._share(block * self._time.shape[1] + np.arange(self._time.shape[1]))
         self._time[:] = self._time.max(axis=1, keepdims=True) + 1
@@ -111,7 +114,7 @@ class Ordering:
     # -- other blocks
     def _share(self, warps: Indices) -> None:
         """Tell some warps what any of their threads knows of other blocks."""
-        for each in (self._beyond, self._wide, self._near, self.assumed, self._controls):
+        for each in (self._beyond, self._wide, self._near, self.assumed, self._controls, self._proxied):
             if each:
                 each.share(warps)
 
@@ -163,7 +166,7 @@ class Ordering:
 
     def release(self, threads: Indices) -> Happened:
         """Let some threads tell what they know, and what they did themselves, up to this moment."""
-        memory, control = list[Knowledge](), list[Knowledge]()
+        memory, control, proxied = list[Knowledge](), list[Knowledge](), list[Knowledge]()
         for warp in np.unique(threads // WARP).tolist():
             members = threads[threads // WARP == warp]
             block, own = divmod(warp, self._time.shape[1])
@@ -179,8 +182,9 @@ class Ordering:
                 self._beyond.of_some(warp, members),
             ]
             control.append(self._controls.of_some(warp, members))
+            proxied.append(self._proxied.of_some(warp, members))
         known = joined(memory)
-        return Happened(known, joined([known, *control]))
+        return Happened(known, joined([known, *control]), joined(proxied))
 
     def acquire_all(self, threads: Indices, told: Happened) -> None:
         """Let some threads know what others told."""
@@ -194,7 +198,11 @@ class Ordering:
                 self._over[block, own] = np.maximum(self._over[block, own], memory.pop(name))
                 self._slowest[block] = self._over[block].min(axis=1)
             self.near |= not together or any(each >= THREAD for each in memory)
-            for each, knowledge in ((self._beyond, memory), (self._controls, told.control)):
+            for each, knowledge in (
+                (self._beyond, memory),
+                (self._controls, told.control),
+                (self._proxied, told.proxied),
+            ):
                 if together:
                     each.learn_together(warp, knowledge)
                 else:
@@ -220,6 +228,33 @@ class Ordering:
             mine = {THREAD + int(self.names[thread]): np.array([time], dtype=np.int32)}
             for each in (self._near,) if near else (self._near, self._wide):
                 each.note(thread, joined([self.known(thread), mine]), strong=strong)
+
+    # -- proxies
+    def fence_proxy(self, threads: Indices) -> None:
+        """Let what threads know to be over, and did themselves, be seen through the asynchronous proxy."""
+        for warp in np.unique(threads // WARP).tolist():
+            members = threads[threads // WARP == warp]
+            if len(members) == self._exist[warp]:
+                self._proxied.learn_together(warp, self.release(members).memory)
+                continue
+            for each in members.tolist():
+                self._proxied.learn(each, self.release(np.array([each])).memory)
+
+    def proxied(self, thread: int, others: NDArray[np.int64], times: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell of which accesses of others (n,) in intervals a thread sees the outcome through that proxy."""
+        known = self._proxied.of(thread)
+        own = known.get(int(self.names[thread]) // self.per_block)
+        found = np.zeros(len(others), dtype=bool)
+        if own is not None:
+            near = self.same_block(np.full(len(others), thread), others)
+            found[near] = times[near] < own[others[near] % self.per_block // WARP]
+        left = np.flatnonzero(~found) if known else np.zeros(0, dtype=np.intp)
+        if len(left):
+            rows = np.stack([others[left], times[left]], axis=1)
+            distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+            over = [is_over(known, name, time, self.per_block) for name, time in distinct.tolist()]
+            found[left] = np.array(over)[inverse.reshape(-1)]
+        return found
 
     def fenced(self, thread: int, *, near: bool = False) -> Released:
         """Return what a thread releases as fences are behind it; `near` if to threads of its block."""
@@ -305,7 +340,28 @@ class Ordering:
     def relative_clocks(self) -> tuple[NDArray[np.int32], list[NDArray[Any]]]:
         """Return each block's latest interval, and the clocks of its warps relative to that."""
         latest = self._time.max(axis=1)
-        return latest, [self._time - latest[:, None], self._over - latest[:, None, None]]
+        proxied = self._proxied_of_warps()
+        seen = np.where(proxied > 0, proxied - latest[:, None, None], proxied)
+        return latest, [self._time - latest[:, None], self._over - latest[:, None, None], seen]
+
+    def _proxied_of_warps(self) -> NDArray[np.int32]:
+        """Return the intervals (blocks, warps, warps) of its block that each warp sees by proxy; 0 for none.
+
+        Raises
+        ------
+        UnsupportedError
+            If a thread sees what others of its warp do not.
+        """
+        if self._proxied.apart:
+            raise UnsupportedError("some threads of a warp run a proxy fence when a loop begins again")
+        found = np.zeros_like(self._over)
+        blocks, warps = self._time.shape
+        for block in range(blocks) if self._proxied else ():
+            name = int(self.names[block * warps * WARP]) // self.per_block
+            for warp in range(warps):
+                known = self._proxied.of((block * warps + warp) * WARP)
+                found[block, warp] = known.get(name, 0)
+        return found
 
     def block_of(self, others: NDArray[np.int64]) -> NDArray[np.intp]:
         """Return which block of the batch threads (by number in the grid) are of."""

@@ -125,6 +125,8 @@ class AccessHistory:
         self.on_data: set[int] = set()
         """Lines whose accesses depend on data."""
         self._sizes = np.zeros(count, dtype=np.uint8)
+        self._products: NDArray[np.int32] | None = None
+        """Of products under way, how many warps read each granule, and the line of one of them."""
 
     def places(self, offsets: NDArray[np.int64], count: int) -> Places:
         """Return the granules (n, …) of accesses (n,) of `count` bytes."""
@@ -164,11 +166,11 @@ class AccessHistory:
             others = np.flatnonzero(self._atomic[places] != atomic)
             conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
             self._atomics = True
-        self._note_readers(ordering, places, naming, line, atomic)
+        self._note_readers(ordering, places, naming, line, atomic=atomic)
         return conflicts
 
     def _note_readers(
-        self, ordering: Ordering, places: Places, threads: Indices, line: int, atomic: bool
+        self, ordering: Ordering, places: Places, threads: Indices, line: int, *, atomic: bool
     ) -> None:
         if self.warp_reads is not None:
             self.warp_reads.note(ordering, places, threads)
@@ -348,7 +350,8 @@ class AccessHistory:
             kept = (who, times - latest[blocks], *more)
             found += [np.where(still, each, 0) for each in (still, *kept)]
         marks = self._rewritten & found[2], self.of_warps & found[7]
-        return [*found, *marks, *self._joint.open_accesses(ordering, latest)]
+        products = [] if self._products is None else [self._products[0].copy()]
+        return [*found, *marks, *products, *self._joint.open_accesses(ordering, latest)]
 
     def arrays(self) -> list[NDArray[Any]]:
         """Return all that is kept."""
@@ -356,6 +359,31 @@ class AccessHistory:
         writes = (self.writer, self.line, self._plain_writer, self._written, *marks)
         reads = (self._reader, self._read, self._warps, self._several)
         return [*(each.copy() for each in (*writes, *reads)), *self._joint.arrays()]
+
+    # -- products that read until they are waited for
+    def begin_reads(self, places: Places, line: int) -> None:
+        """Note that products under way read places, once for each warp."""
+        if self._products is None:
+            self._products = np.zeros((2, len(self.writer)), dtype=np.int32)
+        np.add.at(self._products[0], places, 1)
+        self._products[1, places] = line
+
+    def end_reads(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> None:
+        """Note that threads (n,) know the products of their warps to have read places (n,)."""
+        assert self._products is not None
+        np.subtract.at(self._products[0], places, 1)
+        self._note_readers(ordering, places, threads, line, atomic=False)
+
+    def read_by_products(self, places: Places) -> NDArray[np.int32]:
+        """Return the lines of products under way that read some places (n,), 0 where there is none."""
+        if self._products is None:
+            return np.zeros(len(places), dtype=np.int32)
+        count, line = self._products[:, places]
+        return np.where(count > 0, line, 0)
+
+    def plain_writes(self, places: Places) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return who wrote each of some places last, and in which interval."""
+        return self._plain_writer[places], self._written[places]
 
     def begin_copies(self, places: Places) -> None:
         """Note that asynchronous copies to some places are under way."""
@@ -397,6 +425,12 @@ class StoreHistory(AccessHistory):
     ) -> Conflicts:
         """Find no conflict."""
         return self._conflicts(places, np.empty(0, dtype=np.intp))
+
+    def begin_reads(self, places: Places, line: int) -> None:
+        """Do nothing."""
+
+    def end_reads(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> None:
+        """Do nothing."""
 
     def write(
         self, ordering: Ordering, places: Places, threads: Indices, line: int, *, by_warps: bool = False

@@ -84,14 +84,17 @@ class Happened(NamedTuple):
         That of which what it left in memory reaches who acquires it.
     control : mapping
         That which has happened: all of it.
+    proxied : mapping
+        That of which what it left in memory is seen through the asynchronous proxy.
     """
 
     memory: Knowledge = NOTHING
     control: Knowledge = NOTHING
+    proxied: Knowledge = NOTHING
 
     def and_also(self, other: Happened) -> Happened:
         """Return both together."""
-        return Happened(joined([self.memory, other.memory]), joined([self.control, other.control]))
+        return Happened(*(joined(list(each)) for each in zip(self, other, strict=True)))
 
 
 class Told:

@@ -20,12 +20,14 @@ from ..idioms.waiting_loops import waiting_loops
 from ..instruction_set import DECODERS, POINTWISE
 from ..registers.threads import Indices
 from ..scalar.address_values import narrow_addresses, watched
+from ..state.asynchronous_products import touching
 from ..state.execution import Execution, Step
 from ..state.tickets import takes_tickets
 from ..synchronisation.mbarrier import Test, decoded_poll
 from ..text.control_flow import control_flow
 from ..text.module import Function, InstructionStatement, Module
 from ..text.operands import Label
+from ..text.product_registers import descriptor_registers, product_registers
 from ..text.variable_spaces import misplaced, variable_spaces
 from ..warp import matrix
 
@@ -130,6 +132,8 @@ class Program:
         leaders = frozenset(each.start for each in self._flow.blocks)
         self._polls = barrier_polls(function, self.regions, leaders)
         self._narrow = narrow_addresses(module, function)
+        self._descriptors = descriptor_registers(function)
+        self._product_registers = product_registers(function)
         self.steps = tuple(self._decoded(index) for index in range(len(function.body)))
 
     def check_legality(self, observations: Observations) -> None:
@@ -178,7 +182,8 @@ class Program:
             return Decoded(instruction, sort, guard=guard, meet=index + 1)
         selectable = instruction.opcode in POINTWISE
         step = self._step_of_swap(index) or _step(instruction)
-        step = watched(instruction, step, self._function, self._narrow)
+        step = watched(instruction, step, self._function, self._narrow, self._descriptors)
+        step = touching(instruction, step, self._product_registers)
         if any(rule not in _AVAILABILITY for rule, _ in self._illegal.get(index, ())):
             step = _refusing(
                 UnsupportedError(f"{instruction.mnemonic} is illegal, so that it has no meaning")

@@ -25,6 +25,7 @@ from ..registers.values import KNOWN, Value
 from ..state.execution import Execution, Step
 from ..text.module import TYPE_BITS, Function, InstructionStatement, Module
 from ..text.operands import Displaced, Operand, Pair, SpecialRegister, Symbol
+from ..text.product_registers import makes_descriptors
 from ..text.variables import used_variables
 
 _WIDE = frozenset({"b64", "u64", "s64"})
@@ -35,6 +36,7 @@ _CARRIES = _MOVES | {"add", "sub", "mad", "cvt", "and", "or", "xor", "min", "max
 
 _ADDRESSES_ALONE = frozenset(
     {"ld", "ldu", "prefetch", "prefetchu", "cvta", "isspacep", "selp", "slct", "shfl", "cp", "mbarrier"}
+    | {"wgmma"}
 )
 """Instructions that need not be looked at: they move addresses, or use them as such."""
 
@@ -71,9 +73,20 @@ def narrow_addresses(module: Module, function: Function) -> Spaces:
     return MappingProxyType(held)
 
 
-def watched(instruction: InstructionStatement, step: Step, function: Function, held: Spaces) -> Step:
-    """Return a step that takes what an instruction reads of addresses for open."""
+def watched(
+    instruction: InstructionStatement,
+    step: Step,
+    function: Function,
+    held: Spaces,
+    descriptors: frozenset[str] = frozenset(),
+) -> Step:
+    """Return a step that takes what an instruction reads of addresses for open.
+
+    What only makes `descriptors` may read them: these are looked at where they are used.
+    """
     opcode = instruction.opcode
+    if makes_descriptors(instruction, descriptors):
+        return step
     if opcode == "ld" and instruction.has("param") and TYPE_BITS.get(instruction.types[-1], 64) < 64:
         return _whole_parameters(instruction, step)
     if opcode in _ADDRESSES_ALONE or (opcode == "mov" and not _is_vector(instruction)):

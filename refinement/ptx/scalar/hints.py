@@ -1,9 +1,9 @@
 """Instructions that change no value a kernel may rely on: cache hints, fences, sleeps, markers.
 
 A fence orders nothing that a race would not be reported for without it, but for threads that wait for other
-blocks, see `semaphores`. What ``createpolicy`` gives only
-other hints take, and what ``discard`` leaves in memory is indeterminate; both are undefined. Source:
-PTX ISA 9.1 sections 9.7.9.15 to 9.7.9.18, 9.7.13 and 9.7.20.
+blocks, see `semaphores`; one of proxies lets asynchronous instructions see what was written. What
+``createpolicy`` gives only other hints take, and what ``discard`` leaves in memory is indeterminate; both are
+undefined. Source: PTX ISA 9.1 sections 9.7.9.15 to 9.7.9.18, 9.7.13 and 9.7.20.
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ def _nothing(execution: Execution, instruction: InstructionStatement, active: In
     """Do nothing."""
 
 
+def _fence(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
+    """Let the asynchronous proxy see what was written to shared memory, if it is a fence for that."""
+    if instruction.has("proxy", "async") and not instruction.has("global") and len(active):
+        execution.ordering.fence_proxy(active)
+
+
 def _createpolicy(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     destination = instruction.taking(1, 5)[0]
     execution.write_terms(destination, execution.store.undefined(len(active), 64, CACHE_POLICY), 64, active)
@@ -52,19 +58,21 @@ def _trap(execution: Execution, instruction: InstructionStatement, active: Indic
 
 WITHOUT_EFFECT: Decoders = MappingProxyType(
     {
-        opcode: undecoded(_nothing)
-        for opcode in (
-            "applypriority",
-            "brkpt",
-            "fence",
-            "griddepcontrol",
-            "membar",
-            "nanosleep",
-            "pmevent",
-            "prefetch",
-            "prefetchu",
-            "setmaxnreg",
-        )
+        **{
+            opcode: undecoded(_nothing)
+            for opcode in (
+                "applypriority",
+                "brkpt",
+                "griddepcontrol",
+                "membar",
+                "nanosleep",
+                "pmevent",
+                "prefetch",
+                "prefetchu",
+                "setmaxnreg",
+            )
+        },
+        "fence": undecoded(_fence),
     }
 )
 """The instructions that do nothing to values."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.errors import InputError, UnsupportedError
+from ....spec.ptx.matrix_descriptor import PATTERN_BYTES
 from ....spec.ptx.operands import Decimal, HexFloat, Integer
 from ...contract.footprint import Footprint
 from ...machine.memory import Naming, Offsets, Region
@@ -27,13 +28,17 @@ from ..registers.threads import Launch, Threads
 from ..text.literals import float_encoding
 from ..text.module import TYPE_BITS, Function, Module, Variable
 from ..text.operands import Displaced, GenericAddress, Initial, Symbol
+from ..text.product_registers import multiplies
 from ..text.variables import used_variables
 from .state_space import UNIT, WINDOWS, Space, UnownedReads
 
 _GAP = 512
 """Bytes between shared variables, at least."""
 
-_SHARED, _LOCAL = 0x0520_0000 + _GAP, 0x0640_0000 + UNIT
+SHARED_WINDOW = 0x0520_0000
+"""Where the window of shared memory begins, as addresses of it are seen by descriptors."""
+
+_SHARED, _LOCAL = SHARED_WINDOW + _GAP, 0x0640_0000 + UNIT
 """Addresses of the first shared and local variables: such as hardly any other number is."""
 
 _STARTS = MappingProxyType({"global": 0x7C00_0000_0000, "const": 0x7D00_0000_0000})
@@ -134,6 +139,7 @@ class Memory:
         self._addresses: dict[str, int] = {}
         variables = used_variables(module, function)
         self._variables = variables
+        self._swizzles = multiplies(function)
         self._places: dict[str, Places] = {}
         self.buffers = tuple(sorted(buffers, key=lambda buffer: not buffer.writable))
         self._shared = self._laid_out([each for each in variables if each.space == "shared"], _GAP, _SHARED)
@@ -208,9 +214,26 @@ class Memory:
                 continue
             at, size = self._addresses[each.name], each.size or self.dynamic_shared
             window = WINDOWS.get(each.space, 0)
-            yield Place(window + at, window + at + size, each.alignment, UNIT // 2, _GAP)
+            alignment = max(each.alignment, PATTERN_BYTES) if self._is_swizzled(each) else each.alignment
+            yield Place(window + at, window + at + size, alignment, UNIT // 2, _GAP)
             if window and kind in (each.space, "any"):
-                yield Place(at, at + size, each.alignment, UNIT // 2, _GAP)
+                yield Place(at, at + size, alignment, UNIT // 2, _GAP)
+
+    def _is_swizzled(self, variable: Variable) -> bool:
+        """Tell whether a variable is dynamic shared memory, taken to be aligned to swizzling patterns."""
+        return self._swizzles and variable.size is None
+
+    def alignment_taken(self, address: int) -> tuple[str, int] | None:
+        """Return the dynamic shared memory at an address and its alignment, if more is taken for it."""
+        region = self._open
+        if (
+            region is None
+            or not self._swizzles
+            or not region.address <= address < region.address + region.size
+        ):
+            return None
+        declared = max(each.alignment for each in self._variables if each.size is None)
+        return (region.name, declared) if declared < PATTERN_BYTES else None
 
     def _laid_out(self, variables: Iterable[Variable], gap: int, address: int) -> list[Region]:
         """Place variables one after the other; those of open size are dynamic shared memory, at the end."""
@@ -220,17 +243,23 @@ class Memory:
             if variable.size is None:
                 last.append(variable)
                 continue
-            address = _aligned(address, variable.alignment)
+            address = self._start(address, variable.alignment)
             self._addresses[variable.name] = address
             regions.append(Region(variable.name, address, variable.size))
             address += variable.size + gap
         if last:
-            address = _aligned(address, max(_GAP, *(variable.alignment for variable in last)))
+            least = PATTERN_BYTES if self._swizzles else _GAP
+            address = self._start(address, max(least, *(variable.alignment for variable in last)))
             self._open = Region(last[0].name, address, self.dynamic_shared)
             regions.append(self._open)
             for variable in last:
                 self._addresses[variable.name] = address
         return regions
+
+    def _start(self, address: int, alignment: int) -> int:
+        """Return the next address with an alignment; where addresses are swizzled, with no better one."""
+        found = _aligned(address, alignment)
+        return found + alignment * (self._swizzles and found % (2 * alignment) == 0)
 
     def _parameter_space(self, function: Function) -> Space:
         regions, address = [], UNIT
