@@ -39,6 +39,13 @@ class Accumulate(StrEnum):
     SEQUENTIAL = "sequential"
 
 
+class WarpgroupOrder(StrEnum):
+    """What is made of registers of ``wgmma`` used without the fence or the wait that PTX asks for."""
+
+    WRITTEN = "as-written"
+    ASSEMBLED = "as-assembled"
+
+
 class Synchronisation(StrEnum):
     """Who puts the pipes of a core in order: whoever assembles the kernel, or the kernel's own text."""
 
@@ -248,6 +255,8 @@ class Contract:
         How far floats may be from what the formulas say.
     quantified : QuantifiedSizes, optional
         Where sizes may be any number of a domain; `sizes` then stand in for all.
+    warpgroup_order : WarpgroupOrder
+        Of a PTX kernel: whether what ptxas mends of the order of ``wgmma`` is a fault all the same.
     synchronisation : Synchronisation, optional
         Of a PTO kernel; None where its text is to say.
     aliasing : str
@@ -277,6 +286,7 @@ class Contract:
     matrix_rounding: MatrixRounding | None = None
     quantified: QuantifiedSizes | None = None
     accuracy: AccuracyClause | None = None
+    warpgroup_order: WarpgroupOrder = WarpgroupOrder.WRITTEN
     synchronisation: Synchronisation | None = None
     aliasing: str = ALIASING.default
     requirements: tuple[Requirement, ...] = ()

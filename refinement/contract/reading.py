@@ -24,6 +24,7 @@ from .contract import (
     LaunchExtents,
     LaunchStep,
     Synchronisation,
+    WarpgroupOrder,
     passed_to,
 )
 from .empty_grids import without_blocks
@@ -43,7 +44,7 @@ SECTIONS = ("kernel", "launch", "sizes", "param", "array", "buffer", "requires",
 KERNEL = ("isa", "entry", "target")
 KERNELS = MappingProxyType(
     {
-        "ptx": KERNEL,
+        "ptx": (*KERNEL, "wgmma"),
         "power": (*KERNEL, ALIASING.name),
         "pto": ("isa", "entry", "profile", "target", "sync"),
     }
@@ -124,6 +125,7 @@ def _contract(document: Table) -> Contract:
         Equality(ensures.choice("equality", list(Equality), Equality.VALUE)),
         None if reference is None else Source(reference, "reference", ensures.where("reference")),
         launches,
+        warpgroup_order=WarpgroupOrder(kernel.choice("wgmma", list(WarpgroupOrder), WarpgroupOrder.WRITTEN)),
         synchronisation=_synchronisation(kernel),
         aliasing=kernel.choice(ALIASING.name, ALIASING.option_names, ALIASING.default),
     )

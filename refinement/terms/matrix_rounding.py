@@ -19,7 +19,7 @@ from ...spec.ptx.catalogue import forms
 from ...spec.ptx.choices import AS_TWICE_K, OPEN_POINTS, PRESETS, SEQUENTIAL, Choices, choices_named
 from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.targets import target_named
-from ...spec.ptx.variant import MULTIPLYING, WARPGROUP
+from ...spec.ptx.variant import MULTIPLYING
 from ...spec.rounding import Rounding
 from .operations import DOT, SCALED_DOT, Accumulation
 from .store import Operation
@@ -254,7 +254,7 @@ def _named() -> dict[tuple[str, int], tuple[Multiplication, ...]]:
     """Return the float instructions by the name of their accumulation and the number of products."""
     found: dict[tuple[str, int], list[Multiplication]] = {}
     for family in MULTIPLYING:
-        for form in forms(family) if family not in WARPGROUP else ():  # which no kernel is verified with
+        for form in forms(family):
             for variant in form.variants():
                 if variant.family in MULTIPLYING and not (each := multiplication(variant)).is_integer:
                     scale = f"_scale_{each.block_scale.vector}" if each.block_scale is not None else ""

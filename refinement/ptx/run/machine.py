@@ -183,6 +183,7 @@ def run(
     store: TermStore,
     *,
     accumulation: str = "unspecified",
+    mended: bool = False,
     same_numbers: SameNumbers = never_the_same,
     progress: Progress | None = None,
     blocks: Indices | None = None,
@@ -206,6 +207,8 @@ def run(
         Where terms are made.
     accumulation : str
         How matrix units sum: ``unspecified`` or ``sequential``.
+    mended : bool
+        Whether ptxas is taken to mend the order of registers of ``wgmma``.
     same_numbers : callable
         Tells of words that several threads store at one place whether they are the same numbers.
     progress : callable, optional
@@ -259,7 +262,7 @@ def run(
         execution = Execution(
             store, module, function, threads, memory, observations, loads, accumulation, same_numbers
         )
-        execution.drops_races = drops_races
+        execution.drops_races, execution.mended = drops_races, mended
         between.begin(execution)
         batch = Batch(execution, program, launching.scalars(arguments), guards)
         try:

@@ -28,6 +28,9 @@ Warps = NDArray[np.intp]
 
 _STORING = ("st", "red")
 
+_MENDED = 'ptxas 13.0 mends it, which wgmma = "as-assembled" in [kernel] takes for granted'
+"""What is behind every finding about registers."""
+
 
 @dataclass(frozen=True)
 class ProductRegisters:
@@ -200,7 +203,8 @@ class AsynchronousProducts:
     # -- details
     def _uses_of(self, name: str) -> _Uses:
         if name not in self._uses:
-            self._uses[name] = _Uses(*(np.zeros(self.warps, dtype=np.int64) for _ in range(3)))
+            touched, multiplied, shape = np.zeros((3, self.warps), dtype=np.int64)
+            self._uses[name] = _Uses(touched, multiplied, shape)
         return self._uses[name]
 
     def _check(self, execution: Execution, registers: ProductRegisters, warps: Warps) -> None:
@@ -212,8 +216,8 @@ class AsynchronousProducts:
             if used and (mine := np.isin(each.warps, warps)).any():
                 self._report_use(execution, each, used, registers.accumulators, each.warps[mine])
         if not fenced.all():
-            message = f"{mnemonic} is issued without a wgmma.fence before"
-            execution.report(Kind.PENDING, message, _threads(warps[fenced == 0]))
+            message = f"{mnemonic} is issued with no wgmma.fence before"
+            self._report_unfenced(execution, message, warps[fenced == 0])
             return
         shape = self._shapes.get(registers.shape, -1)
         for name in sorted(registers.all):
@@ -223,13 +227,22 @@ class AsynchronousProducts:
             early = uses.touched[warps] > fenced
             if early.any():
                 message = f"{mnemonic} uses {name}, which line {uses.line} uses after the last wgmma.fence"
-                execution.report(Kind.PENDING, message, _threads(warps[early]), other_line=uses.line)
+                self._report_unfenced(execution, message, warps[early], uses.line)
                 return
             other = (uses.multiplied[warps] > fenced) & (uses.shape[warps] != shape)
             if other.any():
                 message = f"{mnemonic} uses {name}; a product of another shape wrote it after the last fence"
-                execution.report(Kind.PENDING, message, _threads(warps[other]))
+                self._report_unfenced(execution, message, warps[other])
                 return
+
+    def _report_unfenced(self, execution: Execution, message: str, warps: Warps, line: int = 0) -> None:
+        if execution.mended:
+            execution.assumptions[
+                f"ptxas inserts the wgmma.fence that the product of line {execution.instruction.line} lacks "
+                "(advisory C7519)"
+            ] = None
+            return
+        execution.report(Kind.PENDING, f"{message}; {_MENDED}", _threads(warps), other_line=line)
 
     def _report_use(
         self,
@@ -240,16 +253,22 @@ class AsynchronousProducts:
         warps: Warps,
     ) -> None:
         """Report a use of registers that a product under way writes or reads."""
+        if execution.mended:
+            execution.assumptions[
+                f"ptxas inserts the wgmma.wait_group that the product of line {product.line} lacks "
+                "(advisory C7517)"
+            ] = None
+            return
         used = sorted(names & product.registers.all)[0]
         group = product.group[np.isin(product.warps, warps)]
         open_one = (self._committed[warps] <= group).any()
         does = "writes" if used in written else "reads"
-        may = "write" if used in product.registers.accumulators else "read"
+        role, may = ("D", "write") if used in product.registers.accumulators else ("A", "read")
         lacks = "no wgmma.commit_group has ended its group" if open_one else "no wgmma.wait_group covers it"
         execution.report(
             Kind.PENDING,
-            f"{execution.instruction.mnemonic} {does} {used}, which the product of line {product.line} may "
-            f"still {may}: {lacks}",
+            f"{execution.instruction.mnemonic} {does} a register of {role} that the product of line "
+            f"{product.line} may still {may}: {lacks}; {_MENDED}",
             _threads(warps),
             other_line=product.line,
         )

@@ -60,7 +60,7 @@ def whole_warpgroups(execution: Execution, active: Indices) -> Indices:
 def _operands(instruction: InstructionStatement, form: Multiplication) -> Mapping[str, Operand]:
     """Return a product's operands by the specification's names of them."""
     in_registers = isinstance(instruction.operands[1], Vector)
-    signature = signatures(form.form, form.variant)[in_registers]
+    signature = signatures(form.form, form.variant)[in_registers]  # type: ignore[arg-type]
     return dict(zip((each.name for each in signature), instruction.operands, strict=True))
 
 

@@ -1,0 +1,155 @@
+"""Products of warpgroups: every way in which operands lie, and every way to use them wrongly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from warpgroup_kernels import Kernel
+
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Result, Verdict
+from mmaproof.refinement.verification import verify
+
+RIGHT = (
+    Kernel(),
+    Kernel(swizzles=(64, 32)),
+    Kernel(swizzles=(0, 0), steps=2),
+    Kernel(transposed=(True, True), n=64, steps=2),
+    Kernel(transposed=(True, False), swizzles=(64, 32)),
+    Kernel(transposed=(True, True), swizzles=(0, 0), steps=2),
+    Kernel(types=("s32", "s8"), steps=2),
+    Kernel(types=("f32", "e4m3")),
+    Kernel(types=("f32", "tf32"), steps=4),
+    Kernel(types=("f16", "e5m2"), swizzles=(32, 0)),
+    Kernel(types=("f16", "f16")),
+    Kernel(types=("s32", "u8"), a_in_registers=True, n=8),
+)
+
+
+def verified(folder: Path, text: str, contract: str) -> Result:
+    kernel, described = folder / "k.ptx", folder / "k.toml"
+    kernel.write_text(text)
+    described.write_text(contract)
+    return verify(kernel, described).result
+
+
+@pytest.mark.parametrize("kernel", RIGHT, ids=str)
+def test_a_product_is_verified(kernel: Kernel, tmp_path: Path) -> None:
+    found = verified(tmp_path, kernel.text, kernel.contract)
+    assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
+
+
+STEPS = Kernel(steps=2)
+IN_REGISTERS = Kernel(a_in_registers=True, steps=2)
+FENCE, COMMIT, WAIT = (
+    "wgmma.fence.sync.aligned;",
+    "wgmma.commit_group.sync.aligned;",
+    "wgmma.wait_group.sync.aligned 0;",
+)
+
+FAULTS = {
+    "no fence": (STEPS, FENCE, "", Kind.PENDING),
+    "a register of D after the fence": (STEPS, FENCE, f"{FENCE} mov.b32 %f3, 0;", Kind.PENDING),
+    "a register of A after the fence": (IN_REGISTERS, FENCE, f"{FENCE} mov.b32 %a1, %a1;", Kind.PENDING),
+    "no group": (STEPS, COMMIT, "", Kind.PENDING),
+    "no wait": (STEPS, WAIT, "", Kind.PENDING),
+    "a group may be pending": (STEPS, WAIT, WAIT.replace("0", "1"), Kind.PENDING),
+    "A is overwritten before the wait": (IN_REGISTERS, COMMIT, f"mov.b32 %a0, 0; {COMMIT}", Kind.PENDING),
+    "no proxy fence": (STEPS, "fence.proxy.async.shared::cta;", "", Kind.PROXY),
+    "a proxy fence for global memory": (STEPS, ".async.shared::cta", ".async.global", Kind.PROXY),
+    "no barrier": (STEPS, "bar.sync 0;", "", Kind.RACE),
+    "a tile is overwritten before the wait": (
+        STEPS, COMMIT, f"{COMMIT} bar.sync 0; st.shared.u16 [%r1], %h0;", Kind.RACE
+    ),
+    "a tile is overwritten before all have waited": (
+        STEPS, WAIT, f"{WAIT} st.shared.u16 [%r1], %h0;", Kind.RACE
+    ),
+    "the next part of K": (STEPS, "%r1, 16416;", "%r1, 16384;", Kind.WRONG_VALUE),
+    "the old D counts": (STEPS, "%d2, %d3, 0,", "%d2, %d3, 1,", Kind.UNINITIALISED),
+    "the first product is lost": (STEPS, "%d2, %d3, 1,", "%d2, %d3, 0,", Kind.WRONG_VALUE),
+    "A is negated": (STEPS, "%d2, %d3, 1, 1, 1", "%d2, %d3, 1, -1, 1", Kind.WRONG_VALUE),
+    "two warps": (
+        STEPS, FENCE, f"setp.lt.u32 %p1, %r0, 64; @%p1 bra OUT; {FENCE}", Kind.DIVERGENCE
+    ),
+    "the descriptors of two warps differ": (
+        STEPS, FENCE, f"shr.u32 %r9, %r0, 6; cvt.u64.u32 %d9, %r9; add.u64 %d2, %d2, %d9; {FENCE}",
+        Kind.UNDEFINED,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_refuted_for_its_reason(fault: str, tmp_path: Path) -> None:
+    kernel, old, new, kind = FAULTS[fault]
+    assert old in kernel.text
+    text = kernel.text.replace(old, new, 1).replace("ret;", "OUT:\nret;")
+    found = verified(tmp_path, text, kernel.contract)
+    assert found.verdict is Verdict.REFUTED
+    assert found.findings[0].kind is kind
+
+
+HARMLESS = {
+    "the fence of proxies behind the barrier": (
+        "fence.proxy.async.shared::cta;\nbar.sync 0;",
+        "bar.sync 0;\nfence.proxy.async;",
+    ),
+    "both factors negated": ("%d2, %d3, 1, 1, 1", "%d2, %d3, 1, -1, -1"),
+    "an empty group": (COMMIT, f"{COMMIT} {COMMIT}"),
+    "a group for each product": ("add.u32 %r9, %r1, 32;", f"{COMMIT} add.u32 %r9, %r1, 32;"),
+    "a store behind a barrier": (WAIT, f"{WAIT} bar.sync 0; st.shared.u16 [%r1], %h0;"),
+}
+
+
+@pytest.mark.parametrize("edit", HARMLESS)
+def test_a_harmless_edit_is_verified(edit: str, tmp_path: Path) -> None:
+    old, new = HARMLESS[edit]
+    assert old in STEPS.text
+    assert verified(tmp_path, STEPS.text.replace(old, new, 1), STEPS.contract).verdict is Verdict.VERIFIED
+
+
+@pytest.mark.parametrize("fault", ["no fence", "no group", "no wait"])
+def test_what_ptxas_mends_may_be_taken_for_granted(fault: str, tmp_path: Path) -> None:
+    kernel, old, new, _ = FAULTS[fault]
+    contract = kernel.contract.replace("[kernel]", '[kernel]\nwgmma = "as-assembled"')
+    found = verified(tmp_path, kernel.text.replace(old, new, 1), contract)
+    assert found.verdict is Verdict.VERIFIED
+    assert any("ptxas inserts" in each for each in found.assumptions)
+
+
+def test_what_ptxas_does_not_mend_is_a_fault_all_the_same(tmp_path: Path) -> None:
+    kernel, old, new, kind = FAULTS["no proxy fence"]
+    contract = kernel.contract.replace("[kernel]", '[kernel]\nwgmma = "as-assembled"')
+    found = verified(tmp_path, kernel.text.replace(old, new, 1), contract)
+    assert (found.verdict, found.findings[0].kind) == (Verdict.REFUTED, kind)
+
+
+@pytest.mark.parametrize("alignment", [16, 128, 512])
+def test_a_tile_must_be_aligned_to_its_pattern(alignment: int, tmp_path: Path) -> None:
+    text = STEPS.text.replace(".align 1024 .b8 tile", f".align {alignment} .b8 tile")
+    assert verified(tmp_path, text, STEPS.contract).verdict is Verdict.REFUTED
+
+
+def test_dynamic_shared_memory_is_taken_to_be_aligned(tmp_path: Path) -> None:
+    tile = ".shared .align 1024 .b8 tile[32768];"
+    text = STEPS.text.replace(tile, "").replace(".visible", ".extern .shared .align 16 .b8 tile[];\n.visible")
+    contract = STEPS.contract.replace("block = 128", "block = 128\ndynamic_shared = 32768")
+    found = verified(tmp_path, text, contract)
+    assert found.verdict is Verdict.VERIFIED
+    assert any(
+        "multiple of 1024 bytes; tile is declared with .align 16" in each for each in found.assumptions
+    )
+
+
+def test_a_descriptor_with_bits_of_no_meaning_is_not_supported(tmp_path: Path) -> None:
+    text = STEPS.text.replace("and.b32 %r9, %r9, 16383;", "or.b32 %r9, %r9, 16384;", 1)
+    found = verified(tmp_path, text, STEPS.contract)
+    assert found.verdict is Verdict.UNSUPPORTED
+
+
+def test_products_of_two_shapes_need_a_fence_between(tmp_path: Path) -> None:
+    wide, narrow = replace(STEPS, n=16), replace(STEPS, n=8)
+    second = [each for each in narrow.text.splitlines() if "wgmma.mma_async" in each][1]
+    text = wide.text.replace(COMMIT, f"{second}\n{COMMIT}", 1)
+    assert verified(tmp_path, text, wide.contract).findings[0].kind is Kind.PENDING
