@@ -16,7 +16,7 @@ from .state.execution import Decoders
 from .state.handlers import merged
 from .synchronisation import asynchronous, atomics, mbarrier, warp_barrier
 from .text.module import InstructionStatement
-from .warp import exchanges, matrix, warpgroup, wmma
+from .warp import election, exchanges, matrix, warpgroup, wmma
 
 POINTWISE: Decoders = merged(
     *(
@@ -50,6 +50,7 @@ DECODERS: Decoders = merged(
             loads_and_stores,
             matrix,
             mbarrier,
+            election,
             exchanges,
             warp_barrier,
             warpgroup,

@@ -16,9 +16,9 @@ REFUSED = MappingProxyType(
     {
         "atom": ("b128", "shared::cluster"),
         "barrier": ("cluster",),
-        "cp": ("bulk",),
+        "cp": ("tensor", "multicast::cluster"),
         "ld": ("b128", "shared::cluster"),
-        "mbarrier": ("expect_tx", "complete_tx", "shared::cluster"),
+        "mbarrier": ("complete_tx", "shared::cluster"),
         "red": ("async", "shared::cluster"),
         "st": ("b128", "async", "bulk", "shared::cluster"),
     }
@@ -28,8 +28,10 @@ REFUSED = MappingProxyType(
 _LIMITS = MappingProxyType(
     {
         "atom": "what it returns is known of tickets, of locks and where a loop updates a word by .cas",
+        "cp": "bulk copies of what the kernel has written to global memory are not",
         "createpolicy": "the policy is undefined; what takes it ignores it",
         "discard": "what it leaves is undefined",
+        "elect": "the lowest lane of the mask is taken",
         "fence": "orders accesses for other blocks, and for threads that wait for a word",
         "ld": ".acquire, .relaxed and .volatile wait for words in loops, and are as others elsewhere",
         "mbarrier": "a polling thread may do nothing else; pending counts are known to a sole arriver only",

@@ -89,8 +89,11 @@ def located(
     alignment: int,
     *,
     stores: bool = False,
+    of_barriers: bool = False,
 ) -> Iterator[tuple[Space, Indices, Offsets]]:
     """Yield where accesses of `total` bytes are that can be done: space, which accesses, their lanes.
+
+    Only those `of_barriers` may be where barrier objects are.
 
     Raises
     ------
@@ -133,7 +136,7 @@ def located(
                     threads[members[refused]],
                 )
                 inside = inside & ~refused
-        if part.barriers is not None:
+        if part.barriers is not None and not of_barriers:
             _keep_off_barriers(
                 execution, part, offsets[inside], total, threads[members[inside]], stores=stores
             )
@@ -151,8 +154,6 @@ def _keep_off_barriers(
     """Report accesses to barrier objects by other instructions than those of barriers."""
     assert part.barriers is not None
     instruction = execution.instruction
-    if instruction.opcode == "mbarrier" or instruction.has("mbarrier"):
-        return
     touched = part.barriers[offsets[:, None] + np.arange(total)].any(axis=1)
     if not touched.any():
         return

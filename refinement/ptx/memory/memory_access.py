@@ -101,11 +101,15 @@ def load_bytes(
     return terms, lows
 
 
-def store_bytes(execution: Execution, space: str, at: Addresses, data: Bytes, threads: Indices) -> None:
+def store_bytes(
+    execution: Execution, space: str, at: Addresses, data: Bytes, threads: Indices, alignment: int = 0
+) -> None:
     """Write neighbouring bytes, as `load_bytes` returns them; see `store`."""
     terms, lows = data
     total = terms.shape[1]
-    for part, members, offsets in located(execution, space, at, total, threads, total, stores=True):
+    for part, members, offsets in located(
+        execution, space, at, total, threads, alignment or total, stores=True
+    ):
         _write_bytes(execution, part, offsets, (terms[members], lows[members]), threads[members])
 
 
@@ -164,7 +168,7 @@ def _write_bytes(
         history.on_data.add(line)
     grid = history.places(offsets, total)
     places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
-    _report_products(execution, part, places, threads_of)
+    _report_asynchronous_reads(execution, part, places, threads_of)
     history.note_sizes(places, 0 if words is None or by_warps else size)
     if atomic:
         found = history.read(execution.ordering, places, threads_of, line, atomic=True)
@@ -195,8 +199,8 @@ def _write_bytes(
     _report_lost(execution, part, offsets, data, words, threads, lost, 0 if by_warps else size)
 
 
-def _report_products(execution: Execution, part: Space, places: Offsets, threads: Indices) -> None:
-    """Report writes to what products under way may still read."""
+def _report_asynchronous_reads(execution: Execution, part: Space, places: Offsets, threads: Indices) -> None:
+    """Report writes to what products and copies under way may still read."""
     assert part.history is not None
     lines = part.history.read_by_products(places)
     if not lines.any():
@@ -205,7 +209,7 @@ def _report_products(execution: Execution, part: Space, places: Offsets, threads
     execution.report(
         Kind.RACE,
         f"{execution.instruction.mnemonic} writes {part.place(int(places[first]) * part.history.granule)}, "
-        f"which the product of line {int(lines[first])} may still read: no wgmma.wait_group covers it",
+        f"which line {int(lines[first])} may still read asynchronously: no wait covers it",
         threads[lines > 0],
         other_line=int(lines[first]),
     )

@@ -125,6 +125,8 @@ class AccessHistory:
         self.on_data: set[int] = set()
         """Lines whose accesses depend on data."""
         self._sizes = np.zeros(count, dtype=np.uint8)
+        self.by_proxy = np.zeros(count, dtype=bool)
+        """Where asynchronous copies wrote last, through the asynchronous proxy."""
         self._products: NDArray[np.int32] | None = None
         """Of products under way, how many warps read each granule, and the line of one of them."""
 
@@ -241,6 +243,7 @@ class AccessHistory:
         self._joint.add(ordering, at, *former, last[plain])
         lost = np.flatnonzero(last != mine)
         self._joint.add(ordering, places[lost], mine[lost], line, now[lost], last[lost])
+        self.by_proxy[places] = False
         self.note_store(ordering, places, threads, line)
         return conflicts
 

@@ -19,6 +19,7 @@ from ..scalar.hints import FENCES
 from ..state.execution import Execution
 from ..synchronisation import barrier_reductions
 from ..synchronisation.barrier_objects import BarrierObjects
+from ..synchronisation.bulk_copies import BulkStores
 from ..text.module import InstructionStatement
 from .guards import Guards
 from .if_conversion import Decision, IfConversion, dependence
@@ -102,6 +103,7 @@ class Batch:
             if not scheduler.waiting and not self._parked and not self._polling:
                 if self._execution.semaphores is not None:
                     self._execution.semaphores.settle(np.arange(len(self._execution.threads)))
+                BulkStores.of(self._execution).report_unread(self._execution)
                 return True
             released = scheduler.release() if scheduler.waiting else []
             self._check_loops(released)

@@ -26,6 +26,7 @@ from ..state.loose_races import Bytes
 from ..text.module import TYPE_BITS, InstructionStatement
 from ..text.operands import Operand
 from .barrier_objects import Arrival, BarrierObject, BarrierObjects
+from .bulk_copies import bulk
 from .mbarrier import barrier_space, barriers_at
 
 _SIZES = (4, 8, 16)
@@ -181,8 +182,11 @@ def _source_bytes(
 
 
 def _cp(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
-    if not instruction.has("async") or instruction.has("bulk"):
+    if not instruction.has("async"):
         execution.unsupported(instruction.mnemonic)
+    if instruction.has("bulk"):
+        bulk(execution, instruction, active)
+        return
     if instruction.has("mbarrier"):
         _arrive(execution, instruction, active)
     elif instruction.has("commit_group"):

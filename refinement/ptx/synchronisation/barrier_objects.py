@@ -86,6 +86,8 @@ class _Phase:
         The same, of those whose arrivals may be the last.
     within : list of _Events
         What must not come after its end.
+    transactions : int
+        Bytes that it expects less those that asynchronous copies have completed.
     """
 
     pending: int
@@ -94,6 +96,12 @@ class _Phase:
     happened: Happened = field(default_factory=Happened)
     ending: Knowledge = field(default_factory=dict)
     within: list[_Events] = field(default_factory=list)
+    transactions: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no arrival is to come, and no bytes."""
+        return not self.pending and not self.transactions
 
 
 @dataclass(frozen=True)
@@ -167,7 +175,12 @@ class BarrierObject:
     def state(self) -> str:
         """Describe how far it is."""
         came = self._count - self._now.pending
-        return f"phase {self._named(self.phase)}, of which {came} of {self._count} arrivals came"
+        found = f"phase {self._named(self.phase)}, of which {came} of {self._count} arrivals came"
+        left = self._now.transactions
+        if not left:
+            return found
+        more = "came too many" if left < 0 else "of those expected did not come"
+        return f"{found}, and {abs(left)} bytes {more}"
 
     def _named(self, phase: int) -> str:
         return f"{phase} of the barrier at {self.place}"
@@ -190,10 +203,47 @@ class BarrierObject:
             self._come(execution, some, how)
             self._now.pending -= len(some) * how.count
             self._count -= len(some) * how.count if how.drop else 0
-            if not self._now.pending:
+            if self._now.is_over:
                 self._end(execution, some, how)
                 ended = True
         return ended
+
+    def expect_bytes(self, execution: Execution, thread: Indices, count: int, *, arrives: bool) -> None:
+        """Let this phase wait for bytes; a thread (1,) that does not arrive must ask before it ends."""
+        if not arrives:
+            self._check_phase(execution, thread)
+            ordering = execution.ordering
+            line = execution.instruction.line
+            self._now.within.append(_Events(ordering.names[thread], ordering.times(thread), line))
+        self._transact(execution, thread, count)
+
+    def complete_bytes(self, execution: Execution, thread: Indices, count: int) -> bool:
+        """Let a copy that a thread (1,) issued have come, and say whether that ended a phase.
+
+        It counts for this phase in any order: the thread knows that the one before is over, and this one does
+        not end without the bytes. Only who waits knows of it.
+        """
+        self._check_phase(execution, thread)
+        ordering, now = execution.ordering, self._now
+        issued = Happened(NOTHING, ordering.release(thread).control)
+        now.hidden = True
+        now.ending = joined([now.ending, issued.control])
+        now.happened = now.happened.and_also(issued)
+        self._transact(execution, thread, -count)
+        if now.is_over:
+            self._end(execution, thread, Arrival(copies=True))
+            return True
+        return False
+
+    def _transact(self, execution: Execution, thread: Indices, count: int) -> None:
+        self._now.transactions += count
+        if abs(self._now.transactions) > MOST:
+            execution.report(
+                Kind.UNDEFINED,
+                f"{execution.instruction.mnemonic} makes the barrier at {self.place} count "
+                f"{self._now.transactions} bytes; at most {MOST}",
+                thread,
+            )
 
     def expect_copies(self, execution: Execution, threads: Indices) -> None:
         """Let threads' asynchronous copies hold up this phase, with an arrival more for each."""
@@ -201,15 +251,7 @@ class BarrierObject:
 
     def _come(self, execution: Execution, threads: Indices, how: Arrival) -> None:
         ordering, now = execution.ordering, self._now
-        for group in ordering.groups(threads):
-            if not self._knows(ordering, group, self.phase - 1):
-                execution.report(
-                    Kind.RACE,
-                    f"{execution.instruction.mnemonic} may count for phase {self._named(self.phase - 1)}, or "
-                    "for the next: nothing tells the thread that the phase is over",
-                    group,
-                )
-                break
+        self._check_phase(execution, threads)
         events = _Events(ordering.names[threads], ordering.times(threads), execution.instruction.line)
         happened = ordering.release(threads)
         if how.copies or not how.releases:
@@ -222,6 +264,18 @@ class BarrierObject:
             now.within.append(events)
         if how.completes or not how.copies:
             now.happened = now.happened.and_also(happened)
+
+    def _check_phase(self, execution: Execution, threads: Indices) -> None:
+        """Report threads that do not know which phase is the current one."""
+        for group in execution.ordering.groups(threads):
+            if not self._knows(execution.ordering, group, self.phase - 1):
+                execution.report(
+                    Kind.RACE,
+                    f"{execution.instruction.mnemonic} may count for phase {self._named(self.phase - 1)}, or "
+                    "for the next: nothing tells the thread that the phase is over",
+                    group,
+                )
+                break
 
     def _end(self, execution: Execution, threads: Indices, how: Arrival) -> None:
         now, per_block = self._now, execution.ordering.per_block

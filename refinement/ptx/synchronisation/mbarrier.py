@@ -1,7 +1,7 @@
 """``mbarrier``: arrivals at and waits for phases of barrier objects in shared memory.
 
-Source: PTX ISA 9.1 section 9.7.13.15. Transactions (``.expect_tx``, ``expect_tx``, ``complete_tx``) count
-bytes of bulk copies, which are of sm_90 and are not modelled.
+Transactions (``.expect_tx``, ``expect_tx``) count bytes of bulk copies, see `bulk_copies`. Source: PTX ISA
+9.1 section 9.7.13.15.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _located(
     if execution.path is not None:
         execution.unsupported(f"{execution.instruction.mnemonic} where data decide over it")
     where = addresses(execution, operand, active)
-    for part, members, offsets in located(execution, space, where, BYTES, active, BYTES):
+    for part, members, offsets in located(execution, space, where, BYTES, active, BYTES, of_barriers=True):
         if part.name != "shared":
             execution.unsupported(f"{execution.instruction.mnemonic} of {part.name} memory")
         aligned = offsets % BYTES == 0
@@ -133,8 +133,7 @@ def _inval(modifiers: Modifiers) -> Step:
 
 
 def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
-    if modifiers.flag("expect_tx"):
-        raise modifiers.unsupported("transactions count bytes of bulk copies, which are not modelled")
+    expects = modifiers.flag("expect_tx")
     completes = not modifiers.flag("noComplete")
     releases = modifiers.one_of(("release", "relaxed"), default="release") == "release"
     modifiers.one_of(_SCOPES, default="cta")
@@ -142,7 +141,7 @@ def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
     modifiers.type(("b64",))
     modifiers.finish()
     given = modifiers.operands(2, 3)
-    if not completes and len(given) < 3:
+    if (expects or not completes) and len(given) < 3:
         raise InputError(f"{modifiers.instruction.mnemonic} takes a count")
 
     def arrive(execution: Execution, active: Indices) -> None:
@@ -150,6 +149,16 @@ def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
         if not releases:
             _refuse_fences(execution)
         counts = np.ones(len(active), dtype=np.int64)
+        if expects:
+            for barrier, members in barriers_at(execution, space, given[1], active):
+                states = execution.store.undefined(len(active), 64, BARRIER_STATE)
+                states[members] = objects.issue(execution, barrier, None)
+                execution.write_terms(given[0], states[members], 64, active[members])
+                for thread, count in _bytes(execution, given[2], active[members]):
+                    barrier.expect_bytes(execution, thread, count, arrives=True)
+                    how = Arrival(1, drop, completes, releases)
+                    objects.ended += barrier.arrive(execution, thread, how)
+            return
         if len(given) == 3:
             counts = execution.numbers(given[2], 32, active, "the count").astype(np.int64)
         if (counts < 1).any():
@@ -187,8 +196,35 @@ def _pending_count(modifiers: Modifiers) -> Step:
     return pending_count
 
 
-def _transaction(modifiers: Modifiers) -> Step:
-    raise modifiers.unsupported("transactions count bytes of bulk copies, which are not modelled")
+def _bytes(execution: Execution, operand: Operand, active: Indices) -> Iterator[tuple[Indices, int]]:
+    """Yield each thread (1,) with the bytes that it expects."""
+    counts = execution.numbers(operand, 32, active, "the bytes").astype(np.int64)
+    wrong = counts > MOST
+    if wrong.any():
+        message = f"a barrier object counts 0 to {MOST} bytes, not {int(counts[wrong][0])}"
+        execution.report(Kind.UNDEFINED, message, active[wrong])
+    for index, count in enumerate(counts.tolist()):
+        yield active[index : index + 1], count
+
+
+def _expect(modifiers: Modifiers) -> Step:
+    modifiers.flag("relaxed")
+    modifiers.one_of(_SCOPES, default="cta")
+    space = barrier_space(modifiers)
+    modifiers.type(("b64",))
+    modifiers.finish()
+    place, count = modifiers.operands(2)
+
+    def expect(execution: Execution, active: Indices) -> None:
+        for barrier, members in barriers_at(execution, space, place, active):
+            for thread, expected in _bytes(execution, count, active[members]):
+                barrier.expect_bytes(execution, thread, expected, arrives=False)
+
+    return expect
+
+
+def _complete(modifiers: Modifiers) -> Step:
+    raise modifiers.unsupported("only copies complete bytes in what is modelled")
 
 
 def _poll(modifiers: Modifiers) -> Step:
@@ -278,7 +314,9 @@ class Test:
     def report_waiting(self, execution: Execution, active: Indices) -> None:
         """Report that some threads wait for ever."""
         where = addresses(execution, self._place, active)
-        for _, members, offsets in located(execution, self._space, where, BYTES, active, BYTES):
+        for _, members, offsets in located(
+            execution, self._space, where, BYTES, active, BYTES, of_barriers=True
+        ):
             barrier = BarrierObjects.of(execution).at(int(offsets[0]))
             if barrier is not None:
                 execution.report(
@@ -301,8 +339,8 @@ _OPERATIONS = MappingProxyType(
         "arrive": lambda modifiers: _arrive(modifiers, drop=False),
         "arrive_drop": lambda modifiers: _arrive(modifiers, drop=True),
         "pending_count": _pending_count,
-        "expect_tx": _transaction,
-        "complete_tx": _transaction,
+        "expect_tx": _expect,
+        "complete_tx": _complete,
         "test_wait": _poll,
         "try_wait": _poll,
     }

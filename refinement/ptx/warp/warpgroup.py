@@ -27,6 +27,7 @@ from ...terms.algebra import TermAlgebra
 from ...terms.interning import Ids
 from ...terms.store import CONSTANT
 from ..memory.memory_access import load, note_reading
+from ..memory.proxy_reads import check_proxy
 from ..registers.threads import WARP, Indices
 from ..state.address_spaces import SHARED_WINDOW
 from ..state.asynchronous_products import AsynchronousProducts, ProductRegisters
@@ -195,7 +196,8 @@ class _SharedOperand:
         """Return the elements, A as (warpgroups, M, K stored) and B as (warpgroups, K, N)."""
         execution, form, role = self._execution, self._form, self._role
         count, fmt = self._at.shape[1], form.format(role)
-        self._check_proxy()
+        for group, places in zip(self._groups, self.places, strict=True):
+            check_proxy(execution, places, group[::WARP].tolist())
         readers = np.repeat(self._groups[:, 0], count)
         words = load(execution, "shared", self._at.reshape(-1), self._size, 1, readers, by_warps=True)
         for rank in range(1, WARPGROUP_WARPS):
@@ -207,31 +209,6 @@ class _SharedOperand:
         lines = m if role == "a" else n
         found: Ids = words.reshape(len(self._groups), lines, -1)
         return found if role == "a" else found.swapaxes(-1, -2)
-
-    def _check_proxy(self) -> None:
-        """Report what was written through the generic proxy, in order before, with no proxy fence between."""
-        execution, part = self._execution, self._execution.memory.shared
-        assert part.history is not None
-        ordering = execution.ordering
-        for group, places in zip(self._groups, self.places, strict=True):
-            writers, times = part.history.plain_writes(places)
-            for thread in group[::WARP].tolist():
-                unseen = (writers >= 0) & ~ordering.proxied(thread, writers, times)
-                unseen[unseen] = ordering.over(
-                    np.full(int(unseen.sum()), thread), writers[unseen], times[unseen]
-                ) | (writers[unseen] == ordering.names[thread])
-                if unseen.any():
-                    place = int(places[unseen][0])
-                    line = int(part.history.line[place])
-                    execution.report(
-                        Kind.PROXY,
-                        f"{execution.instruction.mnemonic} reads {part.place(place * part.history.granule)} "
-                        f"through the asynchronous proxy, which line {line} writes with no fence.proxy.async "
-                        "between",
-                        np.array([thread]),
-                        other_line=line,
-                    )
-                    return
 
 
 def _matrix(

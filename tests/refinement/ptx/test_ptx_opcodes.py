@@ -86,11 +86,17 @@ FORMS = {
     ("atom", "b128"): "atom.global.exch.b128 %q0, [%d0], %q1;",
     ("atom", "shared::cluster"): "atom.shared::cluster.add.u32 %r1, [%r0], 1;",
     ("barrier", "cluster"): "barrier.cluster.arrive.aligned;",
-    ("cp", "bulk"): "cp.async.bulk.commit_group;",
+    ("cp", "tensor"): (
+        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[%r0], [%d0, {%r1}], [%r2];"
+    ),
+    ("cp", "multicast::cluster"): (
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%r0], [%d0], 16, [%r2], 3;"
+    ),
     ("ld", "b128"): "ld.global.b128 %q0, [%d0];",
     ("ld", "shared::cluster"): "ld.shared::cluster.u32 %r1, [%r0];",
-    ("mbarrier", "expect_tx"): "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r0], 16;",
-    ("mbarrier", "complete_tx"): "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r0], 16;",
+        ("mbarrier", "complete_tx"): "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r0], 16;",
     ("mbarrier", "shared::cluster"): "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r0];",
     ("red", "async"): "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32 [%r0], %r1, [%r2];",
     ("red", "shared::cluster"): "red.shared::cluster.add.u32 [%r0], 1;",

@@ -1,0 +1,48 @@
+"""Reads through the asynchronous proxy: what was written through the generic one needs a fence between.
+
+Source: PTX ISA 9.1 sections 8.3 (proxies) and 9.7.13.4 (fence.proxy.async).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...findings.finding import Kind
+from ..state.execution import Execution
+
+
+def check_proxy(execution: Execution, places: NDArray[np.int64], threads: list[int]) -> None:
+    """Report granules of shared memory that were written, in order before, with no proxy fence between.
+
+    Parameters
+    ----------
+    execution : Execution
+        What runs.
+    places : array (n,)
+        What each of the threads reads.
+    threads : list of int
+        Who reads; the first that does not see what was written is told.
+    """
+    part, ordering = execution.memory.shared, execution.ordering
+    history = part.history
+    assert history is not None
+    writers, times = history.plain_writes(places)
+    generic = (writers >= 0) & ~history.by_proxy[places]
+    for thread in threads:
+        unseen = generic & ~ordering.proxied(thread, writers, times)
+        some = writers[unseen], times[unseen]
+        unseen[unseen] = ordering.over(np.full(len(some[0]), thread), *some) | (
+            some[0] == ordering.names[thread]
+        )
+        if unseen.any():
+            place = int(places[unseen][0])
+            line = int(history.line[place])
+            execution.report(
+                Kind.PROXY,
+                f"{execution.instruction.mnemonic} reads {part.place(place * history.granule)} through the "
+                f"asynchronous proxy, which line {line} writes with no fence.proxy.async between",
+                np.array([thread]),
+                other_line=line,
+            )
+            return

@@ -1,0 +1,237 @@
+"""``cp.async.bulk``: bulk copies between global and shared memory, through the asynchronous proxy.
+
+A copy to shared memory is put in place where it is issued, and its bytes complete on a barrier object: a
+thread that looks or writes there races until it knows the phase to be over that they count for. A copy to
+global memory reads shared memory until its thread has waited for its group. Source: PTX ISA 9.1 section
+9.7.9.25.4 (cp.async.bulk, cp.async.bulk.commit_group, cp.async.bulk.wait_group).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import InputError
+from ....spec.ptx.operands import Integer
+from ...findings.finding import Kind
+from ..memory.addressing import addresses
+from ..memory.memory_access import load_bytes, store_bytes
+from ..memory.proxy_reads import check_proxy
+from ..memory.symbolic_accesses import is_of_any_size
+from ..registers.threads import Indices
+from ..state.execution import Execution
+from ..state.handlers import Modifiers
+from ..text.module import InstructionStatement
+from ..text.operands import Operand
+from .barrier_objects import BarrierObjects
+from .mbarrier import barriers_at
+
+UNIT = 16
+"""Bytes that addresses and sizes are multiples of."""
+
+_COMPLETION = "mbarrier::complete_tx::bytes"
+
+
+@dataclass
+class _Store:
+    """A copy to global memory that is not waited for.
+
+    Attributes
+    ----------
+    thread : array (1,)
+        Who issued it.
+    group : int
+        How many groups the thread had committed before.
+    read, written : array (granules,)
+        Where it reads shared memory, and writes global memory.
+    line : int
+        Where it was issued.
+    """
+
+    thread: Indices
+    group: int
+    read: NDArray[np.int64]
+    written: NDArray[np.int64]
+    line: int
+    is_read: bool = False
+
+
+@dataclass
+class BulkStores:
+    """Copies to global memory under way.
+
+    Attributes
+    ----------
+    committed : dict of int to int
+        Groups that each thread has committed.
+    pending : list of _Store
+        What is not waited for.
+    """
+
+    committed: dict[int, int] = field(default_factory=dict)
+    pending: list[_Store] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, execution: Execution) -> BulkStores:
+        """Return those of an execution."""
+        found = execution.state.setdefault("bulk stores", cls())
+        assert isinstance(found, BulkStores)
+        return found
+
+    def commit(self, threads: Indices) -> None:
+        """End the group of each of some threads."""
+        for thread in threads.tolist():
+            self.committed[thread] = self.committed.get(thread, 0) + 1
+
+    def wait(self, execution: Execution, threads: Indices, allowed: int, *, reads: bool) -> None:
+        """Make threads wait for all but the last `allowed` groups; with `reads`, only for what they read."""
+        waiting, left = set(threads.tolist()), []
+        shared, everywhere = execution.memory.shared.history, execution.memory.globals.history
+        assert shared is not None
+        for each in self.pending:
+            thread = int(each.thread[0])
+            done = thread in waiting and each.group < self.committed.get(thread, 0) - allowed
+            if done and not each.is_read:
+                who = np.repeat(each.thread, len(each.read))
+                shared.end_reads(execution.ordering, each.read, who, each.line)
+                each.is_read = True
+            if not done or reads:
+                left.append(each)
+            elif everywhere is not None and len(each.written):
+                who = np.repeat(each.thread, len(each.written))
+                everywhere.end_copies(execution.ordering, each.written, who)
+        self.pending = left
+        if everywhere is not None:
+            everywhere.copies = len(left)
+
+    def report_unread(self, execution: Execution) -> None:
+        """Report copies that may still read shared memory when the threads that issued them have ended."""
+        for each in self.pending:
+            if not each.is_read:
+                execution.report(
+                    Kind.UNDEFINED,
+                    f"the thread ends while the bulk copy of line {each.line} may still read shared memory: "
+                    "no cp.async.bulk.wait_group covers it",
+                    each.thread,
+                    other_line=each.line,
+                )
+
+
+def bulk(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
+    """Carry out an instruction whose mnemonic begins with ``cp.async.bulk``."""
+    if is_of_any_size(execution):
+        execution.unsupported(f"{instruction.mnemonic} where sizes are not numbers")
+    if execution.path is not None:
+        execution.unsupported(f"{instruction.mnemonic} where data decide over it")
+    modifiers = Modifiers(instruction)
+    for each in ("async", "bulk"):
+        if not modifiers.flag(each):
+            raise modifiers.unsupported(f"lacks .{each}")
+    if modifiers.flag("commit_group"):
+        modifiers.finish()
+        modifiers.operands(0)
+        BulkStores.of(execution).commit(active)
+    elif modifiers.flag("wait_group"):
+        reads = modifiers.flag("read")
+        modifiers.finish()
+        (count,) = modifiers.operands(1)
+        if not isinstance(count, Integer):
+            raise InputError(f"{instruction.mnemonic} takes a number, not {count}")
+        BulkStores.of(execution).wait(execution, active, count.value, reads=reads)
+    elif modifiers.flag("prefetch"):
+        return
+    elif modifiers.flag(_COMPLETION):
+        _to_shared(execution, modifiers, active)
+    elif modifiers.flag("bulk_group"):
+        _to_global(execution, modifiers, active)
+    else:
+        raise modifiers.unsupported("is not modelled")
+
+
+def _policy(modifiers: Modifiers) -> int:
+    """Take the cache hint, and return how many operands it has."""
+    return int(modifiers.flag("L2::cache_hint"))
+
+
+def _sizes(execution: Execution, operand: Operand, active: Indices) -> list[int]:
+    """Return the bytes that each thread copies."""
+    sizes = execution.numbers(operand, 32, active, "the size").astype(np.int64)
+    wrong = (sizes % UNIT != 0) | (sizes == 0)
+    if wrong.any():
+        name, given = execution.instruction.mnemonic, int(sizes[wrong][0])
+        message = f"{name} copies multiples of {UNIT} bytes, not {given}"
+        execution.report(Kind.UNDEFINED, message, active[wrong])
+    found: list[int] = (sizes // UNIT * UNIT).tolist()
+    return found
+
+
+def _to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
+    """Copy from global to shared memory."""
+    modifiers.one_of(("shared::cta", "shared::cluster"))
+    modifiers.one_of(("global",))
+    hints = _policy(modifiers)
+    modifiers.finish()
+    to, source, size, place = modifiers.operands(4 + hints)[:4]
+    starts, targets = addresses(execution, source, active), addresses(execution, to, active)
+    sizes = _sizes(execution, size, active)
+    history = execution.memory.shared.history
+    assert history is not None
+    objects = BarrierObjects.of(execution)
+    for barrier, members in barriers_at(execution, "shared", place, active):
+        for member in members.tolist():
+            thread, count, at = active[member : member + 1], sizes[member], slice(member, member + 1)
+            if not count:
+                continue
+            data = load_bytes(execution, "global", starts[at], count, thread, UNIT)
+            _refuse_written(execution, starts[at], count, thread)
+            store_bytes(execution, "shared", targets[at], data, thread, UNIT)
+            inside, offsets = execution.memory.shared.locate(targets[at], count, thread)
+            places = history.places(offsets[inside], count).reshape(-1)
+            history.hand_copies(places, barrier.agent(execution.ordering), barrier.phase)
+            history.by_proxy[places] = True
+            objects.ended += barrier.complete_bytes(execution, thread, count)
+
+
+def _refuse_written(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> None:
+    """Refuse to copy what the kernel has written to global memory, where proxies are not looked at."""
+    part = execution.memory.globals
+    inside, offsets = part.locate(at, count, thread)
+    if part.history is None or not inside.all() or offsets[0] >= part.read_only_from:
+        return
+    if (part.history.writer[part.history.places(offsets, count)] >= 0).any():
+        execution.unsupported(f"{execution.instruction.mnemonic} of what the kernel has written")
+
+
+def _to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
+    """Copy from shared to global memory."""
+    modifiers.one_of(("global",))
+    modifiers.one_of(("shared::cta",))
+    hints = _policy(modifiers)
+    modifiers.finish()
+    to, source, size = modifiers.operands(3 + hints)[:3]
+    starts, targets = addresses(execution, source, active), addresses(execution, to, active)
+    sizes = _sizes(execution, size, active)
+    shared, everywhere = execution.memory.shared, execution.memory.globals
+    assert shared.history is not None
+    stores, line = BulkStores.of(execution), execution.instruction.line
+    for member, count in enumerate(sizes):
+        thread, at = active[member : member + 1], slice(member, member + 1)
+        if not count:
+            continue
+        inside, offsets = shared.locate(starts[at], count, thread)
+        read = shared.history.places(offsets[inside], count).reshape(-1)
+        check_proxy(execution, read, thread.tolist())
+        data = load_bytes(execution, "shared", starts[at], count, thread, UNIT)
+        store_bytes(execution, "global", targets[at], data, thread, UNIT)
+        shared.history.begin_reads(read, line)
+        written = np.zeros(0, dtype=np.int64)
+        inside, offsets = everywhere.locate(targets[at], count, thread)
+        if everywhere.history is not None and inside.all() and offsets[0] < everywhere.read_only_from:
+            written = everywhere.history.places(offsets, count).reshape(-1)
+            everywhere.history.begin_copies(written)
+        group = stores.committed.get(int(thread[0]), 0)
+        stores.pending.append(_Store(thread, group, read, written, line))
+    if everywhere.history is not None:
+        everywhere.history.copies = len(stores.pending)

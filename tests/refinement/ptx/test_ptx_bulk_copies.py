@@ -1,0 +1,193 @@
+"""Bulk copies whose bytes complete on barrier objects, and every way to count or to order them wrongly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Result, Verdict
+from mmaproof.refinement.verification import verify
+
+CONTRACT = """
+[kernel]
+isa = "ptx"
+[launch]
+grid = 2
+block = 64
+[[param]]
+name = "A"
+type = "u32"
+shape = [2, 4, 64]
+[[param]]
+name = "C"
+type = "u32"
+shape = [2, 4, 64]
+access = "out"
+[ensures]
+formula = "C[i, j, k] = A[i, j, k] + 1"
+"""
+
+TEXT = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry copy(.param .u64 a, .param .u64 c)
+{
+.reg .b64 %d<16>; .reg .b32 %r<16>; .reg .pred %p<8>;
+.shared .align 128 .b8 stages[512];
+.shared .align 8 .b8 full[16];
+.shared .align 8 .b8 empty[16];
+ld.param.u64 %d0, [a];
+ld.param.u64 %d1, [c];
+mov.u32 %r0, %tid.x;
+mov.u32 %r1, %ctaid.x;
+mul.wide.u32 %d2, %r1, 1024;
+add.u64 %d0, %d0, %d2;
+add.u64 %d1, %d1, %d2;
+mul.wide.u32 %d2, %r0, 4;
+add.u64 %d3, %d1, %d2;
+setp.ne.u32 %p0, %r0, 0;
+@%p0 bra MADE;
+mbarrier.init.shared.b64 [full], 1;
+mbarrier.init.shared.b64 [full+8], 1;
+mbarrier.init.shared.b64 [empty], 64;
+mbarrier.init.shared.b64 [empty+8], 64;
+fence.mbarrier_init.release.cluster;
+MADE:
+bar.sync 0;
+mov.u32 %r2, 0;
+NEXT:
+and.b32 %r3, %r2, 1;
+shr.u32 %r4, %r2, 1;
+and.b32 %r4, %r4, 1;
+mov.u32 %r5, stages;
+mad.lo.u32 %r5, %r3, 256, %r5;
+mov.u32 %r6, full;
+mad.lo.u32 %r6, %r3, 8, %r6;
+mov.u32 %r7, empty;
+mad.lo.u32 %r7, %r3, 8, %r7;
+@%p0 bra WAIT;
+xor.b32 %r8, %r4, 1;
+FREE:
+mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r7], %r8;
+@!%p1 bra FREE;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r6], 256;
+mul.wide.u32 %d4, %r2, 256;
+add.u64 %d4, %d0, %d4;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5], [%d4], 256, [%r6];
+WAIT:
+mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r6], %r4;
+@!%p2 bra WAIT;
+mad.lo.u32 %r9, %r0, 4, %r5;
+ld.shared.u32 %r10, [%r9];
+mbarrier.arrive.shared::cta.b64 _, [%r7];
+add.u32 %r10, %r10, 1;
+mul.wide.u32 %d5, %r2, 256;
+add.u64 %d5, %d3, %d5;
+st.global.u32 [%d5], %r10;
+add.u32 %r2, %r2, 1;
+setp.lt.u32 %p3, %r2, 4;
+@%p3 bra NEXT;
+ret;
+}
+"""
+
+STORED = TEXT.replace("st.global.u32 [%d5], %r10;", "").replace(
+    "setp.lt.u32 %p3, %r2, 4;\n@%p3 bra NEXT;\n",
+    """setp.lt.u32 %p3, %r2, 4;
+mad.lo.u32 %r11, %r0, 4, %r5;
+bar.sync 0;
+st.shared.u32 [%r11], %r10;
+fence.proxy.async.shared::cta;
+bar.sync 0;
+@%p0 bra STORED;
+sub.u64 %d6, %d5, %d2;
+cp.async.bulk.global.shared::cta.bulk_group [%d6], [%r5], 256;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 0;
+STORED:
+bar.sync 0;
+@%p3 bra NEXT;
+""",
+)
+"""The same, with a copy back by bulk."""
+
+
+def verified(folder: Path, text: str) -> Result:
+    kernel, described = folder / "k.ptx", folder / "k.toml"
+    kernel.write_text(text)
+    described.write_text(CONTRACT)
+    return verify(kernel, described).result
+
+
+@pytest.mark.parametrize("text", [TEXT, STORED], ids=["load", "store"])
+def test_a_ring_of_stages_is_verified(text: str, tmp_path: Path) -> None:
+    found = verified(tmp_path, text)
+    assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
+
+
+LOAD = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5], [%d4]"
+ARRIVE = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r6], 256;"
+FREE = "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r7], %r8;\n@!%p1 bra FREE;"
+WAIT = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r6], %r4;\n@!%p2 bra WAIT;"
+
+FAULTS = {
+    "too few bytes are expected": (TEXT, ARRIVE, ARRIVE.replace("256", "240"), {Kind.DEADLOCK}),
+    "too many bytes are expected": (TEXT, ARRIVE, ARRIVE.replace("256", "512"), {Kind.DEADLOCK}),
+    "no bytes are expected": (TEXT, ARRIVE, "mbarrier.arrive.shared::cta.b64 _, [%r6];", {Kind.RACE}),
+    "nobody waits for the bytes": (TEXT, WAIT, "", {Kind.RACE}),
+    "nobody waits for the stage": (TEXT, FREE, "", {Kind.RACE}),
+    "the parity of the stage": (TEXT, "xor.b32 %r8, %r4, 1;", "mov.u32 %r8, %r4;", {Kind.DEADLOCK}),
+    "the parity of the bytes": (TEXT, "shr.u32 %r4, %r2, 1;", "shr.u32 %r4, %r2, 2;", {Kind.RACE}),
+    "the stage is released before it is read": (
+        TEXT, "ld.shared.u32 %r10, [%r9];\nmbarrier.arrive.shared::cta.b64 _, [%r7];",
+        "mbarrier.arrive.shared::cta.b64 _, [%r7];\nld.shared.u32 %r10, [%r9];", {Kind.RACE},
+    ),
+    "too few arrivals release the stage": (TEXT, "[empty], 64", "[empty], 32", {Kind.RACE, Kind.UNDEFINED}),
+    "too many arrivals are waited for": (TEXT, "[empty], 64", "[empty], 65", {Kind.DEADLOCK}),
+    "a stage too far": (TEXT, LOAD, f"add.u32 %r5, %r5, 16;\n{LOAD}", {Kind.UNINITIALISED}),
+    "a source that is not aligned": (TEXT, "[%d4], 256, [%r6]", "[%d4+8], 256, [%r6]", {Kind.MISALIGNED}),
+    "a size that is no multiple": (TEXT, "[%d4], 256, [%r6]", "[%d4], 248, [%r6]", {Kind.UNDEFINED}),
+    "the next row": (TEXT, "mul.wide.u32 %d4, %r2, 256;", "mul.wide.u32 %d4, %r3, 256;", {Kind.WRONG_VALUE}),
+    "no proxy fence": (STORED, "fence.proxy.async.shared::cta;", "", {Kind.PROXY}),
+    "no barrier before the copy": (STORED, "bar.sync 0;\n@%p0 bra STO", "@%p0 bra STO", {Kind.RACE}),
+    "the copy back is not waited for": (STORED, "cp.async.bulk.wait_group.read 0;", "", {Kind.RACE}),
+    "the copy back is in no group": (STORED, "cp.async.bulk.commit_group;", "", {Kind.RACE}),
+    "a group may be pending": (STORED, "wait_group.read 0", "wait_group.read 1", {Kind.UNDEFINED, Kind.RACE}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_refuted_for_its_reason(fault: str, tmp_path: Path) -> None:
+    text, old, new, kinds = FAULTS[fault]
+    assert old in text
+    found = verified(tmp_path, text.replace(old, new, 1))
+    assert found.verdict is Verdict.REFUTED
+    assert found.findings[0].kind in kinds
+
+
+HARMLESS = {
+    "the bytes are expected after the copy": (
+        TEXT.replace(ARRIVE, ""),
+        "[%d4], 256, [%r6];", f"[%d4], 256, [%r6];\n{ARRIVE}",
+    ),
+    "they are expected apart": (
+        TEXT, ARRIVE,
+        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r6], 256;\n"
+        "mbarrier.arrive.shared::cta.b64 _, [%r6];",
+    ),
+    "two copies": (
+        TEXT, "[%r5], [%d4], 256, [%r6];",
+        "[%r5], [%d4], 128, [%r6];\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[%r5+128], [%d4+128], 128, [%r6];",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", HARMLESS)
+def test_a_harmless_edit_is_verified(edit: str, tmp_path: Path) -> None:
+    text, old, new = HARMLESS[edit]
+    assert old in text
+    found = verified(tmp_path, text.replace(old, new, 1))
+    assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
