@@ -10,7 +10,7 @@ expected are complete::
 Counts are exact integers of an algebra, so the same functions run on numbers, in theorems and on terms. What
 PTX leaves undefined is told by `undefined`; the functions then return some barrier all the same.
 
-Source: PTX ISA 9.1 section 9.7.13.15 (mbarrier) and 9.7.13.15.5 (tracking asynchronous operations). Two
+Source: PTX ISA 9.1 section 9.7.13.15 (mbarrier). Two
 readings are ours, as the manual decides neither: bytes that are expected when no arrival is pending any more
 are undefined (the phase may be over already), and ``pending_count`` is of the count before the arrival, as
 the phase of a state is.
