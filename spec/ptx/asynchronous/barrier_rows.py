@@ -28,7 +28,7 @@ _RELAXED = "relaxed+cta|relaxed+cluster?"
 
 _BARRIER = Place("addr", Sort.ADDRESS, space="shared")
 _STATE = Place("state", Sort.RESULT, 64)
-_REMOTE = Place("_", Sort.SINK)
+_REMOTE = Place("state", Sort.SINK)
 _NUMBERS = range(1, MOST + 1)
 _BYTES = Place("txCount", Sort.INTEGER, values=range(MOST + 1))
 _COUNT = Place("count", Sort.INTEGER, values=_NUMBERS, available=Availability((7, 8), 90))
