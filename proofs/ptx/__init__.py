@@ -40,7 +40,7 @@ FAMILIES = {
         "barriers",
         "tensor_copies",
     ),
-    "legal": ("verdicts", "combinations"),
+    "legal": ("verdicts", "combinations", "asynchronous_forms"),
     "foreign": ("foreign_layouts",),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""
