@@ -7,6 +7,7 @@ FAMILIES = {
     "descriptor": ("descriptors",),
     "mbarrier": ("barriers",),
     "tensor-copy": ("tensor_copies",),
+    "cluster": ("clusters",),
     "matrix-move": ("matrix_moves", "loaded_tiles"),
     "wmma": ("wmma", "alignment"),
     "selector": ("selectors",),

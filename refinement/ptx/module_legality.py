@@ -13,6 +13,7 @@ from typing import TypeVar
 from ...spec.errors import InputError
 from ...spec.instruction_set import Judgement
 from ...spec.legality import Note, NoteKind, Rule, Violation, listed_lines
+from ...spec.ptx.asynchronous import cluster_directives
 from ...spec.ptx.asynchronous.catalogue import is_judged, later_words
 from ...spec.ptx.asynchronous.legality import Asynchronous, violations
 from ...spec.ptx.asynchronous.operands import Elected, Given, Offset, TensorPlace
@@ -21,7 +22,7 @@ from ...spec.ptx.opcode_table import form_of
 from ...spec.ptx.operands import Address, Register, Vector
 from ...spec.ptx.other_instructions import lacking, not_judged
 from ...spec.ptx.targets import NEWEST, VERSIONS, spell_version, target_named, version_named
-from .text.module import InstructionStatement, Module
+from .text.module import Function, InstructionStatement, Module
 from .text.operands import Arguments, Displaced, Operand, Pair, Symbol, TensorAddress
 from .text.parser import parse
 from .text.variable_spaces import variable_spaces
@@ -80,6 +81,7 @@ def judge_text(text: str, name: str, target: str | None, version: str | None) ->
     others: list[InstructionStatement] = []
     for function in module.functions.values():
         spaces = variable_spaces(module, function)
+        found += _directives(module, function)
         for instruction in function.body:
             if instruction.is_matrix_instruction:
                 judged.append(instruction)
@@ -131,6 +133,13 @@ def _open_points(
     if not judged and not lines:
         return [Note(NoteKind.NOT_JUDGED, "the text has no matrix instruction: nothing is judged")]
     return [Note(NoteKind.NOT_JUDGED, text, f"{listed_lines(places)}: ") for text, places in lines.items()]
+
+
+def _directives(module: Module, function: Function) -> list[Violation]:
+    """Judge what a kernel says of clusters."""
+    judging = JudgedModule(target_named(module.target), module.version)
+    wrong = cluster_directives.violations(function.limits.keys(), judging)
+    return [Violation(each.rule, f"{function.name}: {each.message}") for each in wrong]
 
 
 def _later_forms(module: Module, asynchronous: Sequence[InstructionStatement]) -> list[Note]:

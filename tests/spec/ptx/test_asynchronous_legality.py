@@ -139,3 +139,20 @@ def test_a_module() -> None:
     later = MODULE.replace("BYTES", "4096").replace("MODE", "tile::gather4")
     assert not judge_text(later, "k.ptx", "sm_100a", "8.6").is_judged
     assert {each.rule.id for each in judge_text(later, "k.ptx", None, None).violations} == {"async-target"}
+
+
+@pytest.mark.parametrize(
+    ("directives", "target", "version", "rules"),
+    [
+        ("", "sm_80", "8.0", []),
+        (".reqnctapercluster 2, 1, 1", "sm_90", "7.8", []),
+        (".reqnctapercluster 2", "sm_89", "8.0", ["cluster-target"]),
+        (".reqnctapercluster 2 .maxclusterrank 4", "sm_90", "8.0", ["cluster-together"]),
+        (".blocksareclusters .reqntid 32", "sm_90", "9.0", ["cluster-together"]),
+        (".blocksareclusters .reqntid 32 .reqnctapercluster 2", "sm_90", "8.8", ["cluster-version"]),
+        (".blocksareclusters .reqntid 32 .reqnctapercluster 2", "sm_90", "9.0", []),
+    ],
+)
+def test_directives_of_clusters(directives: str, target: str, version: str, rules: list[str]) -> None:
+    text = f".version {version}\n.target {target}\n.address_size 64\n.entry k() {directives} {{ ret; }}\n"
+    assert [each.rule.id for each in judge_text(text, "k.ptx", None, None).violations] == rules
