@@ -58,13 +58,12 @@ def ranks() -> Iterator[Case]:
 def _ranks(blocks: int) -> Certificate:
     shapes = [each for each in product(range(1, blocks + 1), repeat=3) if np.prod(each) == blocks]
 
-    def numbered(extents: tuple[int, int, int]) -> list[int]:
-        return sorted(cluster_rank((x, y, z), extents) for x, y, z in np.ndindex(*extents))
+    def asked() -> Iterator[tuple[tuple[int, ...], object]]:
+        for x, y, z in shapes:
+            yield (x, y, z), sorted(cluster_rank((i, j, k), (x, y, z)) for i, j, k in np.ndindex(x, y, z))
 
-    return compared(
-        {shape: list(range(blocks)) for shape in shapes},
-        lambda: {(x, y, z): numbered((x, y, z)) for x, y, z in shapes},
-    )
+    expected: dict[tuple[int, ...], object] = {shape: list(range(blocks)) for shape in shapes}
+    return compared(expected, asked)
 
 
 @theorem(
