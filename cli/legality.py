@@ -250,7 +250,8 @@ def tables(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Another table: machine-code or opcodes of PTX; types, buffers, tiles or blocks of PTO.",
+            help="Another table: machine-code, scalar, asynchronous or opcodes of PTX; types, buffers, tiles "
+            "or blocks of PTO.",
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of stdout.")] = None,

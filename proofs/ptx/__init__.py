@@ -5,6 +5,9 @@ FAMILIES = {
     "warp": ("wmma",),
     "warpgroup": ("warpgroups",),
     "descriptor": ("descriptors",),
+    "mbarrier": ("barriers",),
+    "tensor-copy": ("tensor_copies",),
+    "cluster": ("clusters",),
     "matrix-move": ("matrix_moves", "loaded_tiles"),
     "wmma": ("wmma", "alignment"),
     "selector": ("selectors",),
@@ -35,8 +38,10 @@ FAMILIES = {
         "dot_add_parts",
         "warpgroups",
         "described_matrices",
+        "barriers",
+        "tensor_copies",
     ),
-    "legal": ("verdicts", "combinations"),
+    "legal": ("verdicts", "combinations", "asynchronous_forms"),
     "foreign": ("foreign_layouts",),
 }
 """The modules that have the theorems ``ptx/FAMILY/…``, in the order they are reported."""

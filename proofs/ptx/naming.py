@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ...spec.formats import F32
 from ...spec.ptx.architectures import ARCHITECTURES
 from ...spec.ptx.assembly import parse
+from ...spec.ptx.asynchronous.catalogue import form_of as asynchronous_form
 from ...spec.ptx.legality import form_of
 from ...spec.ptx.matrix_move_forms import MatrixMoveForm
 from ...spec.ptx.matrix_moves import matrix_move
@@ -33,6 +34,8 @@ def patterns(mnemonic: str) -> tuple[str, ...]:
     opcode, *modifiers = mnemonic.split(".")
     if (scalar := scalar_form(opcode, modifiers)) is not None:
         return (re.escape(scalar.mnemonic),)
+    if (asynchronous := asynchronous_form(mnemonic)) is not None:
+        return (re.escape(asynchronous.row.head),)
     return tuple(_patterns(parse(mnemonic).variant))
 
 

@@ -1,4 +1,4 @@
-"""Legality of the matrix instructions of a PTX text: a module, functions, or a bare body.
+"""Legality of the matrix and asynchronous instructions of a PTX text: a module, functions, or a bare body.
 
 Of other instructions only the opcode is looked at: PTX must have it, and the target.
 """
@@ -8,14 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from ...spec.errors import InputError
 from ...spec.instruction_set import Judgement
 from ...spec.legality import Note, NoteKind, Rule, Violation, listed_lines
+from ...spec.ptx.asynchronous import cluster_directives
+from ...spec.ptx.asynchronous.catalogue import is_judged, later_words
+from ...spec.ptx.asynchronous.legality import Asynchronous, violations
+from ...spec.ptx.asynchronous.operands import Elected, Given, Offset, TensorPlace
+from ...spec.ptx.legality import Module as JudgedModule
 from ...spec.ptx.opcode_table import form_of
+from ...spec.ptx.operands import Address, Register, Vector
 from ...spec.ptx.other_instructions import lacking, not_judged
 from ...spec.ptx.targets import NEWEST, VERSIONS, spell_version, target_named, version_named
-from .text.module import InstructionStatement, Module
+from .text.module import Function, InstructionStatement, Module
+from .text.operands import Arguments, Displaced, Operand, Pair, Symbol, TensorAddress
 from .text.parser import parse
 from .text.variable_spaces import variable_spaces
 from .warp.matrix import illegal
@@ -35,7 +43,7 @@ _SYNTAX = Rule[InstructionStatement, Module](
 
 
 def judge_text(text: str, name: str, target: str | None, version: str | None) -> Judgement:
-    """Judge every matrix instruction of a text, and whether the target has the opcodes of the others.
+    """Judge a text's matrix and asynchronous instructions, and whether the target has the opcodes of others.
 
     A matrix instruction that is not modelled, and a text without any, leave the text undecided.
 
@@ -69,19 +77,27 @@ def judge_text(text: str, name: str, target: str | None, version: str | None) ->
     )
     found: list[Violation] = []
     judged: list[InstructionStatement] = []
+    asynchronous: list[InstructionStatement] = []
     others: list[InstructionStatement] = []
     for function in module.functions.values():
         spaces = variable_spaces(module, function)
+        found += _directives(module, function)
         for instruction in function.body:
             if instruction.is_matrix_instruction:
                 judged.append(instruction)
                 found += _judged(module, instruction, spaces)
+            elif is_judged(instruction.mnemonic):
+                asynchronous.append(instruction)
+                found += _judged_asynchronous(module, instruction, spaces)
             else:
                 others.append(instruction)
                 found += _of_opcode(module, instruction, name)
     count = "1 matrix instruction is" if len(judged) == 1 else f"{len(judged)} matrix instructions are"
+    if asynchronous:
+        count = f"{count.rpartition(' ')[0]} and {len(asynchronous)} asynchronous ones are"
     scope = Note(NoteKind.SCOPE, f"{count} judged; of the other {len(others)} instructions only the opcode")
-    points = [*_unknown_version(module), *_open_points(judged, others)]
+    points = [*_unknown_version(module), *_open_points([*judged, *asynchronous], others)]
+    points += _later_forms(module, asynchronous)
     return Judgement(module.target, tuple(found), (scope, *points))
 
 
@@ -117,6 +133,67 @@ def _open_points(
     if not judged and not lines:
         return [Note(NoteKind.NOT_JUDGED, "the text has no matrix instruction: nothing is judged")]
     return [Note(NoteKind.NOT_JUDGED, text, f"{listed_lines(places)}: ") for text, places in lines.items()]
+
+
+def _directives(module: Module, function: Function) -> list[Violation]:
+    """Judge what a kernel says of clusters."""
+    judging = JudgedModule(target_named(module.target), module.version)
+    wrong = cluster_directives.violations(function.limits.keys(), judging)
+    return [Violation(each.rule, f"{function.name}: {each.message}") for each in wrong]
+
+
+def _later_forms(module: Module, asynchronous: Sequence[InstructionStatement]) -> list[Note]:
+    """Return what keeps a text from being legal that has forms of which the rules say nothing."""
+    later = [each for each in asynchronous if later_words(each.mnemonic)]
+    return [
+        Note(
+            NoteKind.NOT_JUDGED,
+            f"{each.mnemonic}: forms with .{later_words(each.mnemonic)[0]} are not specified",
+            f"line {each.line}: ",
+        )
+        for each in later
+    ]
+
+
+def _judged_asynchronous(
+    module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]
+) -> list[Violation]:
+    place = f"line {instruction.line}, {instruction.mnemonic}"
+    try:
+        operands = tuple(_given(operand, spaces) for operand in instruction.operands)
+    except InputError as reason:
+        return [Violation(_SYNTAX, f"{place}: {reason}")]
+    written = Asynchronous(instruction.mnemonic, operands, instruction.predicate)
+    judging = JudgedModule(target_named(module.target), module.version)
+    return [Violation(each.rule, f"{place}: {each.message}") for each in violations(written, judging)]
+
+
+def _given(operand: Operand, spaces: Mapping[str, str]) -> Given:
+    """Return an operand as the specification has it, variables with their state spaces."""
+    match operand:
+        case Pair(first, second):
+            return Elected(first, second)
+        case Displaced(base, offset):
+            return Offset(_variable(base, spaces), offset)
+        case TensorAddress(base, (Vector() as coordinates,)):
+            return TensorPlace(replace(base, base=_variable(base.base, spaces)), coordinates)
+        case Address(base):
+            return replace(operand, base=_variable(base, spaces))
+        case Symbol():
+            return _variable(operand, spaces)
+        case Arguments() | TensorAddress():
+            raise InputError(f"{operand} is no operand of an instruction")
+    return operand
+
+
+_Base = TypeVar("_Base", bound=object)
+
+
+def _variable(base: _Base, spaces: Mapping[str, str]) -> _Base | Register:
+    """Return the name of a variable with the state space that it lies in."""
+    if isinstance(base, Symbol) and base.name in spaces:
+        return Register(base.name, f".{spaces[base.name]}")
+    return base
 
 
 def _judged(module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]) -> list[Violation]:

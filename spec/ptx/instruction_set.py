@@ -13,6 +13,8 @@ from ..instruction_set import Description, Judgement, described
 from ..legality import Contradiction, Note, NoteKind
 from . import legality, tables
 from .assembly import parse
+from .asynchronous import instruction as asynchronous
+from .asynchronous.instruction import AsynchronousInstruction
 from .catalogue import ALL_FORMS
 from .choices import OPEN_POINTS, PRESETS, choices_named
 from .declarations import read_declarations
@@ -146,6 +148,7 @@ class MatrixInstructions:
         "contradictions": tables.contradiction_rows,
         "machine-code": tables.machine_code_rows,
         "scalar": scalar.rows,
+        "asynchronous": asynchronous.rows,
     }
 
     def instructions(self) -> list[dict[str, str]]:
@@ -158,11 +161,12 @@ class MatrixInstructions:
 
     def read(
         self, text: str, declarations: str | None = None
-    ) -> PtxInstruction | ScalarInstruction | OtherInstruction:
+    ) -> PtxInstruction | ScalarInstruction | AsynchronousInstruction | OtherInstruction:
         """Read an instruction whose names were declared, where declarations are given."""
         declared = None if declarations is None else read_declarations(declarations)
         if (known := opcode_of(text)) is not None and not known[0].is_specified:
-            return scalar.read(text, declared) or OtherInstruction(*known)
+            judged = scalar.read(text, declared) or asynchronous.read(text, declared)
+            return judged or OtherInstruction(*known)
         return PtxInstruction(parse(text, declared))
 
 

@@ -1,0 +1,156 @@
+"""What the rules on asynchronous instructions exclude and ptxas of CUDA 13.0 takes all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ...legality import Note, NoteKind, Violation
+from ..operands import Address, Decimal, HexFloat, Integer, Register, Sink, Vector
+from .catalogue import form_of, spelling
+from .legality import Asynchronous, is_of_sort, placed, registers
+from .operands import Elected, Given, Offset
+from .rows import Form, Place, Sort
+
+
+@dataclass(frozen=True)
+class Lenience:
+    """Something that the manual rules out, and ptxas of CUDA 13.0 takes.
+
+    Attributes
+    ----------
+    rule : str
+        What it violates.
+    what : str
+        In words.
+    applies : callable
+        Tells whether an instruction is so.
+    """
+
+    rule: str
+    what: str
+    applies: Callable[[Asynchronous], bool]
+
+
+def _outside(place: Place, operand: Given) -> bool:
+    return isinstance(operand, Integer) and place.values is not None and operand.value not in place.values
+
+
+def _unchecked_counts(written: Asynchronous) -> bool:
+    """Tell counts that are not looked at: of init, of bytes; of arrivals all but 0 and negative ones."""
+    for form, place, operand in placed(written):
+        if isinstance(operand, Integer) and _outside(place, operand):
+            positive = 0 < operand.value & 0xFFFF_FFFF < 1 << 31
+            unchecked = place.name in ("txCount", "N") or form.row.head == "mbarrier.init"
+            if not unchecked and not (place.name == "count" and positive):
+                return False
+    return True
+
+
+def _other_sorts(written: Asynchronous) -> bool:
+    """Tell whether every operand of another sort is one that ptxas takes."""
+    return all(
+        is_of_sort(form, place, operand) or _passes(form, place, operand)
+        for form, place, operand in placed(written)
+    )
+
+
+def _passes(form: Form, place: Place, operand: Given) -> bool:
+    match place.sort, operand:
+        case ((Sort.INTEGER | Sort.DATA), Offset()):
+            return True
+        case Sort.INTEGER, Vector():
+            return place.name == "count"
+        case Sort.INTEGER, (HexFloat() | Decimal()):
+            return place.name == "new_val"
+        case Sort.DATA, _:
+            return form.row.opcode == "st"
+        case Sort.RESULT, Elected(Register(), Sink()):
+            return True
+        case Sort.ADDRESS, Address(Integer()):
+            return form.row.head == "fence.proxy"
+        case Sort.ADDRESS, _:
+            return form.row.opcode == "cp" and not isinstance(operand, Address)
+    return False
+
+
+def _other_registers(written: Asynchronous) -> bool:
+    """Tell whether every register of another type is one that ptxas takes."""
+    return all(
+        register.type in types or _suits(form, place, operand, str(register.type))
+        for form, place, operand in placed(written)
+        for register, types in registers(place, form, operand)
+        if register.space is None
+    )
+
+
+def _suits(form: Form, place: Place, operand: Given, declared: str) -> bool:
+    if place.sort is Sort.ADDRESS:
+        return declared[0] in "bus" or form.row.opcode in ("cp", "fence")
+    if place.sort is Sort.TENSOR or isinstance(operand, Offset):
+        return True
+    if place.name == "new_val":
+        return declared in (f"f{place.bits}", "f16x2")
+    return declared == "f16x2" and form.row.opcode not in ("mbarrier", "cp")
+
+
+def _dropping(lead: str, *words: str) -> Callable[[Asynchronous], bool]:
+    """Return whether an instruction that begins so is one of the rows without one of some words."""
+
+    def applies(written: Asynchronous) -> bool:
+        head, modifiers = spelling(written.mnemonic)
+        places = [place for place, word in enumerate(modifiers) if word in words]
+        return f"{written.mnemonic}.".startswith(lead) and any(
+            form_of(".".join([head, *modifiers[:place], *modifiers[place + 1 :]])) is not None
+            for place in places
+        )
+
+    return applies
+
+
+def _without_barrier(written: Asynchronous) -> bool:
+    return written.mnemonic.startswith(("st.async.", "red.async.")) and len(written.operands or ()) == 2
+
+
+def _generic(written: Asynchronous) -> bool:
+    stores = written.mnemonic.startswith(("st.async.", "red.async."))
+    return stores and "shared::cluster" not in written.mnemonic
+
+
+def _one_way_fence(written: Asynchronous) -> bool:
+    return written.mnemonic.startswith(("fence.acquire", "fence.release"))
+
+
+_SPACES = ("shared", "shared::cta", "shared::cluster", "global")
+
+LENIENT = (
+    Lenience("async-constant", "counts of arrivals and bytes beyond their ranges", _unchecked_counts),
+    Lenience(
+        "async-operand", "sums for numbers, addresses without brackets, other vectors", _other_sorts
+    ),
+    Lenience("async-register", "registers of other types for addresses and numbers", _other_registers),
+    Lenience("async-operand-count", "stores without a barrier", _without_barrier),
+    Lenience("async-modifier", ".sync twice", _dropping("", "sync")),
+    Lenience(
+        "async-modifier", "scopes of plain bulk copies",
+        _dropping("cp.async.bulk.", "cta", "cluster", "gpu", "sys"),
+    ),
+    Lenience("async-modifier", "other spaces of stores", _dropping("st.async.", "shared", "shared::cta")),
+    *(
+        Lenience("async-modifier", "state spaces of fences of these proxies", _dropping(lead, *_SPACES))
+        for lead in ("fence.proxy.tensormap::generic.", "fence.proxy.async::generic.")
+    ),
+    Lenience("async-version", "fence.acquire and fence.release in every version", _one_way_fence),
+    Lenience("async-space", "variables anywhere, of stores to generic addresses", _generic),
+)  # fmt: skip
+"""All that is known; of what an entry is about ptxas may refuse some."""
+
+
+def objections(written: Asynchronous, wrong: Sequence[Violation]) -> tuple[Note, ...]:
+    """Return why ptxas may take an illegal instruction all the same; nothing where it refuses it."""
+    rules = {violation.rule.id for violation in wrong}
+    applying = [each for each in LENIENT if each.rule in rules and each.applies(written)]
+    if rules - {each.rule for each in applying}:
+        return ()
+    found = dict.fromkeys(each.what for each in applying)
+    return tuple(Note(NoteKind.OBJECTION, f"ptxas of CUDA 13.0 takes {what}") for what in found)
