@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...spec.errors import InputError
 from ...spec.formats import Bits, Format, IntegerFormat
+from ...spec.ptx.asynchronous.tensor_map import TensorMap
 from ..formula.index_arithmetic import Expression
 from .footprint import FAR, Footprint
 from .parameters import Access, ArrayParameter, BufferParameter, Covers, Gaps, Parameter, PointerParameter
@@ -190,12 +191,15 @@ class Pointers:
         As in `PointerParameter`.
     targets : tuple of (str, int)
         Arrays, and bytes from their beginnings.
+    tensor : TensorMap, optional
+        Of a tensor map, what it says.
     """
 
     name: str
     targets: tuple[tuple[str, int], ...]
     in_memory: bool
     alignment: int
+    tensor: TensorMap | None = None
 
 
 def pointers_of(parameter: PointerParameter, sizes: Mapping[str, int]) -> Pointers:

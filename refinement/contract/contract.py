@@ -29,7 +29,9 @@ from .parameters import BufferParameter, Parameter, Passed, PointerParameter, St
 if TYPE_CHECKING:
     from ..terms.matrix_rounding import MatrixRounding
     from .accuracy_clauses import AccuracyClause
-    from .size_domains import QuantifiedSizes
+    from .tensor_maps import with_map
+from .size_domains import QuantifiedSizes
+from .tensor_maps import with_map
 
 
 class Accumulate(StrEnum):
@@ -334,7 +336,12 @@ class Contract:
         elements = sum(each.elements for each in arguments if isinstance(each, Array))
         if elements > HELD_ELEMENTS:
             raise InputError(f"the arrays have {elements} elements; at most {HELD_ELEMENTS}", self.path)
-        pointers = tuple(pointers_of(each, sizes) for each in self.pointers if each.passed is not other)
+        named = {each.name: each for each in arguments if isinstance(each, Array)}
+        pointers = tuple(
+            with_map(each, pointers_of(each, sizes), named, sizes)
+            for each in self.pointers
+            if each.passed is not other
+        )
         wheres = {each.name: each.where for each in self.parameters}
         arrays = [(each, wheres[each.name]) for each in arguments if isinstance(each, Array)]
         buffers = tuple(buffer_of(each, sizes, arrays) for each in self.buffers)

@@ -13,6 +13,7 @@ import numpy as np
 from ...spec.errors import InputError
 from ...spec.float_encoding import encode
 from ...spec.formats import FORMATS, Bits, FloatFormat, Format, IntegerFormat, format_named
+from ...spec.ptx.asynchronous import tensor_map
 from ...spec.rounding import Rounding
 from ...spec.values import encodings_of_values
 from ..formula.index_arithmetic import Expression
@@ -30,6 +31,7 @@ from .parameters import (
     PointerParameter,
     ScalarParameter,
     Structure,
+    TensorFields,
 )
 from .toml_document import Table, is_integer, shown
 
@@ -47,6 +49,9 @@ BUFFER = ("name", "size", "alignment")
 POINTER_TYPE = "pointer"
 """The type of a parameter that is an address, or that points to addresses."""
 POINTER_KEYS = ("name", "type", "to", "at", "alignment", "kernel")
+TENSOR_MAP_TYPE = "tensor_map"
+"""The type of a parameter that is a tensor map."""
+TENSOR_MAP_KEYS = ("name", "type", "to", "box", "element_strides", "swizzle", "interleave", "fill", "kernel")
 STRIDES = ("row-major", "column-major")
 ALLOCATED = 256
 """Alignment in bytes of a pointer of which a contract says nothing: as `cudaMalloc` has it."""
@@ -161,6 +166,9 @@ def _parameter(
     name = check_name(table, "name", table.require("name", "a name for formulas"), "a parameter")
     if name in found:
         raise table.error("name", f"there are two parameters {name}")
+    if table.values.get("type") == TENSOR_MAP_TYPE:
+        found[name] = replace(_tensor_map(table, name, sizes), passed=passed)
+        return name
     if table.values.get("type") == POINTER_TYPE:
         found[name] = replace(_pointer(table, name, sizes), passed=passed)
         return name
@@ -210,6 +218,35 @@ def _pointer(table: Table, name: str, sizes: Mapping[str, int]) -> PointerParame
     )
 
 
+def _tensor_map(table: Table, name: str, sizes: Mapping[str, int]) -> PointerParameter:
+    table.check_keys(TENSOR_MAP_KEYS)
+    target = table.require("to", 'the array that it maps, such as "A"')
+    if not isinstance(target, str):
+        raise table.error("to", f"to must be an array's name, not {shown(target)}")
+    box = table.require("box", "the elements of a box along each axis of the array, such as [64, 64]")
+    strides = table.values.get("element_strides", [])
+    zero = Source("0", "at", table.where())
+    fields = TensorFields(
+        expressions(table, "box", box, sizes),
+        expressions(table, "element_strides", strides, sizes),
+        _one_of(table, "swizzle", tensor_map.SWIZZLES),
+        _one_of(table, "interleave", tensor_map.INTERLEAVES),
+        table.choice("fill", tensor_map.FILLS, tensor_map.FILLS[0]),
+        table.where(),
+    )
+    start = Expression(zero, parse_expression(zero))
+    return PointerParameter(
+        name, ((target, start),), False, tensor_map.MAP_ALIGNMENT, table.where(), tensor=fields
+    )
+
+
+def _one_of(table: Table, key: str, allowed: tuple[int, ...]) -> int:
+    found = table.integer(key, 0, max(allowed), 0)
+    if found not in allowed:
+        raise table.error(key, f"{key} must be one of {', '.join(map(str, allowed))}, not {found}")
+    return found
+
+
 def _alignment(table: Table) -> int:
     alignment = table.integer("alignment", 1, 1 << 20, ALLOCATED)
     if alignment & (alignment - 1):
@@ -257,6 +294,8 @@ def _fields(
         name = _parameter(field.without("offset"), found, sizes, passed)
         field_of = found[name]
         width = -(-field_of.format.bits // 8) if isinstance(field_of, ScalarParameter) else POINTER
+        if isinstance(field_of, PointerParameter) and field_of.tensor is not None:
+            width = tensor_map.MAP_BYTES
         if offset + width > size:
             raise field.error("offset", f"{name}, {width} bytes at {offset}, does not fit {size} bytes")
         yield at + offset, width, name
@@ -267,7 +306,7 @@ def _is_size(parameter: ScalarParameter, name: str) -> bool:
 
 
 def _format(table: Table) -> Format:
-    name = table.require("type", f"one of {', '.join(FORMATS)}, or {POINTER_TYPE}")
+    name = table.require("type", f"one of {', '.join(FORMATS)}, or {POINTER_TYPE}, {TENSOR_MAP_TYPE}")
     try:
         return format_named(str(name))
     except InputError as error:

@@ -9,6 +9,32 @@ from ...spec.formats import Bits, Format
 from ..formula.index_arithmetic import Expression
 
 
+@dataclass(frozen=True)
+class TensorFields:
+    """What a contract says of a tensor map beside its array; extents in the order of the array's axes.
+
+    Attributes
+    ----------
+    box : tuple of Expression
+        Elements that one copy traverses, along each axis.
+    element_strides : tuple of Expression
+        Every how many of them it copies; empty for all.
+    swizzle, interleave : int
+        Bytes; 0 for none.
+    fill : str
+        What stands for elements outside.
+    where : str
+        ``file:line``.
+    """
+
+    box: tuple[Expression, ...]
+    element_strides: tuple[Expression, ...]
+    swizzle: int
+    interleave: int
+    fill: str
+    where: str
+
+
 class Access(StrEnum):
     """What a kernel may do to an array."""
 
@@ -179,6 +205,8 @@ class PointerParameter:
         ``file:line``.
     passed : Passed
         To which kernels.
+    tensor : TensorFields, optional
+        Of a tensor map of the array, which is passed by value.
     """
 
     name: str
@@ -187,6 +215,7 @@ class PointerParameter:
     alignment: int
     where: str
     passed: Passed = Passed.BOTH
+    tensor: TensorFields | None = None
 
 
 @dataclass(frozen=True)

@@ -357,6 +357,8 @@ def _table(store: TermStore, pointers: Pointers, addresses: Mapping[str, int]) -
 
 def _passed(instance: Instance, path: str) -> Iterator[Scalar | Array | Pointers]:
     described = {each.name: each for each in (*instance.arguments, *instance.pointers)}
+    if any(each.tensor is not None for each in instance.pointers):
+        raise InputError("tensor maps are parameters of PTX kernels", path)
     for each in instance.passed:
         if not isinstance(each, str):
             raise InputError(

@@ -47,6 +47,8 @@ def arguments_of(
             where,
         )
     described = {each.name: each for each in (*instance.arguments, *instance.pointers)}
+    if any(each.tensor is not None for each in instance.pointers):
+        raise InputError("tensor maps are parameters of PTX kernels", where)
     found: list[Value | None] = []
     for name, parameter in zip(passed, function.parameters, strict=True):
         if name not in described:

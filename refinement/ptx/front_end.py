@@ -36,14 +36,7 @@ from .registers.threads import Indices, Launch
 from .run import machine
 from .run.entry import PtxEntry, argument_of, buffer_of, bytes_of
 from .run.guards import conditions_on_sizes
-from .run.launching import (
-    POINTER_BYTES,
-    Number,
-    Pointer,
-    Scalar,
-    check_size,
-    entry_named,
-)
+from .run.launching import POINTER_BYTES, Pointer, Simple, Tensor, check_size, entry_named
 from .same_numbers import are_same_numbers
 from .state.address_spaces import Buffer
 from .text.module import Function, InstructionStatement, Module
@@ -90,7 +83,7 @@ class PtxKernel(PtxEntry):
             each.name: buffer_of(instance, each, put_together(each, memory, store, inputs, held))
             for each in instance.buffers
         }
-        given: dict[str, Number | Scalar | Pointer] = {name: Pointer(each) for name, each in shared.items()}
+        given: dict[str, Simple] = {name: Pointer(each) for name, each in shared.items()}
         for each in instance.arguments:
             if isinstance(each, Array) and each.within is not None:
                 given[each.name] = Pointer(shared[each.within], each.at)
@@ -202,6 +195,8 @@ class PtxKernel(PtxEntry):
                 continue
             given = described[passed]
             what = str(given.format) if isinstance(given, arguments.Scalar) else "a pointer"
+            if isinstance(given, Pointers) and given.tensor is not None:
+                what = "a tensor map"
             check_size(self.module, parameter, given.name, what, bytes_of(given))
 
 
@@ -216,13 +211,15 @@ def _final(found: machine.Contents) -> FinalArray:
     return FinalArray(found.lanes, found.lines, found.threads, before)
 
 
-def _address(pointers: Pointers, given: Mapping[str, Number | Scalar | Pointer]) -> Pointer:
+def _address(pointers: Pointers, given: Mapping[str, Simple]) -> Pointer | Tensor:
     """Return an address in an array, or the one of the memory in which such are."""
     found = []
     for name, offset in pointers.targets:
         target = given[name]
         assert isinstance(target, Pointer)
         found.append(Pointer(target.buffer, target.offset + offset))
+    if pointers.tensor is not None:
+        return Tensor(found[0], pointers.tensor)
     if not pointers.in_memory:
         return found[0]
     name = pointers.name

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from ....spec.ptx.asynchronous.tensor_map import MAP_BYTES
 from ....spec.ptx.operands import Integer
 from ...contract import arguments
 from ...contract.arguments import Array, Pointers, SharedBuffer
@@ -17,15 +18,7 @@ from ...machine.memory import ByteLanes
 from ...machine.shared_buffers import Joined
 from ...terms.interning import Ids
 from ...terms.store import TermStore
-from ..run.launching import (
-    POINTER_BYTES,
-    Argument,
-    Number,
-    Pointer,
-    Scalar,
-    Structure,
-    entry_named,
-)
+from ..run.launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, Simple, Structure, entry_named
 from ..state.address_spaces import Buffer
 from ..text.module import Module
 
@@ -88,7 +81,7 @@ class PtxEntry:
         bodies = (function.body for function in self.module.functions.values())
         return {each.line: str(each.source) for body in bodies for each in body if each.source is not None}
 
-    def packed(self, instance: Instance, given: Mapping[str, Number | Scalar | Pointer]) -> list[Argument]:
+    def packed(self, instance: Instance, given: Mapping[str, Simple]) -> list[Argument]:
         """Return the kernel's arguments, in its order, of what parameters are by name."""
         widths = {each.name: bytes_of(each) for each in (*instance.arguments, *instance.pointers)}
         return [
@@ -166,4 +159,6 @@ def _pointer(memory: ArrayMemory, lanes: ByteLanes, *, later: bool) -> Pointer:
 
 def bytes_of(given: arguments.Scalar | Array | Pointers) -> int:
     """Return how many bytes an argument has."""
+    if isinstance(given, Pointers) and given.tensor is not None:
+        return MAP_BYTES
     return -(-given.format.bits // 8) if isinstance(given, arguments.Scalar) else POINTER_BYTES

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 
 from ....spec.errors import InputError
+from ....spec.ptx.asynchronous.tensor_map import MAP_BYTES, TensorMap
 from ....spec.ptx.operands import Integer
 from ...terms.interning import Ids
 from ...terms.store import TermStore
@@ -65,6 +66,22 @@ class Pointer:
 
 
 @dataclass(frozen=True)
+class Tensor:
+    """An argument that is a tensor map.
+
+    Attributes
+    ----------
+    pointer : Pointer
+        Where the tensor begins.
+    map : TensorMap
+        What it says beside.
+    """
+
+    pointer: Pointer
+    map: TensorMap
+
+
+@dataclass(frozen=True)
 class Structure:
     """An argument that is a structure.
 
@@ -72,15 +89,18 @@ class Structure:
     ----------
     size : int
         Bytes.
-    fields : tuple of (int, int, Number, Scalar or Pointer)
+    fields : tuple of (int, int, Number, Scalar, Pointer or Tensor)
         Where each begins, in bytes, how many it has, and what it is. Of the bytes between, nothing is known.
     """
 
     size: int
-    fields: tuple[tuple[int, int, Number | Scalar | Pointer], ...]
+    fields: tuple[tuple[int, int, Simple], ...]
 
 
-Argument = Number | Scalar | Pointer | Structure
+Simple = Number | Scalar | Pointer | Tensor
+"""What a parameter, or a field of one, may be."""
+
+Argument = Simple | Structure
 
 
 def entry_named(module: Module, name: str) -> Function:
@@ -178,9 +198,10 @@ def buffers(arguments: Sequence[Argument]) -> list[Buffer]:
     for argument in arguments:
         parts = [part for _, _, part in argument.fields] if isinstance(argument, Structure) else [argument]
         for part in parts:
-            if not isinstance(part, Pointer):
+            pointer = part.pointer if isinstance(part, Tensor) else part
+            if not isinstance(pointer, Pointer):
                 continue
-            for buffer in (part.buffer, *(target for target, _ in part.buffer.addresses)):
+            for buffer in (pointer.buffer, *(target for target, _ in pointer.buffer.addresses)):
                 if not any(buffer is each for each in found):
                     found.append(buffer)
     return found
@@ -219,9 +240,7 @@ def pass_arguments(
             _pass(store, memory, f"{parameter.name}+{offset}", held.start + offset, width, part)
 
 
-def _pass(
-    store: TermStore, memory: Memory, name: str, start: int, size: int, argument: Number | Scalar | Pointer
-) -> None:
+def _pass(store: TermStore, memory: Memory, name: str, start: int, size: int, argument: Simple) -> None:
     """Write an argument of `size` bytes to where it begins."""
     match argument:
         case Scalar(term):
@@ -238,6 +257,12 @@ def _pass(
                 raise InputError(f"parameter {name} has {size} bytes; a pointer has {POINTER_BYTES}")
             address = memory.buffer_address(buffer) + offset
             words, offsets = store.constants(np.array([address], dtype=np.uint64), 64), np.array([start])
+        case Tensor(pointer, tensor):
+            if size != MAP_BYTES:
+                raise InputError(f"parameter {name} has {size} bytes; a tensor map has {MAP_BYTES}")
+            address = memory.buffer_address(pointer.buffer) + pointer.offset
+            memory.tensor_maps[start] = replace(tensor, address=address)
+            words, offsets = store.undefined(size, 8), start + np.arange(size)
     memory.parameters.lanes.write(offsets, words)
 
 

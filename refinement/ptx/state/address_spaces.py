@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.errors import InputError, UnsupportedError
+from ....spec.ptx.asynchronous.tensor_map import TensorMap
 from ....spec.ptx.matrix_descriptor import PATTERN_BYTES
 from ....spec.ptx.operands import Decimal, HexFloat, Integer
 from ...contract.footprint import Footprint
@@ -144,6 +145,8 @@ class Memory:
         self.buffers = tuple(sorted(buffers, key=lambda buffer: not buffer.writable))
         self._shared = self._laid_out([each for each in variables if each.space == "shared"], _GAP, _SHARED)
         self._local = self._laid_out([each for each in variables if each.space == "local"], UNIT, _LOCAL)
+        self.tensor_maps: dict[int, TensorMap] = {}
+        """What tensor maps among the parameters say, by their lanes."""
         self._bases = self._based()
         self.parameters = self._parameter_space(function)
         self.globals = self._global_space(variables)

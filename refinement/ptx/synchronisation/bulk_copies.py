@@ -25,8 +25,9 @@ from ..state.execution import Execution
 from ..state.handlers import Modifiers
 from ..text.module import InstructionStatement
 from ..text.operands import Operand
-from .barrier_objects import BarrierObjects
+from .barrier_objects import BarrierObject, BarrierObjects
 from .mbarrier import barriers_at
+from .tensor_copies import DIMENSIONS, box
 
 UNIT = 16
 """Bytes that addresses and sizes are multiples of."""
@@ -143,9 +144,9 @@ def bulk(execution: Execution, instruction: InstructionStatement, active: Indice
     elif modifiers.flag("prefetch"):
         return
     elif modifiers.flag(_COMPLETION):
-        _to_shared(execution, modifiers, active)
+        (_box_to_shared if modifiers.flag("tensor") else _to_shared)(execution, modifiers, active)
     elif modifiers.flag("bulk_group"):
-        _to_global(execution, modifiers, active)
+        (_box_to_global if modifiers.flag("tensor") else _to_global)(execution, modifiers, active)
     else:
         raise modifiers.unsupported("is not modelled")
 
@@ -178,7 +179,6 @@ def _to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> N
     sizes = _sizes(execution, size, active)
     history = execution.memory.shared.history
     assert history is not None
-    objects = BarrierObjects.of(execution)
     for barrier, members in barriers_at(execution, "shared", place, active):
         for member in members.tolist():
             thread, count, at = active[member : member + 1], sizes[member], slice(member, member + 1)
@@ -189,18 +189,78 @@ def _to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> N
             store_bytes(execution, "shared", targets[at], data, thread, UNIT)
             inside, offsets = execution.memory.shared.locate(targets[at], count, thread)
             places = history.places(offsets[inside], count).reshape(-1)
-            history.hand_copies(places, barrier.agent(execution.ordering), barrier.phase)
-            history.by_proxy[places] = True
-            objects.ended += barrier.complete_bytes(execution, thread, count)
+            _complete(execution, barrier, places, thread, count)
+
+
+def _complete(
+    execution: Execution,
+    barrier: BarrierObject,
+    places: NDArray[np.int64],
+    thread: Indices,
+    count: int,
+) -> None:
+    """Let what was copied to places be there for who knows the phase to be over, and its bytes complete."""
+    history = execution.memory.shared.history
+    assert history is not None
+    history.hand_copies(places, barrier.agent(execution.ordering), barrier.phase)
+    history.by_proxy[places] = True
+    BarrierObjects.of(execution).ended += barrier.complete_bytes(execution, thread, count)
+
+
+def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
+    """Copy boxes of tensors to shared memory."""
+    modifiers.one_of(("shared::cta", "shared::cluster"))
+    modifiers.one_of(("global",))
+    modifiers.flag("tile")
+    modifiers.one_of(DIMENSIONS)
+    hints = _policy(modifiers)
+    modifiers.finish()
+    to, source, place = modifiers.operands(3 + hints)[:3]
+    targets = addresses(execution, to, active)
+    for barrier, members in barriers_at(execution, "shared", place, active):
+        for member in members.tolist():
+            thread = active[member : member + 1]
+            found = box(execution, source, targets[member], thread)
+            if found is None:
+                continue
+            data = found.load(execution, thread)
+            some = found.outside[found.inside]
+            _refuse_written(execution, some, found.tensor.element_bytes, np.repeat(thread, len(some)))
+            found.put(execution, data, thread)
+            _complete(execution, barrier, found.places(execution, thread), thread, found.tensor.box_bytes)
+
+
+def _box_to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
+    """Copy boxes of tensors from shared memory."""
+    modifiers.one_of(("global",))
+    modifiers.one_of(("shared::cta",))
+    modifiers.flag("tile")
+    modifiers.one_of(DIMENSIONS)
+    hints = _policy(modifiers)
+    modifiers.finish()
+    to, source = modifiers.operands(2 + hints)[:2]
+    starts = addresses(execution, source, active)
+    for member in range(len(active)):
+        thread = active[member : member + 1]
+        found = box(execution, to, starts[member], thread)
+        if found is None:
+            continue
+        read = found.places(execution, thread)
+        check_proxy(execution, read, thread.tolist())
+        size, who = found.tensor.element_bytes, np.repeat(thread, len(found.shared))
+        terms, lows = load_bytes(execution, "shared", found.shared, size, who, 1)
+        some = np.flatnonzero(found.inside)
+        data = terms[some], lows[some]
+        store_bytes(execution, "global", found.outside[some], data, who[some], 1)
+        _begin_store(execution, thread, read, found.outside[some], size)
 
 
 def _refuse_written(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> None:
     """Refuse to copy what the kernel has written to global memory, where proxies are not looked at."""
     part = execution.memory.globals
     inside, offsets = part.locate(at, count, thread)
-    if part.history is None or not inside.all() or offsets[0] >= part.read_only_from:
-        return
-    if (part.history.writer[part.history.places(offsets, count)] >= 0).any():
+    offsets = offsets[inside & (offsets < part.read_only_from)]
+    if part.history is not None and (part.history.writer[part.history.places(offsets, count)] >= 0).any():
         execution.unsupported(f"{execution.instruction.mnemonic} of what the kernel has written")
 
 
@@ -213,9 +273,8 @@ def _to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> N
     to, source, size = modifiers.operands(3 + hints)[:3]
     starts, targets = addresses(execution, source, active), addresses(execution, to, active)
     sizes = _sizes(execution, size, active)
-    shared, everywhere = execution.memory.shared, execution.memory.globals
+    shared = execution.memory.shared
     assert shared.history is not None
-    stores, line = BulkStores.of(execution), execution.instruction.line
     for member, count in enumerate(sizes):
         thread, at = active[member : member + 1], slice(member, member + 1)
         if not count:
@@ -225,13 +284,28 @@ def _to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> N
         check_proxy(execution, read, thread.tolist())
         data = load_bytes(execution, "shared", starts[at], count, thread, UNIT)
         store_bytes(execution, "global", targets[at], data, thread, UNIT)
-        shared.history.begin_reads(read, line)
-        written = np.zeros(0, dtype=np.int64)
-        inside, offsets = everywhere.locate(targets[at], count, thread)
-        if everywhere.history is not None and inside.all() and offsets[0] < everywhere.read_only_from:
-            written = everywhere.history.places(offsets, count).reshape(-1)
-            everywhere.history.begin_copies(written)
-        group = stores.committed.get(int(thread[0]), 0)
-        stores.pending.append(_Store(thread, group, read, written, line))
+        _begin_store(execution, thread, read, targets[at], count)
+
+
+def _begin_store(
+    execution: Execution,
+    thread: Indices,
+    read: NDArray[np.int64],
+    targets: NDArray[np.uint64],
+    count: int,
+) -> None:
+    """Note a copy to global memory: granules read of shared memory, and where `count` bytes each go."""
+    shared, everywhere = execution.memory.shared.history, execution.memory.globals
+    stores, line = BulkStores.of(execution), execution.instruction.line
+    assert shared is not None
+    shared.begin_reads(read, line)
+    inside, offsets = everywhere.locate(targets, count, np.repeat(thread, len(targets)))
+    offsets = offsets[inside & (offsets < everywhere.read_only_from)]
+    written = np.zeros(0, dtype=np.int64)
+    if everywhere.history is not None:
+        written = everywhere.history.places(offsets, count).reshape(-1)
+        everywhere.history.begin_copies(written)
+    group = stores.committed.get(int(thread[0]), 0)
+    stores.pending.append(_Store(thread, group, read, written, line))
     if everywhere.history is not None:
         everywhere.history.copies = len(stores.pending)

@@ -1,0 +1,147 @@
+"""``cp.async.bulk.tensor``: copies of boxes of tensors, as tensor maps among a kernel's parameters say.
+
+Which element of the tensor goes where in shared memory is the specification's
+(`mmaproof.spec.ptx.asynchronous.tensor_copies`); order and completion are those of other bulk copies, see
+`bulk_copies`. Source: PTX ISA 9.1 sections 5.5 and 9.7.9.25.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import InputError
+from ....spec.ptx.asynchronous.tensor_copies import shared_address, source
+from ....spec.ptx.asynchronous.tensor_map import COPY_ALIGNMENT, TensorMap
+from ....spec.ptx.operands import Vector
+from ...findings.finding import Kind
+from ..memory.addressing import addresses, in_window
+from ..memory.memory_access import load_bytes, store_bytes
+from ..registers.threads import Indices
+from ..state.execution import Execution
+from ..state.loose_races import Bytes
+from ..state.state_space import WINDOWS
+from ..text.operands import Operand, TensorAddress
+
+DIMENSIONS = ("1d", "2d", "3d", "4d", "5d")
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box of a tensor, and where it is.
+
+    Attributes
+    ----------
+    tensor : TensorMap
+        The map.
+    outside : array (elements,)
+        Addresses in global memory.
+    inside : array (elements,)
+        Which elements the tensor has.
+    shared : array (elements,)
+        Addresses in shared memory.
+    """
+
+    tensor: TensorMap
+    outside: NDArray[np.uint64]
+    inside: NDArray[np.bool_]
+    shared: NDArray[np.uint64]
+
+    def load(self, execution: Execution, thread: Indices) -> Bytes:
+        """Return the bytes (elements, bytes) of the box, zeros outside of the tensor."""
+        store, size = execution.store, self.tensor.element_bytes
+        if self.tensor.fill == "nan" and not self.inside.all():
+            execution.unsupported(f"{self.tensor}: no document says which NaN stands for elements outside")
+        terms = np.full((len(self.inside), size), int(store.constants(0, 8)), dtype=np.int32)
+        lows = np.zeros(terms.shape, dtype=np.uint8)
+        some = np.flatnonzero(self.inside)
+        if len(some):
+            who = np.repeat(thread, len(some))
+            terms[some], lows[some] = load_bytes(execution, "global", self.outside[some], size, who, 1)
+        return terms, lows
+
+    def put(self, execution: Execution, data: Bytes, thread: Indices) -> None:
+        """Write the bytes of the box to shared memory."""
+        store_bytes(execution, "shared", self.shared, data, np.repeat(thread, len(self.shared)), 1)
+
+    def places(self, execution: Execution, thread: Indices) -> NDArray[np.int64]:
+        """Return the granules of shared memory that the box takes."""
+        part = execution.memory.shared
+        assert part.history is not None
+        size = self.tensor.element_bytes
+        inside, offsets = part.locate(self.shared, size, np.repeat(thread, len(self.shared)))
+        return np.unique(part.history.places(offsets[inside], size).reshape(-1))
+
+
+def box(execution: Execution, operand: Operand, start: np.uint64, thread: Indices) -> Box | None:
+    """Return the box that an operand ``[map, {coordinates}]`` names; None if it can't be used.
+
+    Parameters
+    ----------
+    execution : Execution
+        What runs.
+    operand : Operand
+        As written.
+    start : uint64
+        Where the box begins in shared memory.
+    thread : array (1,)
+        Who copies.
+
+    Raises
+    ------
+    InputError
+        If it is no such operand, or has another number of coordinates.
+    UnsupportedError
+        If the map is no parameter, or one for which no document says how boxes lie.
+    """
+    instruction = execution.instruction
+    if not isinstance(operand, TensorAddress) or len(operand.others) != 1:
+        raise InputError(f"{instruction.mnemonic} takes [map, {{coordinates}}], not {operand}")
+    tensor = _map(execution, operand, thread)
+    given = operand.others[0]
+    elements = given.elements if isinstance(given, Vector) else (given,)
+    named = instruction.one_of(DIMENSIONS)
+    if named is None or int(named[0]) != len(elements) or len(elements) != tensor.rank:
+        rank = tensor.rank
+        message = f"{instruction.mnemonic} has {len(elements)} coordinates of a map of {rank} dimensions"
+        execution.report(Kind.UNDEFINED, message, thread)
+        return None
+    numbers = [execution.numbers(each, 32, thread, "the coordinate") for each in elements]
+    coordinates = [int(np.int32(np.uint32(each[0]))) for each in numbers]
+    if instruction.has("bulk_group") and min(coordinates) < 0:
+        message = f"{instruction.mnemonic} writes at coordinates {coordinates}; none may be negative"
+        execution.report(Kind.UNDEFINED, message, thread)
+        return None
+    if int(start) % COPY_ALIGNMENT:
+        message = f"{instruction.mnemonic} at {int(start):#x}, which is no multiple of {COPY_ALIGNMENT}"
+        execution.report(Kind.MISALIGNED, message, thread)
+        return None
+    if int(start) % tensor.alignment:
+        execution.unsupported(
+            f"{instruction.mnemonic} of a box that does not begin where its swizzling pattern does, at a "
+            f"multiple of {tensor.alignment}"
+        )
+    offsets, inside = source(tensor, coordinates)
+    places = shared_address(tensor, tuple(np.indices(tensor.extents)), int(start))
+    return Box(
+        tensor,
+        (offsets.reshape(-1) + tensor.address).astype(np.uint64),
+        inside.reshape(-1),
+        np.asarray(places).reshape(-1).astype(np.uint64),
+    )
+
+
+def _map(execution: Execution, operand: TensorAddress, thread: Indices) -> TensorMap:
+    """Return the tensor map at an address."""
+    at = addresses(execution, operand.base, thread)
+    parameters = execution.memory.parameters
+    if in_window(at, "param").all():
+        inside, lanes = parameters.locate(at - np.uint64(WINDOWS["param"]), 1, thread)
+        if inside.all() and int(lanes[0]) in execution.memory.tensor_maps:
+            return execution.memory.tensor_maps[int(lanes[0])]
+    execution.unsupported(
+        f"{execution.instruction.mnemonic} with a tensor map that is no parameter of the contract with "
+        'type = "tensor_map"'
+    )
