@@ -143,7 +143,7 @@ LENIENT = (
         for lead in ("fence.proxy.tensormap::generic.", "fence.proxy.async::generic.")
     ),
     Lenience("async-version", "fence.acquire and fence.release in every version", _one_way_fence),
-    Lenience("async-space", "variables anywhere, for generic addresses of stores and arrivals of copies", _generic),
+    Lenience("async-space", "variables anywhere, for generic addresses of stores and copies", _generic),
 )  # fmt: skip
 """All that is known; of what an entry is about ptxas may refuse some."""
 
