@@ -104,12 +104,35 @@ class AsynchronousInstruction:
         return form
 
     def laid_out(self, target: str | None = None) -> tuple[str, ...]:
-        """Return the operands that have a layout: none."""
+        """Return nothing: layouts are those of the boxes of a tensor map, which has to be said."""
+        self._form()
         return ()
 
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
-        """Refuse."""
-        raise UnsupportedError(f"{self._form().mnemonic} has no operand that has a layout")
+        """Return where a tensor copy's box is in shared memory: ``dstMem element=f16 box=64x8 swizzle=128``.
+
+        Of stores and reductions the operand is ``srcMem``.
+
+        Raises
+        ------
+        InputError
+            If it is no such operand, or what follows no tensor map.
+        UnsupportedError
+            Of other instructions, and of boxes for which no document says how they lie.
+        """
+        from .box_table import box_table
+
+        form = self._form()
+        name, _, fields = operand.partition(" ")
+        names = [place.name for place in form.places if place.name in ("dstMem", "srcMem")]
+        if not form.rank or not names or not form.row.effect:
+            raise UnsupportedError(f"{form.mnemonic} has no operand that has a layout")
+        if name not in names or not fields:
+            raise InputError(
+                f"{form.mnemonic} has the operand {names[0]}, with a tensor map: "
+                f"'{names[0]} element=f16 box=64x8 swizzle=128 start=0x400', not {operand[:60]!r}"
+            )
+        return box_table(f"{name} of {form.mnemonic}", fields, form.rank)
 
     def execute(
         self,

@@ -60,7 +60,7 @@ def _passes(form: Form, place: Place, operand: Given) -> bool:
         case ((Sort.INTEGER | Sort.DATA), Offset()):
             return True
         case Sort.INTEGER, Vector():
-            return place.name == "count"
+            return place.name in ("count", "ctaMask")
         case Sort.INTEGER, (HexFloat() | Decimal()):
             return place.name == "new_val"
         case Sort.DATA, _:
@@ -89,6 +89,8 @@ def _suits(form: Form, place: Place, operand: Given, declared: str) -> bool:
         return declared[0] in "bus" or form.row.opcode in ("cp", "fence")
     if place.sort is Sort.TENSOR or isinstance(operand, Offset):
         return True
+    if place.name == "ctaMask":
+        return declared in ("b64", "u64", "s64") and "im2col" in form.modifiers
     if place.name == "new_val":
         return declared in (f"f{place.bits}", "f16x2")
     return declared == "f16x2" and form.row.opcode not in ("mbarrier", "cp")
@@ -113,8 +115,8 @@ def _without_barrier(written: Asynchronous) -> bool:
 
 
 def _generic(written: Asynchronous) -> bool:
-    stores = written.mnemonic.startswith(("st.async.", "red.async."))
-    return stores and "shared::cluster" not in written.mnemonic
+    stores = written.mnemonic.startswith(("st.async.", "red.async.", "cp.async.mbarrier."))
+    return stores and "shared" not in written.mnemonic
 
 
 def _one_way_fence(written: Asynchronous) -> bool:
@@ -141,7 +143,7 @@ LENIENT = (
         for lead in ("fence.proxy.tensormap::generic.", "fence.proxy.async::generic.")
     ),
     Lenience("async-version", "fence.acquire and fence.release in every version", _one_way_fence),
-    Lenience("async-space", "variables anywhere, of stores to generic addresses", _generic),
+    Lenience("async-space", "variables anywhere, for generic addresses of stores and copies", _generic),
 )  # fmt: skip
 """All that is known; of what an entry is about ptxas may refuse some."""
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mmaproof.spec.errors import InputError, UnsupportedError
+from mmaproof.spec.instruction_set import read
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx.asynchronous.bulk_copies import BulkGroups, bulk_copy
 from mmaproof.spec.ptx.asynchronous.tensor_copies import tensor_load, tensor_reduce, tensor_store
@@ -136,3 +137,43 @@ def test_groups_are_done_in_order() -> None:
     assert done == ("a", "b")
     done, state = state.waited(0)
     assert done == ("c",) and state == BulkGroups(("d",), ())
+
+
+LOAD = "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"
+
+
+def test_the_layout_of_a_box() -> None:
+    table = read(LOAD).layout("dstMem element=f16 box=64x8 swizzle=128 start=0x400")
+    assert table.swizzled == "Swizzle<3,3,3> o (8,64):(64,1)"
+    assert "address = 0x400 + byte" in table.formula and len(table) == 512
+    at = {
+        (int(r), int(c)): int(a)
+        for r, c, a in zip(*table.coordinates.values(), table.holders["address"], strict=True)
+    }
+    assert at[0, 0] == 0x400 and at[1, 0] == 0x490 and at[3, 8] == 0x5A0
+    assert all(table.layout.forward(address - 0x400) == place for place, address in at.items())
+    three = read(LOAD.replace("2d", "3d")).layout("dstMem element=u8 box=32x2x4")
+    assert int(three.coordinates["row"].max()) == 7 and three.swizzled == "(8,32):(32,1)"
+
+
+@pytest.mark.parametrize(
+    ("text", "operand", "error"),
+    [
+        (LOAD, "dstMem", InputError),
+        (LOAD, "srcMem element=f16 box=64x8", InputError),
+        (LOAD, "dstMem element=f16 box=64", InputError),
+        (LOAD, "dstMem element=f16 box=64x8 swizzle=128 start=512", InputError),
+        (LOAD, "dstMem element=f16 box=64x8 start=x", InputError),
+        (LOAD, "dstMem element=f16 box=64x9", UnsupportedError),
+        (LOAD, "dstMem element=f16 box=32x8 swizzle=128", UnsupportedError),
+        (
+            LOAD.replace("2d.", "3d.").replace("global.", "global.im2col."),
+            "dstMem box=8x8x8",
+            UnsupportedError,
+        ),
+        ("fence.proxy.async", "dstMem box=8x8", UnsupportedError),
+    ],
+)
+def test_layouts_that_are_refused(text: str, operand: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        read(text).layout(operand)
