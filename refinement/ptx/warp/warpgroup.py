@@ -100,7 +100,7 @@ def _product(instruction: InstructionStatement) -> Step:
             for role in in_memory
         }
         places = np.concatenate([each.places for each in memory.values()], axis=1)
-        warps = groups[:, ::WARP].reshape(-1) // WARP
+        warps = _warps_of(groups)
         each_warp = np.repeat(places, WARPGROUP_WARPS, axis=0)
         AsynchronousProducts.of(execution).begin(execution, registers, each_warp, warps)
         found = {role: each.elements(alg) for role, each in memory.items()}
@@ -195,18 +195,36 @@ class _SharedOperand:
         """Return the elements, A as (warpgroups, M, K stored) and B as (warpgroups, K, N)."""
         execution, form, role = self._execution, self._form, self._role
         count, fmt = self._at.shape[1], form.format(role)
+        self._refuse_atomic_changes()
         self._check_proxy()
-        readers = np.repeat(self._groups[:, 0], count)
+        least = [execution.ordering.least_told(warp) for warp in _warps_of(self._groups).tolist()]
+        firsts = np.array([each[0] for each in least]).reshape(-1, WARPGROUP_WARPS)
+        readers = np.repeat(firsts[:, 0], count)
         words = load(execution, "shared", self._at.reshape(-1), self._size, 1, readers, by_warps=True)
         for rank in range(1, WARPGROUP_WARPS):
-            others = np.repeat(self._groups[:, rank * WARP], count)
+            others = np.repeat(firsts[:, rank], count)
             note_reading(execution, "shared", self._at.reshape(-1), self._size, others)
+        for index, threads in enumerate(least):
+            at = self._at[index // WARPGROUP_WARPS]
+            for thread in threads[1:]:
+                note_reading(execution, "shared", at, self._size, np.full(count, thread))
         if fmt.bits < 8:
             words = np.stack([alg.extract(words, low, fmt) for low in range(8)], axis=-1)
         m, n = form.shape[:2]
         lines = m if role == "a" else n
         found: Ids = words.reshape(len(self._groups), lines, -1)
         return found if role == "a" else found.swapaxes(-1, -2)
+
+    def _refuse_atomic_changes(self) -> None:
+        """Refuse words that atomic operations changed: who of their threads ran a proxy fence is not kept."""
+        execution, history = self._execution, self._execution.memory.shared.history
+        assert history is not None
+        lines = history.changed_by_atomics(self.places.reshape(-1))
+        if lines.any():
+            line = int(lines[lines > 0][0])
+            execution.unsupported(
+                f"{execution.instruction.mnemonic} of what line {line} changes by an atomic operation"
+            )
 
     def _check_proxy(self) -> None:
         """Report what was written through the generic proxy, in order before, with no proxy fence between."""
@@ -215,7 +233,8 @@ class _SharedOperand:
         ordering = execution.ordering
         for group, places in zip(self._groups, self.places, strict=True):
             writers, times = part.history.plain_writes(places)
-            for thread in group[::WARP].tolist():
+            warps = (group[::WARP] // WARP).tolist()
+            for thread in (each for warp in warps for each in ordering.least_told(warp)):
                 unseen = (writers >= 0) & ~ordering.proxied(thread, writers, times)
                 unseen[unseen] = ordering.over(
                     np.full(int(unseen.sum()), thread), writers[unseen], times[unseen]
@@ -256,21 +275,24 @@ def _check_metadata(execution: Execution, form: Multiplication, nibbles: Ids, gr
             execution.report(Kind.UNDEFINED, str(error), groups[known].reshape(-1))
 
 
+def _warps_of(groups: Indices) -> Indices:
+    """Return the warps of warpgroups, whose threads are given."""
+    return groups[:, ::WARP].reshape(-1) // WARP
+
+
 def _fence(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
-    warps = execution.whole_warps(active)[:, 0] // WARP
-    AsynchronousProducts.of(execution).fence(warps)
+    AsynchronousProducts.of(execution).fence(_warps_of(whole_warpgroups(execution, active)))
 
 
 def _commit(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
-    warps = execution.whole_warps(active)[:, 0] // WARP
-    AsynchronousProducts.of(execution).commit(warps)
+    AsynchronousProducts.of(execution).commit(_warps_of(whole_warpgroups(execution, active)))
 
 
 def _wait(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     (count,) = instruction.taking(1, 1)
     if not isinstance(count, Integer):
         raise InputError(f"{instruction.mnemonic} takes a number, not {count}")
-    warps = execution.whole_warps(active)[:, 0] // WARP
+    warps = _warps_of(whole_warpgroups(execution, active))
     AsynchronousProducts.of(execution).wait(execution, warps, count.value)
 
 
