@@ -34,6 +34,9 @@ class Kernel:
         Whether A is loaded from shared memory as a fragment.
     steps : int
         Products, of neighbouring parts of K.
+    selector : int, optional
+        Of a product whose A is sparse: which threads hold metadata. Of a group of 4 elements (tf32: 2) half
+        are kept, the first ones where row and group are even together or odd together, otherwise the last.
     """
 
     types: tuple[str, str] = ("f32", "f16")
@@ -42,6 +45,7 @@ class Kernel:
     transposed: tuple[bool, bool] = (False, False)
     a_in_registers: bool = False
     steps: int = 1
+    selector: int | None = None
 
     @property
     def bits(self) -> int:
@@ -50,13 +54,25 @@ class Kernel:
 
     @property
     def k(self) -> int:
-        """Columns of A."""
+        """Columns of A, of a sparse one those that are stored."""
         return 256 // self.bits * self.steps
+
+    @property
+    def rows(self) -> int:
+        """Rows of B."""
+        return self.k * (1 if self.selector is None else 2)
+
+    @property
+    def kept(self) -> int:
+        """Elements that a group of a sparse A keeps."""
+        return 1 if self.bits == 32 else 2
 
     @property
     def contract(self) -> str:
         """What it computes."""
         d, a = self.types
+        group = f"{2 * self.kept} * (k // {self.kept}) + k % {self.kept}"
+        row = "k" if self.selector is None else f"{group} + {self.kept} * ((i + k // {self.kept}) % 2)"
         return f"""
 [kernel]
 isa = "ptx"
@@ -65,11 +81,12 @@ grid = 1
 block = {_THREADS}
 [sizes]
 N = {self.n}
-K = {self.k}
+K = {self.rows}
+L = {self.k}
 [[param]]
 name = "A"
 type = "{a}"
-shape = [64, "K"]
+shape = [64, "L"]
 [[param]]
 name = "B"
 type = "{a}"
@@ -80,29 +97,30 @@ type = "{d}"
 shape = [64, "N"]
 access = "out"
 [ensures]
-formula = "D[i, j] = sum(k, A[i, k] * B[k, j])"
+formula = "D[i, j] = sum(k, A[i, k] * B[{row}, j])"
 """
 
     def _matrix(self, role: int) -> SharedMatrix:
         """Return where the whole of A (0) or of B (1) lies, from the beginning of the pattern."""
         swizzle, transposed = self.swizzles[role], self.transposed[role]
         lines, row = (64, self.n)[role], swizzle or 16
-        across = self.k if transposed else lines
+        length = (self.k, self.rows)[role]
+        across = length if transposed else lines
         along = across * row
         pair = (128, along) if swizzle == 0 else (along, 8 * row)
         leading, stride = pair if transposed or swizzle else (along, 128)
         if transposed and not swizzle:
             leading, stride = 128, along
         descriptor = MatrixDescriptor(_B_AT * role, leading, stride, swizzle)
-        return SharedMatrix(descriptor, lines, self.k, self.bits, transposed)
+        return SharedMatrix(descriptor, lines, length, self.bits, transposed)
 
     def _step(self, role: int) -> int:
         """Return how far the next part of K begins."""
         swizzle = self.swizzles[role]
-        matrix = self._matrix(role)
+        matrix, whole = self._matrix(role), (self.k, self.rows)[role] // self.k
         if self.transposed[role]:
-            return 2 * (matrix.descriptor.stride if swizzle else matrix.descriptor.leading)
-        return 32 if swizzle else 2 * matrix.descriptor.leading
+            return 2 * whole * (matrix.descriptor.stride if swizzle else matrix.descriptor.leading)
+        return whole * (32 if swizzle else 2 * matrix.descriptor.leading)
 
     def _addresses(self, role: int) -> str:
         """Return where each element of A, row by row, or of B, column by column, lies."""
@@ -113,7 +131,7 @@ formula = "D[i, j] = sum(k, A[i, k] * B[k, j])"
     @property
     def text(self) -> str:
         """The module."""
-        counts = 64 * self.k, self.n * self.k
+        counts = 64 * self.k, self.n * self.rows
         tables = "\n".join(
             f".const .align 4 .u32 place{role}[{counts[role]}] = {{{self._addresses(role)}}};"
             for role in range(2)
@@ -122,6 +140,7 @@ formula = "D[i, j] = sum(k, A[i, k] * B[k, j])"
 .target sm_90a
 .address_size 64
 {tables}
+.const .align 4 .u32 metadata[32] = {{{self._metadata}}};
 .visible .entry multiply(.param .u64 a, .param .u64 b, .param .u64 d)
 {{
 .shared .align 1024 .b8 tile[{2 * _B_AT}];
@@ -143,13 +162,10 @@ ret;
     def _put(self, role: int) -> str:
         """Copy an operand to shared memory, element by element."""
         name, size = "ab"[role], self.bits // 8
-        count = (64 * self.k, self.n * self.k)[role]
+        count = (64 * self.k, self.n * self.rows)[role]
         column = role == 1
-        index = (
-            f"rem.u32 %r4, %r3, {self.k};\ndiv.u32 %r5, %r3, {self.k};\nmad.lo.u32 %r4, %r4, {self.n}, %r5;"
-            if column
-            else "mov.u32 %r4, %r3;"
-        )
+        place = f"rem.u32 %r4, %r3, {self.rows};\ndiv.u32 %r5, %r3, {self.rows};"
+        index = f"{place}\nmad.lo.u32 %r4, %r4, {self.n}, %r5;" if column else "mov.u32 %r4, %r3;"
         kind = f"u{8 * size}"
         register = "%h0" if size < 4 else "%r8"
         return f"""
@@ -171,6 +187,20 @@ setp.lt.u32 %p0, %r3, {count};
 @%p0 bra COPY{role};
 """
 
+    @property
+    def _metadata(self) -> str:
+        """Return the word of each thread of a warp; of those that hold no metadata all bits are set."""
+        words = [0xFFFFFFFF] * 32
+        if self.selector is not None:
+            nibbles = (0b0100, 0b1110)
+            for row, group in np.ndindex(16, 8 if self.bits > 8 else 16):
+                lane = 4 * (row % 8) + (
+                    2 * self.selector + group // 4 if self.bits > 8 else 2 * (group // 8) + row // 8
+                )
+                low = 16 * (row // 8) + 4 * (group % 4) if self.bits > 8 else 4 * (group % 8)
+                words[lane] ^= (0xF ^ nibbles[(row + group) % 2]) << low
+        return ", ".join(map(str, words))
+
     def _descriptor(self, role: int, step: int, register: str) -> str:
         descriptor = self._matrix(role).descriptor
         fields = MatrixDescriptor(0, descriptor.leading, descriptor.stride, descriptor.swizzle).encoding
@@ -188,6 +218,16 @@ or.b64 {register}, {register}, {fields};
         registers = self.n // 2 // (2 if d == "f16" else 1)
         accumulators = ", ".join(f"%f{index}" for index in range(registers))
         operand = "{%a0, %a1, %a2, %a3}" if self.a_in_registers else "%d2"
+        sparse = ""
+        if self.selector is not None:
+            sparse = f" %r30, {self.selector},"
+            yield """
+and.b32 %r31, %r0, 31;
+mul.wide.u32 %d8, %r31, 4;
+mov.u64 %d9, metadata;
+add.u64 %d8, %d8, %d9;
+ld.const.u32 %r30, [%d8];
+"""
         for step in range(self.steps):
             yield self._fragment(step) if self.a_in_registers else self._descriptor(0, step, "%d2")
             yield self._descriptor(1, step, "%d3")
@@ -199,9 +239,10 @@ or.b64 {register}, {register}, {fields};
             if step == 0 or self.a_in_registers:
                 yield "wgmma.fence.sync.aligned;\n"
             yield (
-                f"wgmma.mma_async.sync.aligned.m64n{self.n}k{256 // self.bits}.{d}.{a}.{a} "
+                f"wgmma.mma_async{'.sp' * bool(sparse)}.sync.aligned."
+                f"m64n{self.n}k{(512 if sparse else 256) // self.bits}.{d}.{a}.{a} "
                 f"{{{accumulators}}}, "
-                f"{operand}, %d3, {int(step > 0)}{immediates};\n"
+                f"{operand}, %d3,{sparse} {int(step > 0)}{immediates};\n"
             )
             if self.a_in_registers and step + 1 < self.steps:
                 yield "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"

@@ -173,6 +173,8 @@ def _write_bytes(
     if atomic:
         found = history.read(execution.ordering, places, threads_of, line, atomic=True)
         history.note_store(execution.ordering, places, threads_of, line)
+        if part is execution.memory.shared:
+            history.note_atomic_change(places, line)
     else:
         found = history.write(execution.ordering, places, threads_of, line, by_warps=by_warps)
     if len(found) and execution.semaphores is not None:

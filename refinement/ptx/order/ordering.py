@@ -12,7 +12,7 @@ learned from a semaphore, see `semaphores`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,21 @@ from .fences import Fences
 from .vector_clocks import THREAD, Happened, Knowledge, Released, Told, is_over, joined
 
 NOBODY = -1
+
+
+class Arrived(NamedTuple):
+    """What warps know that arrive at a barrier.
+
+    Attributes
+    ----------
+    over : array (warps, warps of the block)
+        Intervals of the others below this are over.
+    proxied : mapping
+        Of what is over, what is seen through the asynchronous proxy.
+    """
+
+    over: NDArray[np.int32]
+    proxied: Knowledge
 
 
 class Ordering:
@@ -67,30 +82,34 @@ class Ordering:
         found: NDArray[np.int32] = self._time.reshape(-1)[threads // WARP]
         return found
 
-    def arrive(self, warps: Indices) -> NDArray[np.int32]:
+    def arrive(self, warps: Indices) -> Arrived:
         """Begin a new interval of some warps of one block, and return what they know to be over."""
         self.warp_barrier(warps)
         block, own = np.divmod(warps, self._time.shape[1])
-        known: NDArray[np.int32] = self._over[block, own]
-        return known
+        return Arrived(
+            self._over[block, own], joined([self._proxied.of(each * WARP) for each in warps.tolist()])
+        )
 
-    def barrier(self, warps: Indices, arrivals: Sequence[NDArray[np.int32]] = ()) -> None:
+    def barrier(self, warps: Indices, arrivals: Sequence[Arrived] = ()) -> None:
         """Put in order what some warps of one block did before and will do.
 
         Parameters
         ----------
         warps : array
             The warps that wait.
-        arrivals : sequence of array
+        arrivals : sequence of Arrived
             What warps that only arrived knew then; see `arrive`.
         """
         block, own = int(warps[0]) // self._time.shape[1], warps % self._time.shape[1]
-        known = np.concatenate([self._over[block, own], *arrivals]).max(axis=0)
+        known = np.concatenate([self._over[block, own], *(each.over for each in arrivals)]).max(axis=0)
         now = int(self._time[block, own].max()) + 1
         known[own] = now
         self._over[block, own] = known
         self._time[block, own] = now
         self._slowest[block] = self._over[block].min(axis=1)
+        for each in arrivals:
+            if each.proxied:
+                self._proxied.learn_together(int(warps[0]), each.proxied)
         self._share(warps)
 
     def block_barriers(self) -> None:
@@ -239,6 +258,13 @@ class Ordering:
                 continue
             for each in members.tolist():
                 self._proxied.learn(each, self.release(np.array([each])).memory)
+
+    def least_told(self, warp: int) -> list[int]:
+        """Return the threads of a warp that stand for it: one that was told nothing apart, otherwise all."""
+        members = range(warp * WARP, warp * WARP + int(self._exist[warp]))
+        apart = self._beyond.apart | self._proxied.apart
+        alike = next((each for each in members if each not in apart), None)
+        return list(members) if alike is None else [alike]
 
     def proxied(self, thread: int, others: NDArray[np.int64], times: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Tell of which accesses of others (n,) in intervals a thread sees the outcome through that proxy."""

@@ -129,6 +129,8 @@ class AccessHistory:
         """Where asynchronous copies wrote last, through the asynchronous proxy."""
         self._products: NDArray[np.int32] | None = None
         """Of products under way, how many warps read each granule, and the line of one of them."""
+        self._changed: NDArray[np.int32] | None = None
+        """Lines of atomic operations that changed each granule since it was written; 0 for none."""
 
     def places(self, offsets: NDArray[np.int64], count: int) -> Places:
         """Return the granules (n, …) of accesses (n,) of `count` bytes."""
@@ -238,6 +240,8 @@ class AccessHistory:
         self._written[places] = now
         self._rewritten[places] = True
         self.of_warps[places] = by_warps
+        if self._changed is not None:
+            self._changed[places] = 0
         self._joint.keep(places, late)
         last = self._plain_writer[places]
         self._joint.add(ordering, at, *former, last[plain])
@@ -354,6 +358,7 @@ class AccessHistory:
             found += [np.where(still, each, 0) for each in (still, *kept)]
         marks = self._rewritten & found[2], self.of_warps & found[7]
         products = [] if self._products is None else [self._products[0].copy()]
+        products += [] if self._changed is None else [self._changed.copy()]
         return [*found, *marks, *products, *self._joint.open_accesses(ordering, latest)]
 
     def arrays(self) -> list[NDArray[Any]]:
@@ -383,6 +388,16 @@ class AccessHistory:
             return np.zeros(len(places), dtype=np.int32)
         count, line = self._products[:, places]
         return np.where(count > 0, line, 0)
+
+    def note_atomic_change(self, places: Places, line: int) -> None:
+        """Note that atomic operations change places."""
+        if self._changed is None:
+            self._changed = np.zeros(len(self.writer), dtype=np.int32)
+        self._changed[places] = line
+
+    def changed_by_atomics(self, places: Places) -> NDArray[np.int32]:
+        """Return the lines of atomic operations that changed some places (n,) last, 0 where there is none."""
+        return np.zeros(len(places), dtype=np.int32) if self._changed is None else self._changed[places]
 
     def plain_writes(self, places: Places) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return who wrote each of some places last, and in which interval."""

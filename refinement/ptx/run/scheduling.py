@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..order.ordering import Ordering
+from ..order.ordering import Arrived, Ordering
 from ..registers.threads import WARP, Indices, Threads
 
 
@@ -106,7 +106,7 @@ class Scheduler:
                 Strand(0, self.runnable[0].active[blocks == block]) for block in np.unique(blocks)[::-1]
             ]
         self.waiting: list[Waiting] = []
-        self._arrivals: dict[tuple[int, int], list[tuple[int, NDArray[np.int32]]]] = {}
+        self._arrivals: dict[tuple[int, int], list[tuple[int, Arrived]]] = {}
         self.barriers = 0
 
     # -- parting and meeting

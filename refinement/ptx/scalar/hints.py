@@ -33,8 +33,12 @@ def _nothing(execution: Execution, instruction: InstructionStatement, active: In
 
 
 def _fence(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
-    """Let the asynchronous proxy see what was written to shared memory, if it is a fence for that."""
-    if instruction.has("proxy", "async") and not instruction.has("global") and len(active):
+    """Let the asynchronous proxy see what was written to shared memory, if it is a fence for that.
+
+    A fence that data may skip orders nothing: both ways of its branch go on together.
+    """
+    of_shared = instruction.has("proxy", "async") and not instruction.has("global")
+    if of_shared and len(active) and not execution.on_data(active):
         execution.ordering.fence_proxy(active)
 
 

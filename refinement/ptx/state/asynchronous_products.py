@@ -188,7 +188,11 @@ class AsynchronousProducts:
         """Return all that tells which uses to come are undefined, for the comparison of two moments."""
         found: list[Any] = [self._fenced > 0]
         for each in self._pending:
-            names = sorted(each.registers.accumulators), sorted(each.registers.multiplicands)
+            names = (
+                sorted(each.registers.accumulators),
+                sorted(each.registers.multiplicands),
+                each.registers.shape,
+            )
             found += [
                 each.warps,
                 self._committed[each.warps] - each.group,
@@ -213,6 +217,8 @@ class AsynchronousProducts:
         for each in self._pending:
             used = registers.accumulators & each.registers.multiplicands
             used |= registers.multiplicands & each.registers.accumulators
+            if registers.shape != each.registers.shape:
+                used |= registers.accumulators & each.registers.accumulators
             if used and (mine := np.isin(each.warps, warps)).any():
                 self._report_use(execution, each, used, registers.accumulators, each.warps[mine])
         if not fenced.all():

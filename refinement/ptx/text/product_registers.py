@@ -17,6 +17,9 @@ MAKING = frozenset(
 )
 """Opcodes by which addresses become descriptors."""
 
+_WITHOUT_RESULT = frozenset({"st", "red", "bar", "barrier", "brx", "call", "nanosleep"})
+"""Opcodes whose first operand is read."""
+
 MULTIPLYING = "wgmma"
 
 _DESCRIPTORS = (1, 2)
@@ -67,8 +70,7 @@ def _other_uses(instruction: InstructionStatement, found: set[str]) -> Iterator[
         return
     if makes_descriptors(instruction, found):
         return
-    writes_memory = instruction.opcode in ("st", "red")
-    yield from register_names(instruction.operands[0 if writes_memory else 1 :])
+    yield from register_names(instruction.operands[0 if instruction.opcode in _WITHOUT_RESULT else 1 :])
     yield from register_names(each for each in instruction.operands[:1] if isinstance(each, Address))
 
 

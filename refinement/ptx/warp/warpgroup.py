@@ -101,7 +101,7 @@ def _product(instruction: InstructionStatement) -> Step:
             for role in in_memory
         }
         places = np.concatenate([each.places for each in memory.values()], axis=1)
-        warps = groups[:, ::WARP].reshape(-1) // WARP
+        warps = _warps_of(groups)
         each_warp = np.repeat(places, WARPGROUP_WARPS, axis=0)
         AsynchronousProducts.of(execution).begin(execution, registers, each_warp, warps)
         found = {role: each.elements(alg) for role, each in memory.items()}
@@ -196,19 +196,38 @@ class _SharedOperand:
         """Return the elements, A as (warpgroups, M, K stored) and B as (warpgroups, K, N)."""
         execution, form, role = self._execution, self._form, self._role
         count, fmt = self._at.shape[1], form.format(role)
-        for group, places in zip(self._groups, self.places, strict=True):
-            check_proxy(execution, places, group[::WARP].tolist())
-        readers = np.repeat(self._groups[:, 0], count)
+        self._refuse_atomic_changes()
+        least = [execution.ordering.least_told(warp) for warp in _warps_of(self._groups).tolist()]
+        for group, places in enumerate(self.places):
+            of_group = least[group * WARPGROUP_WARPS : (group + 1) * WARPGROUP_WARPS]
+            check_proxy(execution, places, [int(thread) for each in of_group for thread in each])
+        firsts = np.array([each[0] for each in least]).reshape(-1, WARPGROUP_WARPS)
+        readers = np.repeat(firsts[:, 0], count)
         words = load(execution, "shared", self._at.reshape(-1), self._size, 1, readers, by_warps=True)
         for rank in range(1, WARPGROUP_WARPS):
-            others = np.repeat(self._groups[:, rank * WARP], count)
+            others = np.repeat(firsts[:, rank], count)
             note_reading(execution, "shared", self._at.reshape(-1), self._size, others)
+        for index, threads in enumerate(least):
+            at = self._at[index // WARPGROUP_WARPS]
+            for thread in threads[1:]:
+                note_reading(execution, "shared", at, self._size, np.full(count, thread))
         if fmt.bits < 8:
             words = np.stack([alg.extract(words, low, fmt) for low in range(8)], axis=-1)
         m, n = form.shape[:2]
         lines = m if role == "a" else n
         found: Ids = words.reshape(len(self._groups), lines, -1)
         return found if role == "a" else found.swapaxes(-1, -2)
+
+    def _refuse_atomic_changes(self) -> None:
+        """Refuse words that atomic operations changed: who of their threads ran a proxy fence is not kept."""
+        execution, history = self._execution, self._execution.memory.shared.history
+        assert history is not None
+        lines = history.changed_by_atomics(self.places.reshape(-1))
+        if lines.any():
+            line = int(lines[lines > 0][0])
+            execution.unsupported(
+                f"{execution.instruction.mnemonic} of what line {line} changes by an atomic operation"
+            )
 
 
 def _matrix(
@@ -233,21 +252,24 @@ def _check_metadata(execution: Execution, form: Multiplication, nibbles: Ids, gr
             execution.report(Kind.UNDEFINED, str(error), groups[known].reshape(-1))
 
 
+def _warps_of(groups: Indices) -> Indices:
+    """Return the warps of warpgroups, whose threads are given."""
+    return groups[:, ::WARP].reshape(-1) // WARP
+
+
 def _fence(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
-    warps = execution.whole_warps(active)[:, 0] // WARP
-    AsynchronousProducts.of(execution).fence(warps)
+    AsynchronousProducts.of(execution).fence(_warps_of(whole_warpgroups(execution, active)))
 
 
 def _commit(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
-    warps = execution.whole_warps(active)[:, 0] // WARP
-    AsynchronousProducts.of(execution).commit(warps)
+    AsynchronousProducts.of(execution).commit(_warps_of(whole_warpgroups(execution, active)))
 
 
 def _wait(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     (count,) = instruction.taking(1, 1)
     if not isinstance(count, Integer):
         raise InputError(f"{instruction.mnemonic} takes a number, not {count}")
-    warps = execution.whole_warps(active)[:, 0] // WARP
+    warps = _warps_of(whole_warpgroups(execution, active))
     AsynchronousProducts.of(execution).wait(execution, warps, count.value)
 
 

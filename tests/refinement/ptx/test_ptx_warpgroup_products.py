@@ -25,6 +25,10 @@ RIGHT = (
     Kernel(types=("f16", "e5m2"), swizzles=(32, 0)),
     Kernel(types=("f16", "f16")),
     Kernel(types=("s32", "u8"), a_in_registers=True, n=8),
+    Kernel(selector=1, n=8, steps=2),
+    Kernel(selector=0, n=8, a_in_registers=True),
+    Kernel(selector=0, n=8, types=("s32", "s8"), swizzles=(64, 0)),
+    Kernel(selector=1, n=8, types=("f32", "tf32")),
 )
 
 
@@ -43,11 +47,26 @@ def test_a_product_is_verified(kernel: Kernel, tmp_path: Path) -> None:
 
 STEPS = Kernel(steps=2)
 IN_REGISTERS = Kernel(a_in_registers=True, steps=2)
+SPARSE = Kernel(selector=1, n=8)
 FENCE, COMMIT, WAIT = (
     "wgmma.fence.sync.aligned;",
     "wgmma.commit_group.sync.aligned;",
     "wgmma.wait_group.sync.aligned 0;",
 )
+PROXY = "fence.proxy.async.shared::cta;"
+MEETING = f"{PROXY}\nbar.sync 0;"
+ON_DATA = "setp.ne.b16 %p1, %h0, 0; @%p1 bra SKIP;"
+
+
+def by_halves(instruction: str) -> str:
+    """Return an instruction that two warps execute in one place, and the others in another."""
+    return f"setp.lt.u32 %p1, %r0, 64; @%p1 bra ONE; {instruction} bra BOTH; ONE: {instruction} BOTH:"
+
+
+def by_lanes(number: int, instruction: str) -> str:
+    """Return an instruction that one thread of each warp executes."""
+    return f"and.b32 %r40, %r0, 31; setp.eq.u32 %p1, %r40, {number}; @%p1 {instruction}"
+
 
 FAULTS = {
     "no fence": (STEPS, FENCE, "", Kind.PENDING),
@@ -77,6 +96,16 @@ FAULTS = {
         STEPS, FENCE, f"shr.u32 %r9, %r0, 6; cvt.u64.u32 %d9, %r9; add.u64 %d2, %d2, %d9; {FENCE}",
         Kind.UNDEFINED,
     ),
+    "data decide over the proxy fence": (STEPS, PROXY, f"{ON_DATA} {PROXY} SKIP:", Kind.PROXY),
+    "the first threads run the proxy fence": (
+        STEPS, MEETING, f"bar.sync 0; {by_lanes(0, PROXY)}", Kind.PROXY
+    ),
+    "the fence in two places": (STEPS, FENCE, by_halves(FENCE), Kind.DIVERGENCE),
+    "the group ends in two places": (STEPS, COMMIT, by_halves(COMMIT), Kind.DIVERGENCE),
+    "the wait in two places": (STEPS, WAIT, by_halves(WAIT), Kind.DIVERGENCE),
+    "metadata of other threads": (SPARSE, "and.b32 %r31, %r0, 31;", "xor.b32 %r31, %r0, 4; "
+        "and.b32 %r31, %r31, 31;", Kind.WRONG_VALUE),
+    "metadata of no meaning": (SPARSE, "%r30, [%d8];", "%r30, [%d8]; mov.u32 %r30, 0;", Kind.UNDEFINED),
 }  # fmt: skip
 
 
@@ -148,8 +177,42 @@ def test_a_descriptor_with_bits_of_no_meaning_is_not_supported(tmp_path: Path) -
     assert found.verdict is Verdict.UNSUPPORTED
 
 
-def test_products_of_two_shapes_need_a_fence_between(tmp_path: Path) -> None:
+def test_a_tile_that_atomic_operations_change_is_not_supported(tmp_path: Path) -> None:
+    text = STEPS.text.replace(MEETING, f"{MEETING} red.shared.or.b32 [%r1], 0; bar.sync 0;")
+    assert verified(tmp_path, text, STEPS.contract).verdict is Verdict.UNSUPPORTED
+
+
+PRODUCERS = "setp.ge.u32 %p1, %r0, 128; @!%p1 bra MULTIPLY; sub.u32 %r0, %r0, 128;"
+ARRIVING = "bar.arrive 1, 256; bra OUT; MULTIPLY: bar.sync 1, 256;"
+WAITING = "AGAIN: mbarrier.try_wait.parity.shared.b64 %p1, [%r50], 0; @!%p1 bra AGAIN;"
+SIGNALLING = f"{PROXY} mbarrier.arrive.shared.b64 %d20, [%r50]; bra OUT; MULTIPLY:"
+FIRST_WAITS = f"{SIGNALLING} and.b32 %r40, %r0, 31; setp.ne.u32 %p1, %r40, 0; @%p1 bra NOW; {WAITING} NOW:"
+
+
+@pytest.mark.parametrize(
+    ("meeting", "kind"),
+    [
+        (f"{PROXY} {ARRIVING}", None),
+        (f"{ARRIVING} {PROXY}", None),
+        (ARRIVING, Kind.PROXY),
+        (f"{SIGNALLING} {WAITING}", None),
+        (FIRST_WAITS, Kind.RACE),
+        (f"{FIRST_WAITS} bar.warp.sync -1;", None),
+    ],
+)
+def test_other_warps_fill_the_tiles(meeting: str, kind: Kind | None, tmp_path: Path) -> None:
+    start = "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [%r50], 128; bar.sync 0;"
+    text = STEPS.text.replace("tile[32768];", "tile[32768]; .shared .align 8 .b64 object;")
+    text = text.replace("mov.u32 %r1, tile;", f"mov.u32 %r1, tile; mov.u32 %r50, object; {start} {PRODUCERS}")
+    text = text.replace(MEETING, meeting).replace("ret;", "OUT:\nret;")
+    found = verified(tmp_path, text, STEPS.contract.replace("block = 128", "block = 256"))
+    assert next((each.kind for each in found.findings), None) is kind
+    assert (found.verdict is Verdict.VERIFIED) is (kind is None)
+
+
+@pytest.mark.parametrize("fence", ["", FENCE])
+def test_products_of_two_shapes_need_a_wait_between(fence: str, tmp_path: Path) -> None:
     wide, narrow = replace(STEPS, n=16), replace(STEPS, n=8)
     second = [each for each in narrow.text.splitlines() if "wgmma.mma_async" in each][1]
-    text = wide.text.replace(COMMIT, f"{second}\n{COMMIT}", 1)
+    text = wide.text.replace(COMMIT, f"{fence}{second}\n{COMMIT}", 1)
     assert verified(tmp_path, text, wide.contract).findings[0].kind is Kind.PENDING
