@@ -288,3 +288,20 @@ add.u64 %d0, %d0, %d1;
             row, column = 8 * (index // 2 % 2), 8 * (index // 4) + index % 2
             register = index if size == 4 else index // 2
             yield f"st.global.b32 [%d0+{size * (row * self.n + column)}], %f{register};\n"
+
+
+RIGHT = (
+    Kernel(),
+    Kernel(swizzles=(64, 32)),
+    Kernel(swizzles=(0, 0), steps=2),
+    Kernel(transposed=(True, True), n=64, steps=2),
+    Kernel(transposed=(True, False), swizzles=(64, 32)),
+    Kernel(transposed=(True, True), swizzles=(0, 0), steps=2),
+    Kernel(types=("s32", "s8"), steps=2),
+    Kernel(types=("f32", "e4m3")),
+    Kernel(types=("f32", "tf32"), steps=4),
+    Kernel(types=("f16", "e5m2"), swizzles=(32, 0)),
+    Kernel(types=("f16", "f16")),
+    Kernel(types=("s32", "u8"), a_in_registers=True, n=8),
+)
+"""Every way in which operands lie, and most types."""

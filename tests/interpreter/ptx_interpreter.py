@@ -32,6 +32,7 @@ from interpreter.ptx_threads import (
     State,
     Thread,
 )
+from interpreter.ptx_warpgroups import WARPGROUPS, check_ended, proxy_fence, registers_of_products, touching
 from interpreter.ptx_warps import WARPS, release, release_converged, warp_barrier
 
 from mmaproof.refinement.ptx.text.module import Function, InstructionStatement, Module, Variable, type_bytes
@@ -45,7 +46,6 @@ WITHOUT_EFFECT = frozenset(
     [
         "applypriority",
         "brkpt",
-        "fence",
         "griddepcontrol",
         "membar",
         "nanosleep",
@@ -88,6 +88,14 @@ def _trap(code: Code, i: InstructionStatement) -> Run:
     return run
 
 
+def _fence(code: Code, i: InstructionStatement) -> Run:
+    return (
+        proxy_fence(code, i)
+        if i.has("proxy") and i.mnemonic.startswith("fence.proxy.async")
+        else _nothing(code, i)
+    )
+
+
 def _bar(code: Code, i: InstructionStatement) -> Run:
     return warp_barrier(code, i) if i.has("warp") else BARRIERS[i.opcode](code, i)
 
@@ -96,11 +104,13 @@ DECODERS: dict[str, Decoder] = {
     **SCALARS,
     **ACCESSES,
     **WARPS,
+    **WARPGROUPS,
     **dict.fromkeys(BARRIERS, _bar),
     **dict.fromkeys(WITHOUT_EFFECT, _nothing),
     **dict.fromkeys(("ret", "exit"), _exit),
     "bra": _bra,
     "createpolicy": _createpolicy,
+    "fence": _fence,
     "trap": _trap,
 }
 """Every opcode that the interpreter has."""
@@ -207,6 +217,7 @@ class _Layout:
         self._noise = noise
         self._variables = [*module.variables, *function.variables]
         self._dynamic = launch.dynamic_shared
+        self.multiplies = any(each.opcode == "wgmma" for each in function.body)
         self.parameters = self._parameters(function, launch)
         self._shared = self._placed("shared", 1024)
         self._local = self._placed("local", 64)
@@ -230,7 +241,12 @@ class _Layout:
                 continue
             open_size = self._dynamic if space == "shared" else 0
             size = open_size if each.size is None else each.size
-            at = -(-at // max(each.alignment, 16)) * max(each.alignment, 16)
+            # Kernels with descriptors take dynamic shared memory to be aligned to swizzling patterns.
+            aligned = self.multiplies and space == "shared" and each.size is None
+            alignment = max(each.alignment, 1024 if aligned else 16)
+            at = -(-at // alignment) * alignment
+            if space == "shared" and not aligned and at // alignment % 2 == 0:
+                at += alignment  # no more aligned than it says
             self.addresses[each.name] = at
             found.append((each, at, size))
             if each.size is not None:
@@ -261,7 +277,10 @@ class _Layout:
 
     def shared(self) -> Space:
         """Return fresh shared memory."""
-        return self._fresh(self._shared)
+        found = self._fresh(self._shared)
+        for each in found.regions if self.multiplies else ():
+            each.stale = bytearray(len(each.data))
+        return found
 
     def local(self) -> Space:
         """Return fresh local memory."""
@@ -277,11 +296,11 @@ class _Program:
 
     def __init__(self, function: Function, code: Code) -> None:
         self.steps: list[tuple[str | None, bool, Run]] = []
+        watched = registers_of_products(function)
         for i in function.body:
             guard = i.predicate
-            self.steps.append(
-                (guard.name if guard else None, bool(guard and guard.negated), _decoded(function, code, i))
-            )
+            run = touching(i, _decoded(function, code, i), watched)
+            self.steps.append((guard.name if guard else None, bool(guard and guard.negated), run))
 
 
 def _decoded(function: Function, code: Code, i: InstructionStatement) -> Run:
@@ -425,6 +444,7 @@ class _Run:
     def _end(self, thread: Thread) -> None:
         complete_all(thread)
         thread.state = State.DONE
+        check_ended(thread)
         release(thread.warp)
         open_barriers(thread.block)
 

@@ -35,6 +35,8 @@ class Region:
         What they hold, and 1 where somebody has written.
     writable : bool
         Whether the kernel may store there.
+    stale : bytearray, optional
+        1 where a store has no ``fence.proxy.async`` after it; None where no product of a warpgroup reads.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Region:
     data: bytearray
     written: bytearray
     writable: bool = True
+    stale: bytearray | None = None
 
     @property
     def end(self) -> int:
@@ -92,6 +95,8 @@ class Space:
         at = address - found.base
         found.data[at : at + len(data)] = data
         found.written[at : at + len(data)] = b"\1" * len(data)
+        if found.stale is not None:
+            found.stale[at : at + len(data)] = b"\1" * len(data)
 
 
 def copy_of(regions: Iterable[Region]) -> list[Region]:

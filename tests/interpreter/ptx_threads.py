@@ -88,6 +88,8 @@ class Thread:
         Groups of copies under way, the last one open.
     warp : list of Thread
         The threads of its warp.
+    touched : set of str
+        Registers of products of warpgroups that other instructions have used since the last fence.
     """
 
     block: Block
@@ -101,6 +103,7 @@ class Thread:
     wait: Wait | None = None
     groups: list[list[Callable[[], None]]] = field(default_factory=lambda: [[]])
     warp: list[Thread] = field(default_factory=list)
+    touched: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -145,12 +148,13 @@ class BarrierObject:
 
 @dataclass(eq=False)
 class Block:
-    """The threads of a block, and what they share."""
+    """The threads of a block, and what they share; products of warpgroups by warp."""
 
     number: int
     threads: list[Thread] = field(default_factory=list)
     barriers: dict[int, Barrier] = field(default_factory=dict)
     objects: dict[int, BarrierObject] = field(default_factory=dict)
+    products: dict[int, Any] = field(default_factory=dict)
 
 
 Reader = Callable[[Thread], int]

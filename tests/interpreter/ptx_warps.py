@@ -236,7 +236,8 @@ def warp_barrier(code: Code, i: InstructionStatement) -> Run:
 # -- matrices
 
 
-def _whole(threads: list[Thread], i: InstructionStatement) -> None:
+def whole(threads: list[Thread], i: InstructionStatement) -> None:
+    """Require all threads of a warp, and order them by lane."""
     if len(threads) != WARP:
         raise Fault("divergence", f"{i.mnemonic} by {len(threads)} threads of a warp")
     threads.sort(key=lambda each: each.lane)
@@ -274,7 +275,7 @@ def _mma(code: Code, i: InstructionStatement) -> Run:
         return Selectors(*(code.reader(each, 16)(threads[0]) for each in given[name].elements))
 
     def finish(threads: list[Thread]) -> None:
-        _whole(threads, i)
+        whole(threads, i)
         held = {name: read(threads) for name, read in readers.items()}
         sparsity = code.reader(given["selector"], 32)(threads[0]) if "selector" in given else None
         selected = Immediates(selectors(threads, "selectors_a"), selectors(threads, "selectors_b"), sparsity)
@@ -302,7 +303,7 @@ def _ldmatrix(code: Code, i: InstructionStatement) -> Run:
     writers, space = _writers(code, i.operands[0], 32), space_named(i)
 
     def finish(threads: list[Thread]) -> None:
-        _whole(threads, i)
+        whole(threads, i)
         rows = []
         for thread, address in _rows(threads, code, i.operands[1], move):
             _aligned(address, 16, i)
@@ -318,7 +319,7 @@ def _stmatrix(code: Code, i: InstructionStatement) -> Run:
     read, space = _registers(code, i.operands[1], 32), space_named(i)
 
     def finish(threads: list[Thread]) -> None:
-        _whole(threads, i)
+        whole(threads, i)
         data = np.asarray(matrix_moves.store(ALGEBRA, move, read(threads)), dtype=np.uint8).reshape(-1, 16)
         for (thread, address), row in zip(_rows(threads, code, i.operands[0], move), data, strict=True):
             _aligned(address, 16, i)
@@ -332,7 +333,7 @@ def _movmatrix(code: Code, i: InstructionStatement) -> Run:
     read, writers = _registers(code, i.operands[1], 32), _writers(code, i.operands[0], 32)
 
     def finish(threads: list[Thread]) -> None:
-        _whole(threads, i)
+        whole(threads, i)
         _write(threads, writers, matrix_moves.transpose(ALGEBRA, move, read(threads)))
 
     return together(finish, i, None)
@@ -385,7 +386,7 @@ def _wmma(code: Code, i: InstructionStatement) -> Run:
     writers = _writers(code, given["d"], kinds["d"].width)
 
     def finish(threads: list[Thread]) -> None:
-        _whole(threads, i)
+        whole(threads, i)
         held = {role: kinds[role].gather(read(threads)) for role, read in readers.items()}
         _write(threads, writers, kinds["d"].scatter(product(ALGEBRA, form, Matrices(**held), CHOICES)))
 
@@ -415,7 +416,7 @@ def _wmma_load(code: Code, i: InstructionStatement, variant: Any) -> Run:
     writers, space = _writers(code, destination, kind.width), space_named(i)
 
     def finish(threads: list[Thread]) -> None:
-        _whole(threads, i)
+        whole(threads, i)
         data = b"".join(load(code, threads[0], space, each, size, i.line) for each in lines(threads[0]))
         matrix = operand.load(np.frombuffer(data, dtype=np.uint8), 0)
         _write(threads, writers, kind.scatter(matrix))
@@ -431,7 +432,7 @@ def _wmma_store(code: Code, i: InstructionStatement, variant: Any) -> Run:
     read, space = _registers(code, source, kind.width), space_named(i)
 
     def finish(threads: list[Thread]) -> None:
-        _whole(threads, i)
+        whole(threads, i)
         matrix = kind.gather(read(threads))
         by_line = matrix if operand.layout == "row" else matrix.T
         for address, line in zip(lines(threads[0]), by_line, strict=True):
