@@ -36,6 +36,7 @@ class BlockProof(Protocol):
     roundings: GrowingRoundings | None
     overflow: Overflow | None
     checked: Checked
+    last_limit: str
 
 
 class BlockProver(Protocol):
@@ -106,7 +107,8 @@ class BlocksShown:
         if not ends:
             return Quantification(*stated, Method.LISTED, listed, self.reasons.get(domain.name, ""))
         shown, proof = min(ends, key=lambda each: each[0].most)
-        limit = with_overflow(proof.limit, proof.overflow)
+        inner = proof.last_limit if proof.last is not None and proof.last.name == domain.name else ""
+        limit = with_overflow(proof.limit or inner, proof.overflow)
         inducted = any(proof.last is not None and proof.last.name == domain.name for _, proof in self.proofs)
         method = Method.INDUCTION if inducted else Method.BLOCKS
         reason = limit or "a grid has no more blocks" if shown.most < domain.most else ""

@@ -98,7 +98,8 @@ def encode(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
         bits = round_significand(np.signbit(value), significand, exponent, fmt, rounding)
         special = ~np.isfinite(value)
     if special.any():
-        bits[special] = encode_special(value[special], fmt)
+        bits = np.asarray(bits)  # a single number is a scalar, which takes no assignment
+        bits[special] = encode_special(np.asarray(value)[special], fmt)
     return bits
 
 

@@ -290,3 +290,13 @@ def test_what_is_rounded_is_the_value_of_what_is_encoded(fmt: FloatFormat, round
     if fmt is F64:
         np.testing.assert_array_equal(rounded(values, fmt, rounding), values)
     np.testing.assert_array_equal(rounded(values, fmt, rounding), decode(encode(values, fmt, rounding), fmt))
+
+
+@pytest.mark.parametrize("fmt", [BF16, E5M2], ids=str)
+def test_a_single_infinity_is_encoded_as_one_of_many(fmt: FloatFormat) -> None:
+    """A scalar of numpy takes no assignment."""
+    infinity = np.float64(np.inf)
+    assert (
+        encode(infinity, fmt, Rounding.NEAREST_EVEN)
+        == encode(np.array([infinity]), fmt, Rounding.NEAREST_EVEN)[0]
+    )

@@ -79,6 +79,8 @@ class BlockProof:
         Small sizes behind the ends of the domains at which an index overflows, if some are found.
     checked : Checked
         What the checker evaluated again of the equalities that the proof is made of.
+    last_limit : str
+        Why the last size is not shown up to the end of its domain, where it is not.
     """
 
     domains: tuple[SizeDomain, ...]
@@ -89,6 +91,7 @@ class BlockProof:
     roundings: GrowingRoundings | None = None
     overflow: Overflow | None = None
     checked: Checked = field(default_factory=Checked)
+    last_limit: str = ""
 
 
 class BlockProver:
@@ -234,6 +237,7 @@ class _Attempt:
         self._obligations: list[Obligation] = []
         self._roundings: list[GrowingRoundings | None] = []
         self._checked = Checked()
+        self._last_limit = ""
 
     def fitting(self, domains: Sequence[SizeDomain]) -> int | None:
         """Return up to which number what was not decided fits; None if it does not have to fit."""
@@ -331,7 +335,8 @@ class _Attempt:
         self._obligations += self._orders()
         ends = [_shown_to(each, self._order, most) for each in domains]
         parts = self._obligations, joined(self._roundings)
-        return BlockProof(tuple(ends), shown, equality, "", *parts, checked=self._checked)
+        counts = self._checked, self._last_limit
+        return BlockProof(tuple(ends), shown, equality, "", *parts, None, *counts)
 
     def _orders(self) -> list[Obligation]:
         """Return that it does not matter how blocks are numbered, for those of which that was looked at."""
@@ -359,6 +364,7 @@ class _Attempt:
         self._obligations += [each.of(tell) for each in found.obligations]
         self._roundings.append(found.roundings)
         self._checked += found.checked
+        self._last_limit = self._last_limit or found.limit
         equality = found.equality
         for number in found.alone:
             if self._run(position, {**self._known, last.name: number}) is Equality.VALUE:

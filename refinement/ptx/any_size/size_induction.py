@@ -12,6 +12,7 @@ the k that the turns so far have met.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -20,7 +21,7 @@ from math import ceil, gcd
 import numpy as np
 
 from ....spec.errors import InputError, UnsupportedError
-from ....spec.formats import Format, IntegerFormat
+from ....spec.formats import FloatFormat, Format, IntegerFormat
 from ...checker.evaluated import Checked
 from ...contract.contract import Contract, Instance
 from ...contract.size_domains import ResidueClass
@@ -41,6 +42,7 @@ from ...terms.store import is_raw
 from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_size
 from ..warp.opaque_fragments import is_token
 from .first_overflows import in_turns
+from .growing_sums import HeldSums
 from .invariant_check import agreed
 from .last_iteration_counterexamples import Induced, first_fault
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
@@ -188,7 +190,7 @@ class Induction:
                 held = self._exit(numbers, rest, held)
         assert held is not None
         with self._obligation("sums"):
-            self._check_sums(held)
+            self._check_sums(held, numbers)
 
     def _obligation(self, part: str) -> Timed:
         statement = STATEMENTS[part].format(name=self.name, turn=self.distance, first=self.first)
@@ -371,7 +373,7 @@ class Induction:
             return False
         return True
 
-    def _check_sums(self, held: Ids) -> None:
+    def _check_sums(self, held: Ids, numbers: ResidueClass) -> None:
         """Check that what is held for each output element is the sum so far, at first and after a turn."""
         output, fmt = self.launch.instance.outputs[0], self._held_format
         inputs, values = self.initial
@@ -397,8 +399,27 @@ class Induction:
             before, later = (looked_up(held.reshape(-1), *found) for found in (self.initial, self.later))
             grows = self.name, self.first, self.distance
             parts = before, later, np.concatenate(self._stored)
+            if isinstance(fmt, FloatFormat):
+                self._look_for_overflow(HeldSums(self.store, held.reshape(-1), before, later, fmt), numbers)
             unit = self.launch.contract.matrix_rounding
             self.roundings = growing(self.store, unit, grows, held, parts)
+
+    def _look_for_overflow(self, sums: HeldSums, numbers: ResidueClass) -> None:
+        """Raise `LimitError` if a rounding of sums of bounded numbers may overflow for the largest numbers.
+
+        What is stored may overflow where the formula is rounded to the output's format, too.
+        """
+
+        def fits(most: int) -> bool:
+            turns = max(most - self.first, 0) / self.distance + 1
+            inside = sums.overflows(turns, sums.after).possible
+            stored = np.concatenate(self._stored)
+            behind = np.setdiff1d(sums.overflows(turns, stored).possible, stored)
+            return not (len(inside) or len(behind))
+
+        if not fits(numbers.last):
+            allowed = bisect_left(range(numbers.last), True, key=lambda most: not fits(most)) - 1
+            raise LimitError(allowed, f"{self.launch.path}: a sum of {sums.fmt} may overflow")
 
     # -- comparisons
     def _same(self, actual: Ids, expected: Ids, fmt: Format) -> bool:

@@ -145,6 +145,9 @@ def _cvta(execution: Execution, instruction: InstructionStatement, active: Indic
     destination, source = instruction.taking(2, 2)
     width = TYPE_BITS[instruction.types[-1]]
     window = np.uint64(execution.memory.space(space_of(execution, instruction)).window)
+    if not window:  # also of an address that data choose
+        execution.write(destination, execution.read(source, width, active), active)
+        return
     found = execution.numbers(source, width, active, "the address")
     converted = found - window if instruction.has("to") else found + window
     execution.write(destination, known(converted, width), active)

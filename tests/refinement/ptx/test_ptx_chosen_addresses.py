@@ -37,7 +37,17 @@ DISPLACED = Kernel(
     {"A": "f32", "B": "f32", "C": "f32 out"},
     ("sub.s64 %d5, %d5, -4", "sub.s64 %d5, %d5, 4"),
 )
-KERNELS = {"picked": PICKED, "swapped": SWAPPED, "stored": STORED, "displaced": DISPLACED}
+CONVERTED = Kernel(
+    "setp.gt.f32 %p1, %A, 0f00000000; ld.param.u64 %d1, [p0]; ld.param.u64 %d2, [p1]; "
+    "selp.b64 %d3, %d1, %d2, %p1; cvta.to.global.u64 %d4, %d3; mul.wide.u32 %d5, %t, 4; "
+    "add.s64 %d6, %d4, %d5; ld.global.f32 %C, [%d6];",
+    "C[i] = where(A[i] > 0, A[i], B[i])",
+    {"A": "f32", "B": "f32", "C": "f32 out"},
+    ("%d1, %d2, %p1", "%d2, %d1, %p1"),
+)
+KERNELS = {
+    "picked": PICKED, "swapped": SWAPPED, "stored": STORED, "displaced": DISPLACED, "converted": CONVERTED,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -46,7 +56,7 @@ def test_they_are_verified(name: str) -> None:
     assert result.verdict.value == "verified", result.findings
 
 
-@pytest.mark.parametrize("name", ["picked", "swapped", "displaced"])
+@pytest.mark.parametrize("name", ["picked", "swapped", "displaced", "converted"])
 def test_faults_in_them_are_refuted(name: str) -> None:
     assert KERNELS[name].faulty_result().verdict.value == "refuted"
 
