@@ -11,7 +11,7 @@ from math import isfinite
 from ...spec.formats import IntegerFormat
 from ..formula.definitions import Definition
 from ..formula.parser import parse_error_formula
-from ..formula.tree import Binary, Formula, Node, Number, Source, factors
+from ..formula.tree import Binary, Formula, Negative, Node, Number, Source, factors
 from .toml_document import Table, shown
 
 _POWER = re.compile(r"2\s*(?:\^|\*\*)\s*(-?\d{1,4})")
@@ -131,8 +131,14 @@ def _split(node: Node) -> tuple[Fraction, Node]:
     """Return the numbers among the factors of a product, and the rest."""
     factor, rest = Fraction(1), []
     for each in factors(node):
+        while isinstance(each, Negative):
+            factor, each = -factor, each.operand
         if isinstance(each, Number):
             factor *= each.value
+        elif isinstance(each, Binary) and each.operator == "*":
+            inner, within = _split(each)
+            factor *= inner
+            rest.append(within)
         else:
             rest.append(each)
     if not rest:
