@@ -1,8 +1,8 @@
 """Literals for log2(e), ln(2), log2(10), their multiples by powers of two, and fractions.
 
-By the irrational ones ``exp`` and ``exp10`` are written with powers of two, and ``log`` with logarithms to base
-two, in kernels and in contracts. log2(e) times ln(2) is 1, which is not so of the numbers that they are rounded to. A mean
-is a product with the float next to 1/24, of which 24 are not quite 1.
+By the irrational ones ``exp`` and ``exp10`` are written with powers of two, and ``log`` with logarithms to
+base two, in kernels and in contracts. log2(e) times ln(2) is 1, which is not so of the numbers that they are
+rounded to. A mean is a product with the float next to 1/24, of which 24 are not quite 1.
 """
 
 from __future__ import annotations

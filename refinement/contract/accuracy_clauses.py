@@ -131,14 +131,12 @@ def _split(node: Node) -> tuple[Fraction, Node]:
     """Return the numbers among the factors of a product, and the rest."""
     factor, rest = Fraction(1), []
     for each in factors(node):
-        while isinstance(each, Negative):
-            factor, each = -factor, each.operand
-        if isinstance(each, Number):
-            factor *= each.value
-        elif isinstance(each, Binary) and each.operator == "*":
-            inner, within = _split(each)
-            factor *= inner
+        if isinstance(each, Negative):
+            inner, within = _split(each.operand)
+            factor *= -inner
             rest.append(within)
+        elif isinstance(each, Number):
+            factor *= each.value
         else:
             rest.append(each)
     if not rest:

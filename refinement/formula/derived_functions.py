@@ -1,7 +1,7 @@
 """Functions of formulas that are defined by others.
 
-``exp`` and ``log`` are those of base 2 with log2(e) and ln(2) as literals, as compilers write them too; ``exp10`` and
-``log10`` have log2(10) and log10(2).
+``exp`` and ``log`` are those of base 2 with log2(e) and ln(2) as literals, as compilers write them too;
+``exp10`` and ``log10`` have log2(10) and log10(2).
 """
 
 from __future__ import annotations

@@ -60,6 +60,8 @@ _DOMAINS = ("sqrt", "rsqrt", "lg2")
 Key = frozenset[tuple[Monomial, Fraction | int]]
 """A polynomial."""
 
+_IRRATIONAL = ((LOG2_OF_E,), (LN_OF_2,), (LOG2_OF_10,))
+
 
 class OwnCondition(NamedTuple):
     """A condition that the formula does not imply.
@@ -439,7 +441,7 @@ class OwnConditions:
             if atom in self._elementary.arguments:
                 argument = self._elementary.arguments[atom]
                 self._plain[atom] = all(self._is_plain(each) for each in _atoms(argument))
-            elif operation.name == NORMAL_FORM and operation.attribute in ((LOG2_OF_E,), (LN_OF_2,), (LOG2_OF_10,)):
+            elif operation.name == NORMAL_FORM and operation.attribute in _IRRATIONAL:
                 self._plain[atom] = True
             else:
                 self._plain[atom] = operation.name == INPUT or self._is_plain_function(atom)

@@ -171,7 +171,7 @@ class ElementaryForms:
         return coefficient, self._atom(POWER, rest) if rest else self._one
 
     def _settled(self, exponent: Sparse) -> Sparse:
-        """Return an exponent without what makes a literal for log2(e) or log2(10) more precise: of hi·x + lo·x, lo·x."""
+        """Return an exponent without what makes a literal more precise: of hi·x + lo·x, lo·x."""
         rest = exponent
         for name in self._quantifier.literals.keys() & {LOG2_OF_E, LOG2_OF_10}:
             rest = self._with_one_literal(rest, name)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ..terms.store import Operation
 from .elementary_forms import POWER, RECIPROCAL, ROOT, ElementaryForms
+from .extrema import Member
 from .polynomials import ABSENT, Rows, compacted, concatenated
 from .reading_words import Quantities
 from .readings import Quantifier
-from .extrema import Member
 from .sparse_polynomials import Coefficient, Monomial, Sparse, added
 
 Products = list[tuple[int, Coefficient, Monomial]]
