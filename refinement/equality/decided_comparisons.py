@@ -80,25 +80,26 @@ class DecidedComparisons(Rewriting):
         members = np.flatnonzero(summed.any(axis=1))
         differences = sparse(self._forms.difference(*sides[members].T, bits(width)), len(members))
         for place, difference in zip(members.tolist(), differences, strict=True):
-            sides[place] = self._parted(difference, width) or sides[place]
+            if (parted := self._parted(difference, width)) is not None:
+                sides[place] = parted
         return apply(self.store, operation, *np.sort(sides, axis=1).T)
 
     def _parted(self, difference: Sparse, width: int) -> tuple[int, int] | None:
         """Return two words that are equal just where ``±x ± y + c`` is 0 modulo a power of two; else None."""
         rest = dict(difference)
         constant = int(rest.pop((), 0))
-        words = {-1: 0, 1: 0}
+        words: dict[int, int] = {}
         for monomial, coefficient in rest.items():
             sign = 1 if coefficient == 1 else -1 if coefficient == (1 << width) - 1 else 0
             term = int(self._forms.quantifier.terms(np.array(monomial[:1], dtype=np.int64))[0])
             is_word = len(monomial) == 1 and self.store.widths(np.array([term]))[0] == width
-            if not (sign and is_word) or words[sign] or self.store.are(NORMAL_FORM, np.array([term]))[0]:
+            if not (sign and is_word) or sign in words or self.store.are(NORMAL_FORM, np.array([term]))[0]:
                 return None
             words[sign] = term
-        if not rest or (constant and all(words.values())):
+        if not rest or (constant and len(words) == 2):
             return None
-        for sign, term in words.items():
-            words[sign] = term or int(self.store.constants(sign * constant % (1 << width), width))
+        for sign in {-1, 1} - words.keys():
+            words[sign] = int(self.store.constants(sign * constant % (1 << width), width))
         return words[1], words[-1]
 
     def _sides(self, operation: Operation, given: list[Ids]) -> list[Interval]:

@@ -372,10 +372,10 @@ class _Reader:
         if text.lower().startswith("0x"):
             return Number(at, Fraction(int(text, 16)), whole=True)
         if power := _POWER.fullmatch(text):
-            exponent = int(power.group(1))
-            if abs(exponent) > _LARGEST_POWER:
+            binary = int(power.group(1))
+            if abs(binary) > _LARGEST_POWER:
                 raise self.source.error(at, f"{text} is out of range: exponents are at most {_LARGEST_POWER}")
-            return Number(at, Fraction(2) ** exponent, whole=exponent >= 0)
+            return Number(at, Fraction(2) ** binary, whole=binary >= 0)
         mantissa, _, exponent = text.lower().partition("e")
         if abs(int(exponent or 0)) > 400:
             raise self.source.error(at, f"{text} is out of range")
