@@ -1,8 +1,8 @@
-"""Literals for log2(e), ln(2), their multiples by powers of two, and fractions.
+"""Literals for log2(e), ln(2), log2(10), their multiples by powers of two, and fractions.
 
-By the irrational ones ``exp`` is written with powers of two, and ``log`` with logarithms to base two, in
-kernels and in contracts. Their product is 1, which is not so of the numbers that they are rounded to. A mean
-is a product with the float next to 1/24, of which 24 are not quite 1.
+By the irrational ones ``exp`` and ``exp10`` are written with powers of two, and ``log`` with logarithms to
+base two, in kernels and in contracts. log2(e) times ln(2) is 1, which is not so of the numbers that they are
+rounded to. A mean is a product with the float next to 1/24, of which 24 are not quite 1.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat, Format
 
-LOG2_OF_E, LN_OF_2 = "log2(e)", "ln(2)"
+LOG2_OF_E, LN_OF_2, LOG2_OF_10 = "log2(e)", "ln(2)", "log2(10)"
 
-_VALUES = {LOG2_OF_E: log2(np.e), LN_OF_2: log(2)}
+_VALUES = {LOG2_OF_E: log2(np.e), LN_OF_2: log(2), LOG2_OF_10: log2(10)}
 _ROUNDED = {
     F32: {name: Fraction(float(np.float32(value))) for name, value in _VALUES.items()},
     F64: {name: Fraction(value) for name, value in _VALUES.items()},
@@ -52,9 +52,9 @@ def multiple(word: int, fmt: Format) -> Multiple | None:
     return None
 
 
-def is_log2_of_e(number: Fraction) -> bool:
-    """Tell whether a number is log2(e), but for less than two floats of f32 can tell together."""
-    value = Fraction(_VALUES[LOG2_OF_E])
+def is_nearly(number: Fraction, name: str) -> bool:
+    """Tell whether a number is an irrational one, but for less than two floats of f32 can tell together."""
+    value = Fraction(_VALUES[name])
     return abs(number - value) <= value * _TOGETHER
 
 

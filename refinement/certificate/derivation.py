@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...spec.formats import FloatFormat, Format
-from ..analysis.literal_constants import LN_OF_2, LOG2_OF_E, fraction, multiple
+from ..analysis.literal_constants import LN_OF_2, LOG2_OF_10, LOG2_OF_E, fraction, multiple
 from ..recheck.document import RefusedError, Section, Step
 from ..recheck.rechecking import SectionRecheck
 from ..recheck.residues import PRIME, Residue, negated, number, times
@@ -32,7 +32,7 @@ _LIMITS: Mapping[str, tuple[str, Callable[[Residue], Residue]]] = MappingProxyTy
 )
 """What an extremum of a number and an infinity is, and which infinity."""
 
-IRRATIONAL = {LOG2_OF_E: "log2_of_e", LN_OF_2: "ln_of_2"}
+IRRATIONAL = {LOG2_OF_E: "log2_of_e", LN_OF_2: "ln_of_2", LOG2_OF_10: "log2_of_10"}
 """Names of irrational numbers in rows."""
 
 _ROOT = ("elementary/reciprocal-root", "-elementary/reciprocal-of-root")

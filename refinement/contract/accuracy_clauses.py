@@ -11,7 +11,7 @@ from math import isfinite
 from ...spec.formats import IntegerFormat
 from ..formula.definitions import Definition
 from ..formula.parser import parse_error_formula
-from ..formula.tree import Binary, Formula, Node, Number, Source, factors
+from ..formula.tree import Binary, Formula, Negative, Node, Number, Source, factors
 from .toml_document import Table, shown
 
 _POWER = re.compile(r"2\s*(?:\^|\*\*)\s*(-?\d{1,4})")
@@ -131,7 +131,11 @@ def _split(node: Node) -> tuple[Fraction, Node]:
     """Return the numbers among the factors of a product, and the rest."""
     factor, rest = Fraction(1), []
     for each in factors(node):
-        if isinstance(each, Number):
+        if isinstance(each, Negative):
+            inner, within = _split(each.operand)
+            factor *= -inner
+            rest.append(within)
+        elif isinstance(each, Number):
             factor *= each.value
         else:
             rest.append(each)

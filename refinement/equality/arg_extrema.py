@@ -8,7 +8,7 @@ least index of the greatest number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -21,7 +21,8 @@ from ..normal_forms.forms import NormalForms
 from ..terms import operations
 from ..terms.evaluation import apply, evaluate, signed_values
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, Operation
+from ..terms.slices import slices_of, values
+from ..terms.store import CONCATENATION, CONSTANT, Operation, bits
 from ..terms.traversal import operands
 from .instances_of_pairs import unequal_pairs
 from .resolved_choices import ordered_format
@@ -120,7 +121,8 @@ class ArgExtrema:
 
     def __init__(self, forms: NormalForms) -> None:
         self._forms, self._store = forms, forms.store
-        self._known: dict[int, ArgExtremum | None] = {}
+        self._known: dict[int, tuple[ArgExtremum, ...]] = {}
+        """Of terms; ``x < y ? 1 : 0`` is that of the least of x, at 1, and y, and that of the greatest."""
         self._plain_numbers: dict[int, int] = {}
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
@@ -129,69 +131,92 @@ class ArgExtrema:
 
     def _are_equal(self, fmt: Format, pair: Sequence[int]) -> bool:
         one, other = (self.of(term) for term in pair)
-        if one is not None and other is not None:
-            return one.is_same(other)
+        if one and other:
+            return any(each.is_same(another) for each, another in product(one, other))
         if not isinstance(fmt, FloatFormat):  # equal floats may be two zeros, which are not the same bits
             return False
         plain = [self._plain(term) for term in pair]
         return plain != list(pair) and self._same(plain[0], plain[1], fmt)
 
-    def of(self, term: int) -> ArgExtremum | None:
-        """Return of which numbers a term is the index of the greatest or the least; None of other terms."""
+    def of(self, term: int) -> tuple[ArgExtremum, ...]:
+        """Return of what numbers a term is the index of the greatest or the least; nothing of others."""
         inside, pending = set[int](), [term]
         while pending:
             each = pending.pop()
             if each not in inside and len(inside) < _MOST_TERMS:
                 inside.add(each)
-                operation = self._store.operation(each)
-                pending += self._operands(each)[1:] if operation.name == operations.SELECT else []
+                choice = self._choice(each)
+                pending += choice[1:] if choice is not None else []
         for each in sorted(inside):
             if each not in self._known:
                 self._known[each] = self._found(each)
-        return self._known.get(term)
+        return self._known.get(term, ())
 
-    def _found(self, term: int) -> ArgExtremum | None:
+    def _found(self, term: int) -> tuple[ArgExtremum, ...]:
+        operation = self._store.operation(term)
+        if (choice := self._choice(term)) is not None:
+            condition, then, otherwise = choice
+            found = self._condition(condition)
+            return () if found is None else tuple(self._chosen(found, then, otherwise))
+        if operation.name == operations.EXTREMUM and not isinstance(operation.result, FloatFormat):
+            written = self._written_out(term)
+            return () if written is None else (written,)
+        return ()
+
+    def _choice(self, term: int) -> tuple[int, int, int] | None:
+        """Return condition and sides of a choice; ``x > y ? 1 : 0`` is a bit with zeros above it."""
         operation = self._store.operation(term)
         if operation.name == operations.SELECT:
             condition, then, otherwise = self._operands(term)
-            found = self._condition(condition)
-            return None if found is None else self._chosen(found, then, otherwise)
-        if operation.name == operations.EXTREMUM and not isinstance(operation.result, FloatFormat):
-            return self._written_out(term)
-        return None
+            return condition, then, otherwise
+        if operation.name != CONCATENATION:
+            return None
+        sides, conditions, low = [0, 0], set[int](), 0
+        for part in slices_of(self._store, np.array([term], dtype=np.int32)):
+            if part.constant:
+                word = int(values(self._store, part)[0])
+                sides = [each | word << low for each in sides]
+            else:
+                conditions.add(int(part.terms[0]))
+                sides[0] |= ((1 << part.width) - 1) << low
+            low += part.width
+        if len(conditions) != 1 or self._store.operation(min(conditions)).result != bits(1):
+            return None
+        then, otherwise = (int(self._store.constants(each, low)) for each in sides)
+        return min(conditions), then, otherwise
 
     # -- a choice between the indices of two sets
-    def _chosen(self, condition: _Condition, then: int, otherwise: int) -> ArgExtremum | None:
+    def _chosen(self, condition: _Condition, then: int, otherwise: int) -> Iterator[ArgExtremum]:
         compared = [each for each in condition.pairs if not each.is_of(then, otherwise)]
         if len(compared) != 1:
-            return None
+            return
         (numbers,) = compared
         indices = next((each for each in condition.pairs if each is not numbers), None)
         less, equal, greater = condition.led_by(numbers)
         if indices is not None and indices.first != then:
             less, equal, greater = less[::-1], equal[::-1], greater[::-1]
         if (less != less[0]).any() or (greater != greater[0]).any() or less[0] == greater[0]:
-            return None
+            return
         for one, other in (numbers[:2], numbers[1::-1]):
             # The first index is that of the number `one`, and taken where this is the greater, or the less.
             which = "max" if bool(greater[0]) == (one == numbers.first) else "min"
-            sides = [self._set(*side, which, numbers.format) for side in ((then, one), (otherwise, other))]
-            if sides[0] is not None and sides[1] is not None:
-                if indices is not None and not _orders(indices.format, sides[0], sides[1]):
-                    return None
-                found = self._joined(sides[0], sides[1], equal)
+            sides = [self._sets(*side, which, numbers.format) for side in ((then, one), (otherwise, other))]
+            for pair in product(*sides):
+                if indices is not None and not _orders(indices.format, *pair):
+                    continue
+                found = self._joined(*pair, equal)
                 if found is not None:
-                    return found
-        return None
+                    yield found
 
-    def _set(self, index: int, number: int, which: str, fmt: Format) -> ArgExtremum | None:
-        """Return the numbers whose greatest or least is a number that has an index."""
+    def _sets(self, index: int, number: int, which: str, fmt: Format) -> list[ArgExtremum]:
+        """Return the sets of numbers whose greatest or least is a number that has an index."""
         if self._store.operation(index).name == CONSTANT:
-            return self._single(which, fmt, number, index)
-        found = self._known.get(index)
-        if found is None or found.which != which or found.format != fmt:
-            return None
-        return found if self._same(found.extremum, number, fmt) else None
+            return [self._single(which, fmt, number, index)]
+        return [
+            each
+            for each in self._known.get(index, ())
+            if each.which == which and each.format == fmt and self._same(each.extremum, number, fmt)
+        ]
 
     def _single(self, which: str, fmt: Format, number: int, index: int) -> ArgExtremum:
         """Return the index of one number; of an infinity that no number is beyond, that of none."""

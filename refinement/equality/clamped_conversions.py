@@ -1,8 +1,8 @@
-"""Conversions of floats to integers with clamps around them, in one form.
+"""Conversions of floats to integers and to narrow floats with clamps around them, in one form.
 
 ``s8(round(x))`` saturates, ``min(max(rint(x), -128), 127)`` clamps before the conversion, and integers are
 clamped behind it: all are ``clamp(rint(x), least, greatest)``. A rounding to an integer is monotone, so that
-clamps go through it; one clamp after another is a clamp.
+clamps go through it; one clamp after another is a clamp. What saturates needs no clamp to its own limits.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import numpy as np
 from ...spec.float_encoding import decode
 from ...spec.formats import F32, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
+from ..analysis.quantisation import quantises
+from ..analysis.real_ranges import limits
 from ..terms import operations
 from ..terms.bit_slices import extract
 from ..terms.domains import Rewriting
@@ -59,6 +61,8 @@ class ClampedConversions(Rewriting):
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         """Return terms of one operation whose arguments are replaced."""
         found = np.array(super().applied(operation, terms, given))
+        if operation.name == operations.CONVERT and isinstance(operation.result, FloatFormat):
+            return self._without_idle_clamps(operation, found)
         fmt, converted = operation.result, converts(operation)
         clamps = operation.name == operations.EXTREMUM and isinstance(fmt, IntegerFormat)
         for place in range(len(found)) if converted or clamps else ():
@@ -71,6 +75,40 @@ class ClampedConversions(Rewriting):
                 assert isinstance(fmt, IntegerFormat)
                 found[place] = extract(self.store, np.array([made], dtype=np.int32), 0, fmt.bits)[0]
         return found
+
+    def _without_idle_clamps(self, operation: Operation, found: Ids) -> Ids:
+        """Return conversions that saturate, without clamps to limits that the format does not exceed."""
+        assert isinstance(operation.attribute, tuple) and isinstance(operation.result, FloatFormat)
+        _, saturates, flush = operation.attribute
+        (source,) = operation.operands
+        if not saturates or flush or not isinstance(source, FloatFormat):
+            return found
+        lowest, largest = limits(operation.result)
+        for place, term in enumerate(found.tolist()):
+            if self.store.operation(term) != operation:
+                continue
+            number = self._arguments(term)[0]
+            while (clamp := self._limited(number, source)) is not None:
+                which, inner, limit = clamp
+                if limit > lowest if which == "max" else limit < largest:
+                    break
+                number = inner
+            found[place] = self.store.apply(operation, number)
+        return found
+
+    def _limited(self, term: int, fmt: FloatFormat) -> tuple[str, int, float] | None:
+        """Return which extremum of a number and a constant a float is, and these."""
+        operation = self.store.operation(term)
+        if operation.name != operations.EXTREMUM or operation.result != fmt:
+            return None
+        assert isinstance(operation.attribute, tuple)
+        which, _, flush = operation.attribute
+        one, other = self._arguments(term)[:2]
+        for number, limit in ((one, other), (other, one)):
+            value = self._constant(limit, fmt)
+            if value is not None and not flush:
+                return which, number, value
+        return None
 
     def _arguments(self, term: int) -> list[int]:
         found: list[int] = self.store.arguments(np.array([term], dtype=np.int32))[0].tolist()
@@ -107,16 +145,9 @@ class ClampedConversions(Rewriting):
         alike = operation.operands == (fmt,) == (operation.result,)
         if operation.name == operations.FUNCTION and operation.attribute in operations.INTEGRAL and alike:
             return self._clamped(self._arguments(term)[0], fmt, str(operation.attribute))
-        if operation.name == operations.EXTREMUM and operation.result == fmt:
-            assert isinstance(operation.attribute, tuple)
-            which, _, flush = operation.attribute
-            one, other = self._arguments(term)[:2]
-            for number, limit in ((one, other), (other, one)):
-                value = self._constant(limit, fmt)
-                if value is not None and not flush:
-                    inner = self._clamped(number, fmt, function)
-                    whole = float(FUNCTIONS[function](value))
-                    return inner.within(which, whole)
+        if (clamp := self._limited(term, fmt)) is not None:
+            which, number, value = clamp
+            return self._clamped(number, fmt, function).within(which, float(FUNCTIONS[function](value)))
         return _Clamped(term, fmt, function, -np.inf, np.inf)
 
     def _clamp(self, operation: Operation, term: int) -> _Clamped | None:
@@ -143,6 +174,11 @@ class ClampedConversions(Rewriting):
             word = self.store.constants(int(np.float32(limit).view(np.uint32)), F32.bits)
             made = self.store.apply(operations.extremum(fmt, which), made, word)
         return int(self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made))
+
+
+def saturates(operation: Operation) -> bool:
+    """Tell whether an operation converts floats to narrower floats and saturates."""
+    return quantises(operation) and operation.name == operations.CONVERT
 
 
 def converts(operation: Operation) -> bool:

@@ -24,7 +24,8 @@ from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore, bits
 from ..terms.traversal import by_operation
 from .arg_extrema import ArgExtrema
-from .clamped_conversions import ClampedConversions, converts
+from .clamped_conversions import ClampedConversions, converts, saturates
+from .decided_comparisons import DecidedComparisons
 from .halved_sums import HalvedSums, takes_low_bits
 from .order_cases import OrderCases
 from .shared_subterms import SharedSubterms
@@ -103,13 +104,13 @@ def compare(
     try:
         found = _compared(forms, actual, expected, fmt, identical)
         if not found.equal.all():
-            for rewrite in (_truncated, _integers):
-                if (rewritten := rewrite(forms.store, actual, expected, fmt)) is None:
+            for rewrite in (_decided, _truncated, _integers):
+                if (rewritten := rewrite(forms, actual, expected, fmt)) is None:
                     continue
                 terms = rewritten.actual, rewritten.expected
                 known = identical | (terms[0] == terms[1]) & rewritten.of_nans
                 of_terms = _compared(forms, *terms, fmt, known)
-                if of_terms.equal.sum() > found.equal.sum():
+                if of_terms.equal.sum() + (rewrite is _decided) > found.equal.sum():
                     identical = of_terms.identical if rewritten.of_nans else identical
                     (actual, expected), found = terms, replace(of_terms, identical=identical, read=terms)
     finally:
@@ -133,17 +134,27 @@ class _Rewritten(NamedTuple):
     of_nans: bool
 
 
-def _truncated(store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> _Rewritten | None:
+def _decided(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> _Rewritten | None:
+    """Return terms without the comparisons and extrema that ranges decide; None if there are none."""
+    compared = DecidedComparisons(forms)
+    found = compared.values(actual), compared.values(expected)
+    if (found[0] == actual).all() and (found[1] == expected).all():
+        return None
+    return _Rewritten(*found, of_nans=False)
+
+
+def _truncated(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> _Rewritten | None:
     """Return terms with conversions for floats whose low bits are dropped; None if there are none."""
-    floats = TruncatedFloats(store)
+    floats = TruncatedFloats(forms.store)
     found = floats.converted(actual, fmt), floats.converted(expected, fmt)
     changed = any((new != old).any() for new, old in zip(found, (actual, expected), strict=True))
     return _Rewritten(*found, of_nans=False) if changed else None
 
 
-def _integers(store: TermStore, actual: Ids, expected: Ids, _: Format) -> _Rewritten | None:
+def _integers(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> _Rewritten | None:
     """Return terms with conversions to integers and low bits of sums in one form; None if they are in it."""
-    if not any(converts(each) or takes_low_bits(each) for each in store.operations):
+    store = forms.store
+    if not any(converts(each) or saturates(each) or takes_low_bits(each) for each in store.operations):
         return None
     both = np.stack([actual, expected])
     converted = ClampedConversions(store).values(both)

@@ -2,7 +2,8 @@
 
 Sums of both sides that are equal over the real numbers are replaced by one atom each, the inner ones first,
 and what is left is compared. Nothing is expanded that both sides have: ``(s - m) * rsqrt(v + eps)`` is that
-whatever ``s``, ``m`` and ``v`` are made of.
+whatever ``s``, ``m`` and ``v`` are made of. Sums that are equal by what atoms stand for are replaced, too
+(`sum_relations`): a variance about the mean, and the mean of squares less the square of the mean.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..terms.interning import Ids
 from ..terms.store import CONSTANT, NORMAL_FORM, VECTOR, Operation
 from ..terms.traversal import by_operation, cone, operands
 from .instances_of_pairs import unequal_pairs
+from .sum_relations import SumRelations
 
 Unequal = Callable[[Ids, Ids, Format], NDArray[np.intp]]
 """Tells which terms (n,) are not shown equal to others."""
@@ -51,6 +53,7 @@ class SharedSubterms:
     def __init__(self, forms: NormalForms, unequal: Unequal) -> None:
         self._forms, self._store, self._unequal = forms, forms.store, unequal
         self._infinite, self._computed = _HasInfinities(forms.store), _IsComputed(forms.store)
+        self._related: dict[tuple[Format, frozenset[Any]], int] = {}
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
@@ -62,9 +65,12 @@ class SharedSubterms:
             return False
         one, other = (each for each in sides if each is not None)
         atoms: dict[int, int] = {}
+        relations = SumRelations(self._forms)
         for _ in range(_ROUNDS):
             before = len(atoms)
             self._match(one, other, atoms)
+            if len(atoms) == before:
+                self._match_by_relations(one, other, atoms, relations)
             if len(atoms) == before:
                 break
         if not atoms:
@@ -83,13 +89,22 @@ class SharedSubterms:
         if reached is None:
             return None
         parents = np.zeros(len(self._store), dtype=np.int32)
+        divided = np.zeros(len(self._store), dtype=bool)
         for operation, members in by_operation(self._store, reached):
             if operations.equates_floats(operation) or self._reads_bits(operation, members):
                 return None
-            for each in operands(self._store, operation, members):
+            given = operands(self._store, operation, members)
+            for each in given:
                 np.add.at(parents, each.reshape(-1), 1)
+            if operation.name == operations.FUNCTION:  # once is enough: a sum is not seen through it
+                for each in given:
+                    parents[each.reshape(-1)] += 1
+            if operation.name == operations.QUOTIENT:
+                divided[members] = self._store.are(CONSTANT, given[1])
+        opposites = reached[self._store.are(operations.NEGATE, reached) & (parents[reached] > 1)]
+        parents[self._store.arguments(opposites)[:, 0]] += 1
         sums = np.array([_is_sum(each) for each in self._store.operations])
-        is_sum = sums[self._store.operation_numbers(reached)]
+        is_sum = sums[self._store.operation_numbers(reached)] | divided[reached]
         found = reached[is_sum & (parents[reached] > 1)]
         return found[~self._infinite.values(found)] if len(found) else found
 
@@ -112,6 +127,42 @@ class SharedSubterms:
             if len(numbers[0][number]) == len(numbers[1][number]) == 1:
                 atoms[numbers[0][number][0]] = atoms[numbers[1][number][0]] = number
 
+    def _match_by_relations(
+        self, one: Ids, other: Ids, atoms: dict[int, int], relations: SumRelations
+    ) -> None:
+        """Add sums that are equal by what the atoms stand for, and those that are multiples of an atom."""
+        quantities = self._quantities(atoms, relations)
+        found: list[dict[tuple[Format, frozenset[Any]], list[int]]] = []
+        for side in (one, other):
+            by_polynomial: dict[tuple[Format, frozenset[Any]], list[int]] = {}
+            for term in side[~np.isin(side, [*atoms])].tolist() if quantities else ():
+                (made,), fmt = self._rewritten(atoms, np.array([term], dtype=np.int32)), self._format(term)
+                polynomial = relations.reduced(int(made), fmt)
+                if polynomial is not None:
+                    by_polynomial.setdefault((fmt, frozenset(polynomial.items())), []).append(term)
+            found.append(by_polynomial)
+        for key in found[0].keys() & found[1].keys():
+            if len(found[0][key]) == len(found[1][key]) == 1:
+                number = self._related.setdefault(key, -1 - len(self._related))
+                atoms[found[0][key][0]] = atoms[found[1][key][0]] = number
+
+    def _quantities(self, atoms: dict[int, int], relations: SumRelations) -> bool:
+        """Note what the atoms stand for; tells whether there are any."""
+        for term, number in atoms.items():
+            fmt = self._format(term)
+            (atom,) = self._forms.quantifier.read(
+                self._rewritten(atoms, np.array([term], dtype=np.int32)), fmt
+            ).tolist()
+            if atom in relations.noted:
+                continue
+            others = {each: of for each, of in atoms.items() if of != number}
+            (inner,) = self._rewritten(others, np.array([term], dtype=np.int32))
+            relations.note(atom, int(inner), fmt)
+        return bool(atoms)
+
+    def _format(self, term: int) -> Format:
+        return self._store.operation(term).result
+
     def _numbers(self, terms: Ids, atoms: dict[int, int]) -> dict[int, list[int]]:
         """Return the sums by the numbers of their polynomials."""
         found: dict[int, list[int]] = {}
@@ -132,9 +183,11 @@ class SharedSubterms:
             return terms
         rewriting = Rewriting(self._store)
         for operation, members in by_operation(self._store, np.array([*atoms], dtype=np.int32)):
-            atom = Operation(NORMAL_FORM, operation.result, attribute=("shared",))
             numbers = np.array([atoms[each] for each in members.tolist()], dtype=np.int32)
-            rewriting.put(members, self._store.apply(atom, numbers))
+            for name, some in (("shared", numbers >= 0), ("related", numbers < 0)):
+                if some.any():
+                    atom = Operation(NORMAL_FORM, operation.result, attribute=(name,))
+                    rewriting.put(members[some], self._store.apply(atom, np.abs(numbers[some])))
         found: Ids = rewriting.values(terms)
         return found
 

@@ -17,7 +17,7 @@ from ...spec.float_encoding import decode, encode
 from ...spec.formats import F64, FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..analysis.intervals import Interval
-from ..analysis.literal_constants import deviation, is_log2_of_e
+from ..analysis.literal_constants import LOG2_OF_10, LOG2_OF_E, deviation, is_nearly
 from ..contract.arguments import Array
 from ..contract.contract import Accumulate, Instance
 from ..contract.formula_checking import ON_BITS
@@ -132,7 +132,7 @@ def rounded_literals(instance: Instance, output: Array) -> Iterator[str]:
     made = _made(instance, output)
     for exact, off in made.rounded.items():
         number = str(exact) if exact.denominator < _MOST_SPELLED else f"{float(exact):.9g}"
-        number = "log2(e)" if is_log2_of_e(exact) else number
+        number = next((each for each in (LOG2_OF_E, LOG2_OF_10) if is_nearly(exact, each)), number)
         fmt = made.make.working
         yield f"{number} of the formula is the {fmt} next to it (2^{np.log2(off):.1f} of it off)"
 

@@ -1,13 +1,14 @@
 """Functions of formulas that are defined by others.
 
-``exp`` and ``log`` are those of base 2 with log2(e) and ln(2) as literals, as compilers write them too.
+``exp`` and ``log`` are those of base 2 with log2(e) and ln(2) as literals, as compilers write them too;
+``exp10`` and ``log10`` have log2(10) and log10(2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from math import e, log, log2
+from math import e, log, log2, log10
 from types import MappingProxyType
 
 from .tree import Binary, Extremum, Function, Negative, Node, Number
@@ -17,12 +18,12 @@ def _real(at: int, value: float) -> Number:
     return Number(at, Fraction(value), whole=False)
 
 
-def _exponential(at: int, x: Node) -> Node:
-    return Function(at, "exp2", (Binary(at, "*", x, _real(at, log2(e))),))
+def _exponential(at: int, x: Node, base: float = e) -> Node:
+    return Function(at, "exp2", (Binary(at, "*", x, _real(at, log2(base))),))
 
 
-def _logarithm(at: int, x: Node) -> Node:
-    return Binary(at, "*", Function(at, "log2", (x,)), _real(at, log(2)))
+def _logarithm(at: int, x: Node, of_2: float = log(2)) -> Node:
+    return Binary(at, "*", Function(at, "log2", (x,)), _real(at, of_2))
 
 
 def _sigmoid(at: int, x: Node) -> Node:
@@ -55,7 +56,9 @@ DERIVED: Mapping[str, Callable[[int, Node], Node]] = MappingProxyType(
     {
         "abs": _absolute,
         "exp": _exponential,
+        "exp10": lambda at, x: _exponential(at, x, 10),
         "log": _logarithm,
+        "log10": lambda at, x: _logarithm(at, x, log10(2)),
         "sigmoid": _sigmoid,
         "silu": lambda at, x: _silu(at, x, x),
         "gelu": _gelu,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...spec.formats import FORMATS
 from .tree import RELATIONS, Binary, Choice, Element, Extremum, Inverse, Name, Negative, Node, Number, Source
 
 LARGEST = 1 << 62
@@ -121,6 +122,8 @@ def unknown_name(source: Source, node: Name | Element, names: Any) -> Exception:
     name = node.name if isinstance(node, Name) else node.array
     close = get_close_matches(name[:40], names, n=1)
     known = f"did you mean {close[0]}?" if close else f"known: {', '.join(names) or 'none'}"
+    if name in FORMATS:
+        return source.error(node.at, f"{name} needs arguments: it is a type, and no parameter has its name")
     return source.error(node.at, f"unknown name {name[:40]}; {known}")
 
 

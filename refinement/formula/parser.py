@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -66,14 +67,16 @@ _ARITIES = MappingProxyType(
 WORDS = ("sum", "max", "min", "lookup", *_ARITIES)
 """Everything that can be called, besides the formats."""
 
-KEYWORDS = frozenset({"if", "and", "or", "not", "inf", *WORDS, *FORMATS})
-"""Names that no size, parameter or index can have."""
+KEYWORDS = frozenset({"if", "and", "or", "not", "inf", *WORDS})
+"""Names that no size, parameter or index can have. Those of types can be: only ``b1(x)`` is a conversion."""
 
 _DEEPEST = 60
 _DEEPEST_NODE = 120
 _LONGEST = 10_000
 _DIGITS = 40
 _LARGEST = Fraction(sys.float_info.max)
+_POWER = re.compile(r"2(?:\^|\*\*)(-?\d+)")
+_LARGEST_POWER = 1022
 _TERMINALS = MappingProxyType(
     {
         "NUMBER": "a number", "NAME": "a name", "RELATION": "a comparison", "SIGN": "'+' or '-'",
@@ -359,7 +362,7 @@ class _Reader:
 
     def _allowed(self, token: Any) -> str:
         if str(token) in KEYWORDS:
-            what = "needs arguments" if token in WORDS or token in FORMATS else "is not a name"
+            what = "needs arguments" if token in WORDS else "is not a name"
             raise self.source.error(token.start_pos, f"{token} {what}")
         return str(token)
 
@@ -368,6 +371,11 @@ class _Reader:
             raise self.source.error(at, f"a number of {len(text)} characters; at most {_DIGITS}")
         if text.lower().startswith("0x"):
             return Number(at, Fraction(int(text, 16)), whole=True)
+        if power := _POWER.fullmatch(text):
+            binary = int(power.group(1))
+            if abs(binary) > _LARGEST_POWER:
+                raise self.source.error(at, f"{text} is out of range: exponents are at most {_LARGEST_POWER}")
+            return Number(at, Fraction(2) ** binary, whole=binary >= 0)
         mantissa, _, exponent = text.lower().partition("e")
         if abs(int(exponent or 0)) > 400:
             raise self.source.error(at, f"{text} is out of range")

@@ -21,7 +21,7 @@ import numpy as np
 from ...spec.errors import UnsupportedError
 from ...spec.formats import F64, FloatFormat, Format
 from ..analysis.discharged_hypotheses import nonzero
-from ..analysis.literal_constants import LN_OF_2, LOG2_OF_E
+from ..analysis.literal_constants import LN_OF_2, LOG2_OF_10, LOG2_OF_E
 from ..analysis.real_ranges import overflow_from
 from ..analysis.rounding_depth import NONZERO, NOT_NEGATIVE
 from ..normal_forms.elementary_forms import HYPERBOLIC, LOGARITHM, RECIPROCAL, ROOT, stem
@@ -59,6 +59,8 @@ _DOMAINS = ("sqrt", "rsqrt", "lg2")
 
 Key = frozenset[tuple[Monomial, Fraction | int]]
 """A polynomial."""
+
+_IRRATIONAL = ((LOG2_OF_E,), (LN_OF_2,), (LOG2_OF_10,))
 
 
 class OwnCondition(NamedTuple):
@@ -439,7 +441,7 @@ class OwnConditions:
             if atom in self._elementary.arguments:
                 argument = self._elementary.arguments[atom]
                 self._plain[atom] = all(self._is_plain(each) for each in _atoms(argument))
-            elif operation.name == NORMAL_FORM and operation.attribute in ((LOG2_OF_E,), (LN_OF_2,)):
+            elif operation.name == NORMAL_FORM and operation.attribute in _IRRATIONAL:
                 self._plain[atom] = True
             else:
                 self._plain[atom] = operation.name == INPUT or self._is_plain_function(atom)

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...spec.formats import F64
-from ..analysis.literal_constants import LN_OF_2, LOG2_OF_E
+from ..analysis.literal_constants import LN_OF_2, LOG2_OF_10, LOG2_OF_E
 from ..normal_forms.elementary_forms import POWER, RECIPROCAL
 from ..normal_forms.extrema import Extremum, Member
 from ..normal_forms.forms import NormalForms
@@ -28,7 +28,7 @@ _MEMBERS = 8
 _GREATEST = 1 << 12
 """Exponents of 2 beyond this are no bound."""
 
-_IRRATIONAL = ((LOG2_OF_E,), (LN_OF_2,))
+_IRRATIONAL = ((LOG2_OF_E,), (LN_OF_2,), (LOG2_OF_10,))
 
 
 class SymbolicBounds:

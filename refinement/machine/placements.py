@@ -6,7 +6,7 @@ address in the same array, it gets a word in place of it of which only the bits 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +65,8 @@ class Places:
         self._ends = np.array([each.end for each in self._places], dtype=np.uint64)
         self._low_bits = np.array([each.alignment - 1 for each in self._places], dtype=np.uint64)
         self._words: dict[tuple[int, int], int] = {}
+        self._of_terms: dict[tuple[int, int], int] = {}
+        self._originals: dict[int, tuple[int, int | None]] = {}
 
     def owners(self, numbers: Words) -> Owners:
         """Return which place each number is an address of."""
@@ -89,9 +91,27 @@ class Places:
             key = number, width
             if key not in self._words:
                 known = min(width, int(self._low_bits[owner]).bit_count())
-                self._words[key] = self._word(number, known, width)
+                self._words[key] = word = self._word(number, known, width)
+                self._originals[word] = number, None
             found[index] = self._words[key]
         return found
+
+    def words_of_terms(self, terms: Ids, width: int) -> Ids:
+        """Return addresses that data lead to (n,) as unknown words; equal ones are equal words."""
+        found = np.zeros(len(terms), dtype=np.int32)
+        for index, term in enumerate(terms.tolist()):
+            key = term, width
+            if key not in self._of_terms:
+                self._of_terms[key] = word = int(self._store.undefined(1, width, PLACEMENT)[0])
+                self._originals[word] = 0, term
+            found[index] = self._of_terms[key]
+        return found
+
+    def originals(self, terms: Ids) -> Iterator[tuple[int, int, int | None]]:
+        """Yield which of terms (n,) are words for addresses, with the number or the term of these."""
+        for index, term in enumerate(terms.tolist() if self._originals else ()):
+            if term in self._originals:
+                yield index, *self._originals[term]
 
     def among(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms (n,) are made of addresses, as a choice of two is."""

@@ -13,7 +13,8 @@ equality may be no numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import permutations
 from math import floor, isqrt
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import F64, FloatFormat, Format
-from ..analysis.literal_constants import LN_OF_2, LOG2_OF_E, is_log2_of_e
+from ..analysis.literal_constants import LN_OF_2, LOG2_OF_10, LOG2_OF_E, is_nearly
 from ..terms import operations
 from ..terms.store import NORMAL_FORM, Operation
 from .reading_words import Piece, Pieces
@@ -127,9 +128,13 @@ class ElementaryForms:
         """Of reciprocals of single atoms, these atoms."""
         ln, log2 = (int(quantifier.read(quantifier.irrational(each), F64)) for each in (LN_OF_2, LOG2_OF_E))
         self.inverses[ln], self._log2_of_e, self._ln_of_2 = log2, log2, ln
+        log2_of_10 = int(quantifier.read(quantifier.irrational(LOG2_OF_10), F64))
+        self._irrational = {LOG2_OF_E: log2, LOG2_OF_10: log2_of_10}
         self._one = int(quantifier.one)
         self.binomials: dict[int, tuple[Coefficient, Sparse]] = {}
         """Of reciprocals of ``1 + c·2^y``, c and y."""
+        self.magnitude: Callable[[int], int] = int
+        """Returns the atom that is the magnitude of another one; known once extrema are."""
         self.sees_masks = False
         """Whether an exponent has had a constant so far below 0 that it can only be a mask."""
         self.masks = set[Coefficient]()
@@ -166,19 +171,25 @@ class ElementaryForms:
         return coefficient, self._atom(POWER, rest) if rest else self._one
 
     def _settled(self, exponent: Sparse) -> Sparse:
-        """Return an exponent without what makes a literal for log2(e) more precise: of hi·x + lo·x, lo·x."""
-        literals = self._quantifier.literals.get(LOG2_OF_E)
-        if not literals:
-            return exponent
+        """Return an exponent without what makes a literal more precise: of hi·x + lo·x, lo·x."""
+        rest = exponent
+        for name in self._quantifier.literals.keys() & {LOG2_OF_E, LOG2_OF_10}:
+            rest = self._with_one_literal(rest, name)
+        return rest
+
+    def _with_one_literal(self, exponent: Sparse, name: str) -> Sparse:
+        literals, irrational = self._quantifier.literals[name], self._irrational[name]
         rest = dict(exponent)
         for monomial, times in exponent.items():
-            if self._log2_of_e in monomial:
-                alone = without(monomial, (self._log2_of_e,))
-            else:  # log2(e)·ln(2) = 1
+            if irrational in monomial:
+                alone = without(monomial, (irrational,))
+            elif name == LOG2_OF_E:  # log2(e)·ln(2) = 1
                 alone = tuple(sorted((*monomial, self._ln_of_2), reverse=True))
+            else:
+                continue
             for literal in [each for each in literals if each is not None]:
                 more = rest.get(alone, 0) / Fraction(times)
-                if more and is_log2_of_e(literal + more):
+                if more and is_nearly(literal + more, name):
                     literals.add(literal + more)
                     del rest[alone]
         return rest
@@ -351,7 +362,10 @@ class ElementaryForms:
             return Product(1, {}, (self._atom(ROOT, polynomial),))
         (size, exponent, _), rest = self._positive(polynomial)
         outer, known = _square_root(size)
-        atoms = [] if known else [self._atom(ROOT, {(): size})]
+        squares, rest = self._without_squares(rest)
+        atoms = [each for each, count in squares for _ in range(count // 2)]
+        if not known:
+            atoms.append(self._atom(ROOT, {(): size}))
         if rest != {(): 1}:
             atoms.append(self._atom(ROOT, rest))
         return Product(outer, {key: _ratio(value, 2) for key, value in exponent.items()}, tuple(atoms))
@@ -383,7 +397,10 @@ class ElementaryForms:
         if others or coefficient != 1:
             return [(polynomial, 1)]
         if len(monomial) > 1 and not all(map(self.is_positive, monomial)):
-            return [(polynomial, 1)]
+            squares, rest = self._without_squares(polynomial)
+            if not squares:
+                return [(polynomial, 1)]
+            return [({(each,): 1}, count) for each, count in squares] + self._factors(rest)
         found: list[tuple[Sparse, Coefficient]] = []
         for atom in monomial:
             if self.is_a(atom, RECIPROCAL) or self.is_a(atom, ROOT):
@@ -394,6 +411,15 @@ class ElementaryForms:
             else:
                 found.append(({(atom,): 1}, 1))
         return found
+
+    def _without_squares(self, polynomial: Sparse) -> tuple[list[tuple[int, int]], Sparse]:
+        """Return the magnitudes of which a single product has even powers, with these, and what is left."""
+        ((monomial, coefficient), *others) = polynomial.items()
+        if others or coefficient != 1:
+            return [], polynomial
+        even = {each: count - count % 2 for each, count in Counter(monomial).items() if count > 1}
+        squares = [(self.magnitude(each), count) for each, count in even.items()]
+        return squares, {without(monomial, tuple(Counter(even).elements())): 1}
 
     def is_positive(self, atom: int) -> bool:
         """Tell whether an atom is a power of two, or of a sum of such, whatever its exponents."""

@@ -71,6 +71,8 @@ class Extrema:
         self._leads: dict[int, Monomial] = {}
         """Of extrema without constants among their members, the least monomial; its coefficient is 1."""
         self._signs: dict[int, bool] = {}
+        self.magnitudes: dict[int, Member] = {}
+        """The numbers that atoms are the magnitudes of."""
 
     def of(self, which: str, members: Iterable[Sparse], *, whole: bool) -> Sparse:
         """Return the ``max`` or ``min`` of polynomials as a polynomial; if `whole`, they are of integers."""
@@ -130,6 +132,9 @@ class Extrema:
             term = self._quantifier.store.apply(_LABELS[extremum.which], len(self._atoms))
             atom = int(self._quantifier.read(term, F64))
             self._atoms[extremum], self._of_atoms[atom] = atom, extremum
+            number = min(extremum.members, key=sorted)
+            if extremum.which == "max" and extremum.members == {number, _opposite(number)}:
+                self.magnitudes[atom] = number
         return self._atoms[extremum]
 
     def extremum(self, atom: int) -> Extremum | None:
@@ -186,8 +191,7 @@ class Extrema:
             return False
         if all(sign * value > 0 and self._is_product(key) for key, value in part):
             return True
-        opposite = frozenset((key, -value) for key, value in part)
-        return sign * limits.get(opposite, -sign) >= 0
+        return sign * limits.get(_opposite(part), -sign) >= 0
 
     def _is_within(self, part: Member, constant: Coefficient, limit: Coefficient, sign: int) -> bool:
         """Tell whether a number is an integer whose format ends before a limit."""
@@ -210,12 +214,17 @@ class Extrema:
         size, factors = _size(value), list[int]()
         for atom in sorted(set(monomial), reverse=True):
             count = monomial.count(atom)
-            if count % 2 and not self.is_not_negative(atom):
-                pair = frozenset({frozenset({((atom,), sign)}) for sign in (1, -1)})
-                factors.append(self._made("max", pair))
+            if count % 2:
+                factors.append(self.magnitude(atom))
                 count -= 1
             factors += [atom] * count
         return {tuple(sorted(factors, reverse=True)): size if which == "max" else -size}
+
+    def magnitude(self, atom: int) -> int:
+        """Return the atom that is the magnitude of another one."""
+        if self.is_not_negative(atom):
+            return atom
+        return self._made("max", (frozenset({((atom,), sign)}) for sign in (1, -1)))
 
     # -- what all have in common
     def _without_common_factors(
@@ -264,9 +273,7 @@ class Extrema:
         signs = (all(value > 0 and self._is_product(key) for key, value in each) for each in extremum.members)
         if extremum.which == "min":
             return all(signs)
-        return any(signs) or any(
-            frozenset((key, -value) for key, value in each) in extremum.members for each in extremum.members
-        )
+        return any(signs) or any(_opposite(each) in extremum.members for each in extremum.members)
 
     # -- limits
     def _clamped(self, members: set[Member], whole: bool) -> Sparse | None:
@@ -293,6 +300,10 @@ def _single(member: Member) -> int | None:
         return None
     ((monomial, coefficient),) = member
     return monomial[0] if len(monomial) == 1 and coefficient == 1 else None
+
+
+def _opposite(member: Member) -> Member:
+    return frozenset((key, -value) for key, value in member)
 
 
 def _is_constant(member: Member) -> bool:

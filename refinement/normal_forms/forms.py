@@ -56,7 +56,7 @@ _AT_A_TIME = 1 << 16
 _ANY = (-1, 1)
 """A range of numbers of both signs."""
 
-_LITERALS = "log2(e) and ln(2) as literals"
+_LITERALS = "log2(e), ln(2) and log2(10) as literals"
 _MASK = "{} for -∞ as a mask, which no number is to outweigh that it masks,"
 _FRACTIONS = "literals for the simple fractions that they are next to"
 
@@ -120,7 +120,8 @@ class NormalForms:
         self._bits = ExponentBits(store, self.overflows.ranges, self.quantifier.coarse)
         self.elementary = ElementaryForms(self.quantifier)
         self.extrema = Extrema(self.quantifier, self._is_not_negative)
-        self._reduction = MonomialReduction(self.quantifier, self.elementary)
+        self.elementary.magnitude = self.extrema.magnitude
+        self._reduction = MonomialReduction(self.quantifier, self.elementary, self.extrema.magnitudes)
         self._quotients = CommonDenominators(self.quantifier, self.elementary, self._reduction)
         self._condition_numbers: dict[Hashable, int] = {}
         self._known: dict[Format, NDArray[np.int32]] = {}

@@ -1,19 +1,22 @@
-"""Reduction of monomials with repeated functions: powers of two combine, roots square away.
+"""Reduction of monomials with repeated functions: powers of two combine, roots and magnitudes square away.
 
 An atom and its reciprocal are 1: what divides is not 0. ``2^x / (1 + 2^x)`` is ``1 - 1 / (1 + 2^x)``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..terms.store import Operation
 from .elementary_forms import POWER, RECIPROCAL, ROOT, ElementaryForms
+from .extrema import Member
 from .polynomials import ABSENT, Rows, compacted, concatenated
 from .reading_words import Quantities
 from .readings import Quantifier
-from .sparse_polynomials import Coefficient, Monomial, Sparse
+from .sparse_polynomials import Coefficient, Monomial, Sparse, added
 
 Products = list[tuple[int, Coefficient, Monomial]]
 """Owners, coefficients and monomials."""
@@ -28,18 +31,23 @@ class MonomialReduction:
         Of the atoms.
     forms : ElementaryForms
         Which made those that are functions.
+    magnitudes : mapping of int to Member
+        The numbers of which atoms are the magnitudes; it grows.
     """
 
-    def __init__(self, quantifier: Quantifier, forms: ElementaryForms) -> None:
+    def __init__(
+        self, quantifier: Quantifier, forms: ElementaryForms, magnitudes: Mapping[int, Member]
+    ) -> None:
         self._quantifier = quantifier
         self._forms = forms
+        self._magnitudes = magnitudes
 
     def reduced(self, rows: Rows) -> Rows:
         """Return rows, of which nothing is pending, with one power of two at most and no squared root.
 
         Nor is there a power of two above a divisor that is 1 beside it.
         """
-        if not (self._forms.arguments or self._quantifier.literals):
+        if not (self._forms.arguments or self._magnitudes or self._quantifier.literals):
             return rows
         rows = self._with_one_power(rows)
         while True:
@@ -112,22 +120,39 @@ class MonomialReduction:
         return found
 
     def _squares(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell which monomials have a root twice; equal atoms are beside each other."""
+        """Tell which monomials have a root or a magnitude twice; equal atoms are beside each other."""
         twice = rows.atoms[:, 1:] == rows.atoms[:, :-1]
-        found: NDArray[np.bool_] = (twice & self._are(ROOT, rows.atoms[:, 1:])).any(axis=1)
+        if not twice.any():
+            return np.zeros(len(rows), dtype=bool)
+        some = self._are(ROOT, rows.atoms[:, 1:])
+        if self._magnitudes:
+            some |= np.isin(rows.atoms[:, 1:], np.fromiter(self._magnitudes, dtype=np.int64))
+        found: NDArray[np.bool_] = (twice & some).any(axis=1)
         return found
 
     def _simplified(self, owner: int, coefficient: Coefficient, monomial: Monomial) -> Products:
         atoms = list(monomial)
         for atom in monomial:
-            if not self._forms.is_a(atom, ROOT) or atoms.count(atom) < 2:
+            if atoms.count(atom) < 2 or (square := self._square(atom)) is None:
                 continue
-            argument, rest = self._forms.arguments[atom], _without(atoms, [atom, atom])
+            argument, rest = square, _without(atoms, [atom, atom])
             inverse = self._reciprocal_of(argument, rest)
             if inverse is not None:  # sqrt(x)² / x = 1
                 return [(owner, coefficient, _sorted(_without(rest, [inverse])))]
             return [(owner, coefficient * value, _sorted([*rest, *key])) for key, value in argument.items()]
         raise AssertionError(monomial)
+
+    def _square(self, atom: int) -> Sparse | None:
+        """Return what the square of a root or of a magnitude is; None of other atoms."""
+        if self._forms.is_a(atom, ROOT):
+            return self._forms.arguments[atom]
+        if (number := self._magnitudes.get(atom)) is None:
+            return None
+        square: Sparse = {}
+        for one, value in number:
+            for other, times in number:
+                square = added(square, {_sorted([*one, *other]): value * times})
+        return square
 
     def _reciprocal_of(self, argument: Sparse, atoms: list[int]) -> int | None:
         """Return the reciprocal of a polynomial among atoms, if it is there."""

@@ -36,7 +36,12 @@ NOT_OF_REALS = (
 )
 """What no equation over the reals shows."""
 
-_NUMBERS = {"log2_of_e": Fraction(log2(e)), "ln_of_2": Fraction(log(2)), "one": Fraction(1)}
+_NUMBERS = {
+    "log2_of_e": Fraction(log2(e)),
+    "ln_of_2": Fraction(log(2)),
+    "log2_of_10": Fraction(log2(10)),
+    "one": Fraction(1),
+}
 """Numbers of which literals may stand for multiples."""
 
 _TERM = re.compile(r"t(\d+)(?:_([a-z]+\d+))?")

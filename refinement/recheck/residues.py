@@ -133,7 +133,11 @@ class Point:
             "infinity": lambda: self.infinity,
             **{name: partial(self.function, name) for name in (*UNARY[1:], "is_number")},
         }  # fmt: skip
-        self.constants = {"log2_of_e": log2_of_e, "ln_of_2": inverse(log2_of_e)}
+        self.constants = {
+            "log2_of_e": log2_of_e,
+            "ln_of_2": inverse(log2_of_e),
+            "log2_of_10": self.applied("log2(10)"),
+        }
 
     @property
     def applications(self) -> int:

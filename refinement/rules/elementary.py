@@ -106,6 +106,14 @@ LOGARITHMS = (
         "logarithm-of-root", "lg2(sqrt(x))", "lg2(x) * (1 / 2)", _FORMS + "_factors", "x > 0",
         by=("sum(lg2(x) * (1 / 2), lg2(x) * (1 / 2))", "logarithm(sqrt(x), lg2(x) * (1 / 2))"),
     ),
+    _rule(
+        "logarithm-of-square", "lg2(x * x)", "2 * lg2(max(x, -x))", _FORMS + "_without_squares",
+        "x != 0",
+        by=(
+            "sum(lg2(max(x, -x)), lg2(max(x, -x)))",
+            "logarithm(x * x, lg2(max(x, -x)) + lg2(max(x, -x)))",
+        ),
+    ),
     Rule(
         "elementary/logarithm-of-product", Theory.ELEMENTARY, "lg2(rcp(x) * rcp(y))", "-lg2(x) - lg2(y)",
         _FORMS + "is_positive", guard="x > 0 and y > 0",
@@ -175,6 +183,7 @@ ROOTS = (
     _rule(
         "root-squared-over-radicand", "sqrt(x + y) * sqrt(x + y) * rcp(x + y)", "1",
         _MONOMIALS + "_reciprocal_of", "x + y > 0", x="1", y="-1"),
+    _rule("root-of-square", "sqrt(x * x * y)", "max(x, -x) * sqrt(y)", _FORMS + "_without_squares", "y >= 0"),
     _rule("root-of-square-number", "sqrt(4 * x)", "2 * sqrt(x)", _FORMS + "_root", "x >= 0"),
     _rule("root-of-other-number", "sqrt(3 * x)", "sqrt(3) * sqrt(x)", _FORMS + "_root", "x >= 0"),
     _rule(

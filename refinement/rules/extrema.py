@@ -92,6 +92,10 @@ LIMITS = (
         _EXTREMA + "Extrema._magnitude",
     ),
     _rule("magnitude-of-square", "max(x * x, -(x * x))", "x * x", _EXTREMA + "Extrema._magnitude"),
+    _rule(
+        "magnitude-squared", "max(x, -x) * max(x, -x)", "x * x",
+        "normal_forms.monomial_reduction:MonomialReduction._square",
+    ),
     _rule("magnitude-of-multiple", "max(-3 * x, 3 * x)", "3 * max(x, -x)", _EXTREMA + "Extrema._magnitude"),
     _rule("least-of-opposites", "min(x, -x)", "-max(x, -x)", _EXTREMA + "Extrema._magnitude"),
     _rule(

@@ -95,3 +95,21 @@ def test_of_an_address_the_bits_below_its_alignment_are_known(
     (word,) = places.words(numbers[:1], owners[:1], width)
     assert places.words(numbers[:1], owners[:1], width)[0] == word
     assert int(store.widths(word)) == width
+
+
+HALVES = (
+    "and.b32 %r1, %A, 3; mad.wide.u32 %d1, %r1, 4, %at0; sub.u64 %d1, %d1, %d2; mov.b64 {%r2, %r3}, %d1; "
+)
+TABLE = "mul.wide.u32 %d2, %t, 4; "
+
+
+@pytest.mark.parametrize(("lanes", "verdict"), [((0, 0), Verdict.VERIFIED), ((0, 1), Verdict.UNSUPPORTED)])
+def test_halves_of_an_address_that_data_lead_to_are_joined(lanes: tuple[int, int], verdict: Verdict) -> None:
+    """Both halves are another thread's, or each is of another thread."""
+    low, high = (
+        f"shfl.sync.idx.b32 %r{to}, %r{of}, {lane}, 31, -1; "
+        for to, of, lane in zip((4, 5), (2, 3), lanes, strict=True)
+    )
+    joined = "cvt.u64.u32 %d3, %r4; cvt.u64.u32 %d4, %r5; shl.b64 %d4, %d4, 32; or.b64 %d3, %d3, %d4; "
+    body = TABLE + HALVES + low + high + joined + "ld.global.u32 %C, [%d3];"
+    assert result_of(body, "C[i] = A[A[0] & 3]", ARRAYS).verdict is verdict

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from mmaproof.refinement.equality.arg_extrema import ArgExtrema
 from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.bit_slices import zero_extend
 from mmaproof.refinement.terms.evaluation import apply, evaluate
 from mmaproof.refinement.terms.interning import Ids
 from mmaproof.refinement.terms.store import Operation, TermStore
@@ -203,3 +204,17 @@ LAST = f"C[i] = where(D[i] == {M}, 2, where(B[i] == {M}, 1, 0))"
 def test_a_scan_from_a_start(start: str, index: str, relation: str, formula: str, verdict: str) -> None:
     body = ARGMAX.format(start=start, index=index, relation=relation)
     assert result_of(body, formula, ARRAYS).verdict.value == verdict
+
+
+@pytest.mark.parametrize("which", ["max", "min"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_scan_may_begin_with_a_bit(which: str, swapped: bool) -> None:
+    """``x1 > x0 ? 1 : 0`` is a comparison with zeros above it."""
+    on = OnTerms(F32)
+    relation, wide = {"max": "gt", "min": "lt"}[which], operations.select(32)
+    best, index = on.numbers[0], on.constant(0, 32)
+    for at, number in enumerate(on.numbers[1:], 1):
+        holds = on(operations.compare(F32, relation), *((best, number) if swapped else (number, best)))
+        word = zero_extend(on.store, holds, 32) if at == 1 else on(wide, holds, on.constant(at, 32), index)
+        best, index = on(wide, holds, number, best), word
+    assert shown(on.store, index, written(on, F32, range(NUMBERS), which, "min")) != swapped

@@ -130,7 +130,7 @@ def test_given_contents_fill_the_array() -> None:
         ("block = 128", 'block = "M // (N - 64)"', 8, "// by 0"),
         ("M = 64", "M = [64, 32]", 11, "M is one number: write a table [[sizes]] for each set of sizes"),
         ("M = 64", "M = true", 11, "M must be an integer or an expression"),
-        ("M = 64", "f16 = 64", 11, "f16 can't be the name of a size: it is a word of formulas"),
+        ("M = 64", "sum = 64", 11, "sum can't be the name of a size: it is a word of formulas"),
         ('name = "A"', 'name = "A b"', 16, "'A b' can't be the name of a parameter"),
         ('name = "B"', 'name = "A"', 21, "there are two parameters A"),
         ('name = "A"', 'name = "M"', 16, "M is a size too"),

@@ -121,6 +121,20 @@ def test_minus_binds_as_in_python() -> None:
     assert isinstance(body, Binary) and isinstance(body.left, Negative)
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "whole"),
+    [("2^-24", Fraction(1, 1 << 24), False), ("2**10", Fraction(1024), True), ("2^0", Fraction(1), True)],
+)
+def test_powers_of_two_are_literals(text: str, value: Fraction, whole: bool) -> None:
+    body = parsed(f"C[i] = {text}").body
+    assert isinstance(body, Number) and (body.value, body.whole) == (value, whole)
+
+
+def test_a_type_is_a_name_where_nothing_is_converted() -> None:
+    body = parsed("C[i] = b1 * b1(A[i])").body
+    assert isinstance(body, Binary) and isinstance(body.left, Name) and isinstance(body.right, Cast)
+
+
 # -- mistakes
 
 
@@ -148,7 +162,8 @@ def test_minus_binds_as_in_python() -> None:
         ("C[i] = old(3)", "column 12: old takes an element of an array"),
         ("C[i] = round(A[i])", "round stands directly in a cast to an integer"),
         ("C[i] = f16(round(A[i]))", "round stands directly in a cast to an integer"),
-        ("C[i] = f16 + 1", "column 8: f16 needs arguments"),
+        ("C[i] = 2^2000", "2^2000 is out of range"),
+        ("C[i] = 3^2", "an operator, not '^'"),
         ("C[i] = sum[i]", "column 8: sum needs arguments"),
         ("C[i] = 1e999", "1e999 is out of range"),
         ("C[i] = " + "9" * 50, "a number of 50 characters; at most 40"),
@@ -180,6 +195,7 @@ def test_mistakes_are_located(text: str, message: str) -> None:
         ("exp = A[0, 0]", "C[i, j] = 1", "exp needs arguments"),
         ("m = C[0, 0]", "C[i, j] = m", 'C has access "out"'),
         ("m = m", "C[i, j] = 1", "let, column 5: unknown name m"),
+        ("m = b1", "C[i, j] = m", "let, column 5: b1 needs arguments"),
         ("m[i] = sum(k, A[i, k] * n)", "C[i, j] = 1", "unknown name n"),
         ("m = ", "C[i, j] = m", "let, column 4: expected an expression"),
         ("m", "C[i, j] = m", "let, column 2: expected '=' or '[', not the end"),

@@ -206,8 +206,8 @@ FAULTS = [
     Fault(FunctionSymmetries, "expanded", "[Piece(sign,", "[Piece(1,", hyperbolic, at=3),
     Fault(FunctionSymmetries, "expanded", "[Piece(sign,", "[Piece(-1,", hyperbolic, at=5),
     # literals
-    Fault(Forms, "_settled", "is_log2_of_e(literal + more)", "True", literals, at=6),
-    Fault(literal_constants, "is_log2_of_e", "value * _TOGETHER", "value / 64", literals, at=6),
+    Fault(Forms, "_with_one_literal", "is_nearly(literal + more, name)", "True", literals, at=6),
+    Fault(literal_constants, "is_nearly", "value * _TOGETHER", "value / 64", literals, at=6),
     Fault(literal_constants, "fraction",
           "abs(simple - scaled) <= near", "abs(simple - scaled) <= 9000 * near", fractions, at=7),
     Fault(literal_constants, "fraction", "return simple / scale", "return simple", fractions),

@@ -116,3 +116,35 @@ def test_sums_with_infinite_constants_are_left() -> None:
         value = apply(store, SUM, accumulators(store, backwards=backwards)[0], infinite)
         sides.append(np.asarray(apply(store, PRODUCT, value, value)))
     assert not shown(store, *sides)
+
+
+def standardised(store: TermStore, *, about: bool, squares: int = DEPTH, epsilon: float = 2.0**-16) -> Ids:
+    """Return ``(x - m) * rsqrt(v + epsilon)``, v about the mean or as the mean of squares less its square."""
+    x = [store.inputs("x", F32, np.array([each])) for each in range(DEPTH)]
+    share, small = (
+        store.constants(np.float32(each).view(np.uint32), 32) for each in (1 / 16, epsilon)
+    )  # of 16, 12 of which are not 0
+    mean = apply(store, PRODUCT, total(store, x, backwards=about), share)
+    less = apply(store, operations.negate(F32), mean)
+    centred = [apply(store, SUM, each, less) for each in x]
+    if about:
+        parts = [apply(store, PRODUCT, each, each) for each in centred]
+        parts += [apply(store, PRODUCT, less, less)] * (16 - DEPTH)
+        v = apply(store, PRODUCT, total(store, parts, backwards=False), share)
+    else:
+        parts = [apply(store, PRODUCT, each, each) for each in x[:squares]]
+        v = apply(store, PRODUCT, total(store, parts, backwards=False), share)
+        v = apply(store, ADDED, less, mean, v)
+    factor = store.apply(operations.function("rsqrt", F32, F32), apply(store, SUM, v, small))
+    return np.asarray(apply(store, PRODUCT, centred[0], factor))
+
+
+@pytest.mark.parametrize(
+    ("change", "holds"), [({}, True), ({"squares": DEPTH - 1}, False), ({"epsilon": 2.0**-15}, False)]
+)
+def test_a_variance_is_the_mean_of_squares_less_the_square_of_the_mean(
+    change: dict[str, Any], holds: bool
+) -> None:
+    store = TermStore()
+    one, other = standardised(store, about=True), standardised(store, about=False, **change)
+    assert shown(store, one, other) == holds

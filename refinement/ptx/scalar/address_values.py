@@ -14,7 +14,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ....spec.open_results import PLACEMENT
 from ....spec.ptx.operands import Address, Integer, Register, Vector
 from ...machine.memory import ABSENT
 from ...machine.placements import Owners, Places
@@ -87,6 +86,7 @@ def watched(
     opcode = instruction.opcode
     if makes_descriptors(instruction, descriptors):
         return step
+    step = _with_whole_addresses(instruction, step, function)
     if opcode == "ld" and instruction.has("param") and TYPE_BITS.get(instruction.types[-1], 64) < 64:
         return _whole_parameters(instruction, step)
     if opcode in _ADDRESSES_ALONE or (opcode == "mov" and not _is_vector(instruction)):
@@ -116,6 +116,29 @@ def watched(
         execution.registers |= blurred
         step(execution, active)
         execution.registers |= kept
+
+    return run
+
+
+def _with_whole_addresses(instruction: InstructionStatement, step: Step, function: Function) -> Step:
+    """Return a step that joins the halves of an address to the address, as behind shuffles of halves."""
+    joins = instruction.opcode == "or" or (instruction.opcode == "mov" and _is_vector(instruction))
+    names = [name for name in _results(instruction) if function.registers.get(name) in _WIDE] if joins else []
+    if not names:
+        return step
+
+    def run(execution: Execution, active: Indices) -> None:
+        step(execution, active)
+        for name in names:
+            value = execution.registers[name].at(active)
+            if value.terms is None:
+                continue
+            numbers, terms = value.numbers.copy(), value.terms.copy()
+            for index, number, term in execution.memory.places("generic").originals(value.terms):
+                numbers[index], terms[index] = number, KNOWN if term is None else term
+            if (terms != value.terms).any():
+                whole = execution.registers[name].updated(active, Value(value.width, numbers, terms))
+                execution.registers[name] = whole
 
     return run
 
@@ -167,7 +190,7 @@ class _Looking:
             return None
         made = np.full(len(active), KNOWN) if value.terms is None else value.terms.copy()
         made[looked] = places.words(value.numbers[looked], owners[looked], value.width)
-        made[chosen] = execution.store.undefined(int(chosen.sum()), value.width, PLACEMENT)
+        made[chosen] = places.words_of_terms(made[chosen], value.width)
         return whole.updated(active, Value(value.width, value.numbers, made))
 
     # -- details

@@ -1,0 +1,140 @@
+"""Comparisons and extrema that the ranges of what is compared decide, and equalities of sums of words.
+
+A scan for the least number begins with 3.4e38, or with an infinity: no input that `[requires]` bounds, and no
+finite one, is beyond that. Inputs are taken for finite numbers here, and what is tested for a NaN for a
+number, so that a verdict that rests on this is about such. ``5 - x == 0`` is ``x == 5``, whatever wraps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.float_encoding import decode
+from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ..analysis.intervals import Interval
+from ..analysis.real_ranges import limits
+from ..normal_forms.forms import NormalForms
+from ..normal_forms.sparse_polynomials import Sparse, sparse
+from ..terms import operations
+from ..terms.bit_slices import bitwise
+from ..terms.choices import chosen
+from ..terms.domains import Rewriting
+from ..terms.evaluation import apply
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, INPUT, NORMAL_FORM, Operation, bits, is_raw
+from ..terms.traversal import by_operation
+
+_OF_NUMBERS = {"num": True, "nan": False}
+"""What tests of numbers for NaNs tell."""
+
+
+class DecidedComparisons(Rewriting):
+    """Replaces comparisons by their outcome, and extrema by one side, where ranges tell.
+
+    Parameters
+    ----------
+    forms : NormalForms
+        Of the terms.
+    """
+
+    def __init__(self, forms: NormalForms) -> None:
+        super().__init__(forms.store)
+        self._ranges, self._magnitudes = forms.overflows.ranges, forms.quantifier.magnitudes
+        self._forms = forms
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        """Return terms of one operation whose arguments are replaced."""
+        if operation.name == operations.SELECT:
+            return chosen(self.store, *given)
+        if operation.name == operations.BITWISE and all(each.bits == 1 for each in operation.operands):
+            assert isinstance(operation.attribute, int)
+            return bitwise(self.store, operation.attribute, *given)
+        found = super().applied(operation, terms, given)
+        if operation.name == operations.COMPARE and operation.attribute in _OF_NUMBERS:
+            found = np.full(len(found), self.store.constants(int(_OF_NUMBERS[operation.attribute]), 1))
+        elif operation.name == operations.COMPARE and _equates_integers(operation):
+            return self._solved(operation, given)
+        elif operation.name == operations.COMPARE and is_ordered(operation):
+            left, right = self._sides(operation, given)
+            outcomes = operations.OUTCOMES[str(operation.attribute).removesuffix("u")]
+            for holds, some in ((outcomes[0], left.high < right.low), (outcomes[2], left.low > right.high)):
+                found[some] = self.store.constants(int(holds), 1)
+        elif operation.name == operations.EXTREMUM and not is_raw(operation.result):
+            assert isinstance(operation.attribute, tuple)
+            if operation.attribute[2]:  # which flushes subnormal numbers
+                return found
+            left, right = self._sides(operation, given)
+            sides = given if operation.attribute[0] == "max" else given[::-1]
+            found = np.where(left.low > right.high, sides[0], found)
+            found = np.where(left.high < right.low, sides[1], found)
+        return found
+
+    def _solved(self, operation: Operation, given: list[Ids]) -> Ids:
+        """Return equalities of words without the constants and signs that are on one side, in one order."""
+        width = operation.operands[0].bits
+        sides = np.stack(given[:2], axis=1)
+        summed = self.store.are(operations.RING, sides) | self.store.are(operations.NEGATE, sides)
+        members = np.flatnonzero(summed.any(axis=1))
+        differences = sparse(self._forms.difference(*sides[members].T, bits(width)), len(members))
+        for place, difference in zip(members.tolist(), differences, strict=True):
+            if (parted := self._parted(difference, width)) is not None:
+                sides[place] = parted
+        return apply(self.store, operation, *np.sort(sides, axis=1).T)
+
+    def _parted(self, difference: Sparse, width: int) -> tuple[int, int] | None:
+        """Return two words that are equal just where ``±x ± y + c`` is 0 modulo a power of two; else None."""
+        rest = dict(difference)
+        constant = int(rest.pop((), 0))
+        words: dict[int, int] = {}
+        for monomial, coefficient in rest.items():
+            sign = 1 if coefficient == 1 else -1 if coefficient == (1 << width) - 1 else 0
+            term = int(self._forms.quantifier.terms(np.array(monomial[:1], dtype=np.int64))[0])
+            is_word = len(monomial) == 1 and self.store.widths(np.array([term]))[0] == width
+            if not (sign and is_word) or sign in words or self.store.are(NORMAL_FORM, np.array([term]))[0]:
+                return None
+            words[sign] = term
+        if not rest or (constant and len(words) == 2):
+            return None
+        for sign in {-1, 1} - words.keys():
+            words[sign] = int(self.store.constants(sign * constant % (1 << width), width))
+        return words[1], words[-1]
+
+    def _sides(self, operation: Operation, given: list[Ids]) -> list[Interval]:
+        return [
+            Interval(*self._read(terms, fmt).T)
+            for terms, fmt in zip(given[:2], operation.operands, strict=False)
+        ]
+
+    def _read(self, terms: Ids, fmt: Format) -> NDArray[np.float64]:
+        """Return the ranges (n, 2) of terms; from -∞ to ∞ where these are no numbers or nothing is known."""
+        if isinstance(fmt, IntegerFormat):
+            return np.asarray(self._magnitudes.intervals(terms, fmt), dtype=np.float64)
+        assert isinstance(fmt, FloatFormat)
+        self._ranges.fill(terms)
+        found = np.array(self._ranges.read(terms, fmt))
+        found[~np.isfinite(found).all(axis=1)] = -np.inf, np.inf
+        for operation, members in by_operation(self.store, np.unique(terms)):
+            places = np.isin(terms, members)
+            if operation.name == CONSTANT:
+                words = self.store.constant_values(terms[places])
+                numbers = decode(words.astype(fmt.storage), fmt)
+                found[places] = np.where(np.isnan(numbers)[:, None], [-np.inf, np.inf], numbers[:, None])
+            elif operation.name == INPUT and operation.result == fmt:
+                found[places] = np.clip(found[places], *(float(each) for each in limits(fmt)))
+        return found
+
+
+def _equates_integers(operation: Operation) -> bool:
+    return isinstance(operation.operands[0], IntegerFormat) and operation.attribute in ("eq", "ne")
+
+
+def is_ordered(operation: Operation) -> bool:
+    """Tell whether a comparison is of numbers that have ranges: no words, and no signed ones as unsigned."""
+    fmt, relation = operation.operands[0], str(operation.attribute).removesuffix("u")
+    if is_raw(fmt) or relation not in operations.OUTCOMES:
+        return False
+    unsigned = operation.attribute in operations.UNSIGNED_RELATIONS
+    return not (isinstance(fmt, IntegerFormat) and fmt.signed and unsigned)

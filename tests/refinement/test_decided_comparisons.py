@@ -1,0 +1,106 @@
+"""Comparisons are decided where every admissible input decides them so, and nowhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from example_counts import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmaproof.refinement.equality.decided_comparisons import DecidedComparisons
+from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.terms import operations
+from mmaproof.refinement.terms.assignments import Assignment
+from mmaproof.refinement.terms.store import CONSTANT, TermStore, bits
+from mmaproof.spec.formats import S32
+
+from ..elementwise_kernels import result_of
+
+CHOSEN = "selp.s32 %C, 1, 0, %p1;"
+INTEGERS = {"A": "f32", "C": "s32 out"}
+LARGEST, INFINITY, BOUND = "0fFF7FFFFF", "0fFF800000", "0fC2C80000"  # -100
+BOUNDED = ["abs(A[i]) <= 100"]
+
+
+@pytest.mark.parametrize(
+    ("comparison", "requires", "holds"),
+    [
+        (f"setp.gt.f32 %p1, %A, {INFINITY};", [], True),
+        (f"setp.gt.f32 %p1, %A, {LARGEST};", [], False),
+        (f"setp.gt.f32 %p1, %A, {LARGEST};", BOUNDED, True),
+        (f"setp.gt.f32 %p1, %A, {BOUND};", BOUNDED, False),
+        (f"setp.leu.f32 %p1, {BOUND}, %A;", BOUNDED, False),
+        (f"setp.gt.f32 %p1, %A, {BOUND};", ["abs(A[i]) < 100"], True),
+        (f"setp.neu.f32 %p1, %A, {LARGEST};", BOUNDED, True),
+        ("setp.num.f32 %p1, %A, %A;", [], True),
+        ("mul.f32 %f1, %A, %A; setp.lt.f32 %p1, %f1, 0f461C4400;", BOUNDED, True),  # 10001
+        ("mul.f32 %f1, %A, %A; setp.lt.f32 %p1, %f1, 0f461C4000;", BOUNDED, False),  # 10000
+    ],
+)
+def test_a_comparison_is_decided_for_all_inputs(comparison: str, requires: list[str], holds: bool) -> None:
+    result = result_of(comparison + CHOSEN, "C[i] = 1", INTEGERS, requires=requires)
+    assert (result.verdict == "verified") == holds, result.findings
+
+
+def test_what_is_decided_for_finite_inputs_is_said_to_be_of_those() -> None:
+    result = result_of(f"setp.gt.f32 %p1, %A, {INFINITY}; {CHOSEN}", "C[i] = 1", INTEGERS)
+    assert result.equality == "value"
+    assert any("finite" in str(each) for each in result.hypotheses)
+
+
+PARTS = st.lists(st.sampled_from(["x", "y", "-x", "-y", "1", "6", "7"]), min_size=1, max_size=4)
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(PARTS, PARTS, st.sampled_from(["eq", "ne"]))
+def test_equalities_of_sums_stay_what_they_are(left: list[str], right: list[str], relation: str) -> None:
+    width = 3
+    store = TermStore()
+    leaves = {
+        name: store.inputs(name, operations.signed(width), np.arange(64, dtype=np.int64)) for name in "xy"
+    }
+
+    def part(text: str) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+        name = text.lstrip("-")
+        found = leaves.get(name)
+        if found is None:
+            found = store.constants(np.full(64, int(name)), width)
+        return found if name == text else store.apply(operations.negate(bits(width)), found)
+
+    sides = []
+    for texts in (left, right):
+        total = part(texts[0])
+        for each in texts[1:]:
+            total = store.apply(operations.ring(width, 0, 2), total, part(each))
+        sides.append(total)
+    compared = store.apply(operations.compare(operations.signed(width), relation), *sides)
+    solved = DecidedComparisons(NormalForms(store)).values(compared)
+    x, y = (each.reshape(-1).astype(np.uint64) for each in np.meshgrid(np.arange(8), np.arange(8)))
+    values = Assignment(store, {"x": x, "y": y})
+    assert (values.values(compared) == values.values(solved)).all()
+
+
+def test_an_equality_of_a_difference_is_one_of_words() -> None:
+    store = TermStore()
+    x = store.inputs("x", S32, np.arange(1))
+    zero, five = (store.constants(np.array([each]), 32) for each in (0, 5))
+    less = store.apply(operations.negate(bits(32)), x)
+    equal = operations.compare(S32, "eq")
+    one = store.apply(equal, store.apply(operations.ring(32, 0, 2), five, less), zero)
+    other = store.apply(equal, x, five)
+    found = DecidedComparisons(NormalForms(store)).values(np.concatenate([one, other]))
+    assert found[0] == found[1] and not store.are(CONSTANT, found).any()
+
+
+PAIRS = {"A": "f32", "C": "e4m3 out"}
+CONVERTED = "cvt.rn.satfinite.e4m3x2.f32 %h1, 0f00000000, %f1; cvt.u32.u16 %C, %h1; and.b32 %C, %C, 255;"
+
+
+@pytest.mark.parametrize(
+    ("limit", "holds"), [("0f43E00000", True), ("0f43E08000", True), ("0f43D00000", False)]
+)
+def test_a_clamp_to_what_a_conversion_saturates_at_is_none(limit: str, holds: bool) -> None:
+    opposite = limit.replace("0f4", "0fC")
+    body = f"max.f32 %f1, %A, {opposite}; min.f32 %f1, %f1, {limit}; {CONVERTED}"
+    assert (result_of(body, "C[i] = e4m3(A[i])", PAIRS).verdict == "verified") == holds
