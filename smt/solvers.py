@@ -15,15 +15,32 @@ from . import smtlib
 _PREPROCESSED = ("simplify", "propagate-values", "solve-eqs", "smt")
 """Z3's tactics that suit sums and products of bit-vectors."""
 
-_FIRST_LIMIT = 3.0
-"""Seconds that Z3's attempt with these may take."""
+_CLEANED = ("propagate-values", "simplify", "solve-eqs", "elim-uncnstr", "simplify")
+_SOLVED_AS_CLAUSES = ("max-bv-sharing", "ackermannize_bv", "bit-blast", "aig", "sat")
+_AS_CLAUSES = (
+    "simplify",
+    "propagate-values",
+    "solve-eqs",
+    "elim-uncnstr",
+    "fpa2bv",
+    *_CLEANED,
+    *_SOLVED_AS_CLAUSES,
+)
+"""Z3's tactics that make clauses of floats and bits; functions of anything else end them at once, undecided.
 
-_OF_BITS = ((_PREPROCESSED, 0.4), (("simplify", "qfbv"), 2.0))
-"""What is tried before on bit-vectors without functions, and for how many seconds.
-
-Two shifters or normalisers of different widths are compared up to six times faster once they are clauses,
-sums and products up to four times slower.
+As and-inverter graphs both sides of an equation share what they compute alike: two shifters, normalisers
+or roundings are compared up to six times faster than by Z3's own choice, products of bits up to four times
+slower.
 """
+
+_OF_BITS = ((_PREPROCESSED, 0.15), (_AS_CLAUSES, 2.5), (_PREPROCESSED, 3.0))
+"""What is tried first on bit-vectors without functions, and for how many seconds."""
+
+_OF_FUNCTIONS = ((_PREPROCESSED, 3.0),)
+"""What is tried first on bit-vectors with functions or arrays."""
+
+_OF_FLOATS = ((_AS_CLAUSES, 8.0),)
+"""What is tried first on floats."""
 
 _INTERRUPTED = ("timeout", "canceled", "interrupted from keyboard")
 
@@ -127,9 +144,8 @@ def solve_with_z3(query: Query, timeout: float) -> Answer:
 class Z3:
     """Z3, on the terms themselves.
 
-    Queries without floats are first tried after a preprocessing that suits sums and products of bit-vectors
-    (up to twenty times faster on most, much slower on some), then left to Z3's own choice; those of bits
-    alone soon as clauses.
+    Queries that are not of integers are first tried by tactics that suit their kind, then left to Z3's own
+    choice.
     """
 
     name = "z3 " + ".".join(map(str, z3.get_version()[:3]))
@@ -138,13 +154,11 @@ class Z3:
         """Answer a query; see `Solver.check`."""
         end = time.monotonic() + timeout
         try:
-            if not query.of_integers and _has_no_floats(query):
-                before = _OF_BITS if _is_of_bits(query) else ()
-                for tactics, limit in (*before, (_PREPROCESSED, _FIRST_LIMIT)):
-                    solver = z3.Then(*tactics).solver()
-                    answer = self._asked(solver, query, min(limit, (end - time.monotonic()) / 2))
-                    if answer.status != "unknown":
-                        return answer
+            for tactics, limit in () if query.of_integers else _first_attempts(query):
+                solver = z3.Then(*tactics).solver()
+                answer = self._asked(solver, query, min(limit, (end - time.monotonic()) / 2))
+                if answer.status != "unknown":
+                    return answer
             solver = z3.Solver()
             if query.of_integers:
                 solver.push()  # from here on it is incremental, which the tactics are not
@@ -164,12 +178,10 @@ class Z3:
         return Answer("unknown", self.name, message=solver.reason_unknown())
 
 
-def _has_no_floats(query: Query) -> bool:
-    return _probed("is-qfaufbv", query)
-
-
-def _is_of_bits(query: Query) -> bool:
-    return _probed("is-qfbv", query)
+def _first_attempts(query: Query) -> tuple[tuple[tuple[str, ...], float], ...]:
+    if _probed("is-qfbv", query):
+        return _OF_BITS
+    return _OF_FUNCTIONS if _probed("is-qfaufbv", query) else _OF_FLOATS
 
 
 def _probed(probe: str, query: Query) -> bool:

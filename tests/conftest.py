@@ -1,7 +1,8 @@
 """What every test shares: properties are not timed (a loaded machine is no defect), and one browser."""
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from hashlib import sha256
 
 import pytest
@@ -23,6 +24,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that asks for other sizes than those that every run looks at."""
     about = "in tests of random sizes, also take those that this number makes"
     parser.addoption("--sizes-seed", type=int, metavar="N", help=about)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep what is collected out of the garbage collector's sight: it lives as long as the run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -50,8 +50,8 @@ def near_variants() -> Iterator[tuple[WgmmaForm, Variant]]:
     """Yield variants of shapes and types near the legal ones, with a row whose operands they have."""
     shapes = {*(Shape(64, n, k) for n in (4, 8, 24, 40, 120, 256, 264) for k in (4, 8, 16, 32, 64, 128, 256))}
     shapes |= {Shape(32, 64, 16), Shape(128, 64, 16), Shape(64, 8, 512)}
-    for form, shape, (d, a, b) in product(WGMMA_FORMS, sorted(shapes), product(TYPES, repeat=3)):
-        variant = next(form.variants())
+    listed = [(form, next(form.variants())) for form in WGMMA_FORMS]
+    for (form, variant), shape, (d, a, b) in product(listed, sorted(shapes), product(TYPES, repeat=3)):
         types = variant.types
         if sum((shape not in form.shapes, d != types[0], a != types[1], b != types[2])) > 2:
             continue

@@ -128,8 +128,17 @@ def module_files(root: Path) -> dict[str, Path]:
     return found
 
 
+def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements of a module or of a part of it, those inside of others too, but no expressions."""
+    for field in ("body", "orelse", "handlers", "cases", "finalbody"):
+        for node in getattr(tree, field, ()):
+            if isinstance(node, ast.stmt):
+                yield node
+            yield from _statements(node)
+
+
 def _imported(tree: ast.Module, package: str, known: Mapping[str, object]) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         match node:
             case ast.Import(names):
                 targets = [(alias.name, "") for alias in names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from .operands import Operand, Predicate
 from .variant import Variant
@@ -25,6 +26,14 @@ class Instruction:
     variant: Variant
     operands: tuple[Operand, ...] | None = None
     predicate: Predicate | None = None
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        # Every rule about operands looks them up.
+        return hash((self.variant, self.operands, self.predicate))
 
     def __str__(self) -> str:
         guard = f"{self.predicate} " if self.predicate else ""

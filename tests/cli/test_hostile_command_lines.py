@@ -89,6 +89,7 @@ MNEMONICS = (
 )  # fmt: skip
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("mnemonic", MNEMONICS)
 def test_an_instruction_with_any_operands_is_no_defect(
     mnemonic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

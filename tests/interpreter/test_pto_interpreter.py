@@ -33,6 +33,7 @@ def described(name: str, profile: str) -> str:
     return contract_of(name, profile, first_sizes=True).replace('value = "any"', "value = 1")
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("profile", ["A2A3", "A5", "CPU"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_of_the_corpus(tmp_path: Path, name: str, profile: str) -> None:

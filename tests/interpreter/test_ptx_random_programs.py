@@ -47,6 +47,7 @@ def compared(seed: int, *, on_terms: bool) -> tuple[list[str], bool]:
     return found, ran
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("first", range(0, IN_CI, PER_TEST))
 def test_programs(first: int) -> None:
     """On numbers all of them, on terms every fifth."""

@@ -39,6 +39,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_clamps_before_and_behind_a_conversion_are_the_same(kernel: str, formula: str) -> None:

@@ -208,6 +208,7 @@ TO_ITS_PLACE = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("place", TO_ITS_PLACE)
 @pytest.mark.parametrize("bound", ['max_relative = "2^-60"', 'error = "0.000001 * abs(I[i] * I[i])"'])
 def test_what_a_narrow_float_was_rounded_by_counts_where_its_bits_are_widened(place: str, bound: str) -> None:

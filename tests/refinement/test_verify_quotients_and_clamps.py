@@ -136,6 +136,7 @@ USES = {
 }
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("special", SPECIAL)
 @pytest.mark.parametrize("zero", ["a product with 0", "a difference of what is rounded"])

@@ -67,6 +67,7 @@ def test_float_products_are_the_chain_of_fused_multiply_adds(
     np.testing.assert_array_equal(computed(operation, formats, operands, choices), wanted)
 
 
+@pytest.mark.sample(48)
 @pytest.mark.parametrize("choices", [NPU_CHOICES, CPU_CHOICES, WIDE_CHOICES], ids=["npu", "cpu", "wide"])
 @pytest.mark.parametrize("b", SCALED_FACTORS)
 @pytest.mark.parametrize("a", SCALED_FACTORS)
