@@ -204,7 +204,7 @@ class ArgExtrema:
             for pair in product(*sides):
                 if indices is not None and not _orders(indices.format, *pair):
                     continue
-                found = self._joined(*pair, equal)
+                found = self._joined(pair[0], pair[1], equal)
                 if found is not None:
                     yield found
 

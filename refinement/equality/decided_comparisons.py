@@ -78,7 +78,9 @@ class DecidedComparisons(Rewriting):
         sides = np.stack(given[:2], axis=1)
         summed = self.store.are(operations.RING, sides) | self.store.are(operations.NEGATE, sides)
         members = np.flatnonzero(summed.any(axis=1))
-        differences = sparse(self._forms.difference(*sides[members].T, bits(width)), len(members))
+        differences = sparse(
+            self._forms.difference(sides[members, 0], sides[members, 1], bits(width)), len(members)
+        )
         for place, difference in zip(members.tolist(), differences, strict=True):
             if (parted := self._parted(difference, width)) is not None:
                 sides[place] = parted
@@ -123,7 +125,7 @@ class DecidedComparisons(Rewriting):
                 numbers = decode(words.astype(fmt.storage), fmt)
                 found[places] = np.where(np.isnan(numbers)[:, None], [-np.inf, np.inf], numbers[:, None])
             elif operation.name == INPUT and operation.result == fmt:
-                found[places] = np.clip(found[places], *(float(each) for each in limits(fmt)))
+                found[places] = np.clip(found[places], float(limits(fmt).low), float(limits(fmt).high))
         return found
 
 

@@ -104,15 +104,20 @@ def compare(
     try:
         found = _compared(forms, actual, expected, fmt, identical)
         if not found.equal.all():
+            terms, of_nans = (actual, expected), True
             for rewrite in (_decided, _truncated, _integers):
-                if (rewritten := rewrite(forms, actual, expected, fmt)) is None:
+                if (rewritten := rewrite(forms, *terms, fmt)) is None:
                     continue
-                terms = rewritten.actual, rewritten.expected
-                known = identical | (terms[0] == terms[1]) & rewritten.of_nans
-                of_terms = _compared(forms, *terms, fmt, known)
-                if of_terms.equal.sum() + (rewrite is _decided) > found.equal.sum():
-                    identical = of_terms.identical if rewritten.of_nans else identical
-                    (actual, expected), found = terms, replace(of_terms, identical=identical, read=terms)
+                made, of_nans_too = (rewritten.actual, rewritten.expected), of_nans and rewritten.of_nans
+                known = identical | (made[0] == made[1]) & of_nans_too
+                of_terms = _compared(forms, *made, fmt, known)
+                better = of_terms.equal.sum() > found.equal.sum()
+                if better:
+                    identical = of_terms.identical if of_nans_too else identical
+                    found = replace(of_terms, identical=identical, read=made)
+                    actual, expected = made
+                if better or rewrite is _decided:  # others are tried on what is decided
+                    terms, of_nans = made, of_nans_too
     finally:
         forms.quantifier.is_patient = True
     both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)

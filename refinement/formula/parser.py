@@ -75,8 +75,7 @@ _DEEPEST_NODE = 120
 _LONGEST = 10_000
 _DIGITS = 40
 _LARGEST = Fraction(sys.float_info.max)
-_POWER = re.compile(r"2(?:\^|\*\*)(-?\d+)")
-_LARGEST_POWER = 1022
+_POWER = re.compile(r"2(?:\^|\*\*)(-?\d{1,3})")
 _TERMINALS = MappingProxyType(
     {
         "NUMBER": "a number", "NAME": "a name", "RELATION": "a comparison", "SIGN": "'+' or '-'",
@@ -372,10 +371,7 @@ class _Reader:
         if text.lower().startswith("0x"):
             return Number(at, Fraction(int(text, 16)), whole=True)
         if power := _POWER.fullmatch(text):
-            binary = int(power.group(1))
-            if abs(binary) > _LARGEST_POWER:
-                raise self.source.error(at, f"{text} is out of range: exponents are at most {_LARGEST_POWER}")
-            return Number(at, Fraction(2) ** binary, whole=binary >= 0)
+            return Number(at, Fraction(2) ** int(power.group(1)), whole="-" not in text)
         mantissa, _, exponent = text.lower().partition("e")
         if abs(int(exponent or 0)) > 400:
             raise self.source.error(at, f"{text} is out of range")

@@ -21,7 +21,6 @@ from math import floor, isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import F64, FloatFormat, Format
@@ -362,12 +361,12 @@ class ElementaryForms:
             return Product(1, {}, (self._atom(ROOT, polynomial),))
         (size, exponent, _), rest = self._positive(polynomial)
         outer, known = _square_root(size)
-        squares, rest = self._without_squares(rest)
+        squares, left = self._without_squares(rest)
         atoms = [each for each, count in squares for _ in range(count // 2)]
         if not known:
             atoms.append(self._atom(ROOT, {(): size}))
-        if rest != {(): 1}:
-            atoms.append(self._atom(ROOT, rest))
+        if left != {(): 1}:
+            atoms.append(self._atom(ROOT, left))
         return Product(outer, {key: _ratio(value, 2) for key, value in exponent.items()}, tuple(atoms))
 
     def _reciprocal_root(self, polynomial: Sparse) -> Product:
@@ -400,8 +399,10 @@ class ElementaryForms:
             squares, rest = self._without_squares(polynomial)
             if not squares:
                 return [(polynomial, 1)]
-            return [({(each,): 1}, count) for each, count in squares] + self._factors(rest)
-        found: list[tuple[Sparse, Coefficient]] = []
+            found = self._factors(rest)
+            found += [({(each,): 1}, count) for each, count in squares]
+            return found
+        found = []
         for atom in monomial:
             if self.is_a(atom, RECIPROCAL) or self.is_a(atom, ROOT):
                 times = -1 if self.is_a(atom, RECIPROCAL) else Fraction(1, 2)
@@ -464,27 +465,6 @@ class ElementaryForms:
         atoms = [each for each in (power, *product.atoms) if each != self._one]
         coefficient: Any = np.array([product.coefficient * factor], dtype=object)
         return Piece(coefficient, tuple(np.array([each], dtype=np.int64) for each in atoms))
-
-
-def gathered(found: Sequence[Pieces]) -> list[tuple[NDArray[np.intp], Pieces]]:
-    """Return the expansions of single quantities as those of groups of them."""
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for index, pieces in enumerate(found):
-        groups.setdefault(tuple(len(piece.factors) for piece in pieces), []).append(index)
-    result = []
-    for lengths, indices in groups.items():
-        pieces = [
-            Piece(
-                np.concatenate([found[index][place].coefficient for index in indices]),
-                tuple(
-                    np.concatenate([found[index][place].factors[factor] for index in indices])
-                    for factor in range(length)
-                ),
-            )
-            for place, length in enumerate(lengths)
-        ]
-        result.append((np.array(indices, dtype=np.intp), pieces))
-    return result
 
 
 def _whole_ratio(one: Sparse, other: Sparse) -> int:

@@ -20,10 +20,9 @@ from ..terms.choices import are_by_order, chosen
 from ..terms.interning import Ids
 from ..terms.store import INPUT, NORMAL_FORM, Operation, is_raw
 from ..terms.traversal import by_operation
-from .elementary_forms import gathered
 from .extrema import Extrema
 from .polynomials import Polynomials
-from .reading_words import Piece, Pieces
+from .reading_words import Piece, Pieces, gathered
 from .readings import Quantifier
 from .sparse_polynomials import Sparse, added, sparse
 from .sum_atoms import Groups

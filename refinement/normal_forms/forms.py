@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ...spec.operand_arrays import blocks
+from ..analysis.literal_constants import LOG2_OF_10
 from ..analysis.overflow import Overflows
 from ..terms import operations
 from ..terms.interning import Ids
@@ -26,7 +27,7 @@ from .bit_products import BitProducts
 from .common_denominators import CommonDenominators
 from .condition_forms import ConditionForms
 from .element_functions import ElementFunctions
-from .elementary_forms import POLES, ElementaryForms, gathered, is_elementary, stem
+from .elementary_forms import POLES, ElementaryForms, is_elementary, stem
 from .exponent_bits import ExponentBits
 from .extrema import Extrema
 from .extremal_terms import ExtremalTerms
@@ -39,7 +40,7 @@ from .opaque_forms import OpaqueForms, atom_numbers
 from .polynomial_numbers import PolynomialNumbers
 from .polynomials import ABSENT, Expander, ExpansionError, Polynomials, Rows, combined, concatenated, joined
 from .product_chains import Chain, unrolled
-from .reading_words import Piece, Pieces, Quantities
+from .reading_words import Piece, Pieces, Quantities, gathered
 from .readings import Quantifier
 from .sparse_polynomials import sparse
 from .sum_atoms import Expanded, Groups, SumAtoms
@@ -56,7 +57,8 @@ _AT_A_TIME = 1 << 16
 _ANY = (-1, 1)
 """A range of numbers of both signs."""
 
-_LITERALS = "log2(e), ln(2) and log2(10) as literals"
+_LITERALS = "log2(e) and ln(2) as literals"
+_LITERALS_OF_10 = "log2(10) as literals"
 _MASK = "{} for -∞ as a mask, which no number is to outweigh that it masks,"
 _FRACTIONS = "literals for the simple fractions that they are next to"
 
@@ -229,6 +231,8 @@ class NormalForms:
     def uncounted(self) -> tuple[str, ...]:
         """What has been taken for another number or function, so that its error is in no bound."""
         literals = (_LITERALS,) if self.quantifier.takes_literals_for_numbers else ()
+        if len(self.quantifier.literals.get(LOG2_OF_10, ())) > 1:
+            literals = (*literals, _LITERALS_OF_10)
         if self.needs_fractions:
             literals = (*literals, _FRACTIONS, *self.of_fractions.uncounted)
         masks = sorted(map(float, self.elementary.masks), reverse=True) if self.needs_masks else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,3 +71,24 @@ class Accumulated(NamedTuple):
     left: Quantities
     right: Quantities
     addend: Quantities
+
+
+def gathered(found: Sequence[Pieces]) -> list[tuple[NDArray[np.intp], Pieces]]:
+    """Return the expansions of single quantities as those of groups of them."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for index, pieces in enumerate(found):
+        groups.setdefault(tuple(len(piece.factors) for piece in pieces), []).append(index)
+    result = []
+    for lengths, indices in groups.items():
+        pieces = [
+            Piece(
+                np.concatenate([found[index][place].coefficient for index in indices]),
+                tuple(
+                    np.concatenate([found[index][place].factors[factor] for index in indices])
+                    for factor in range(length)
+                ),
+            )
+            for place, length in enumerate(lengths)
+        ]
+        result.append((np.array(indices, dtype=np.intp), pieces))
+    return result

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
 from ..analysis.float_equality import ComputedEquality
 from ..analysis.integer_intervals import Magnitudes
-from ..analysis.literal_constants import fraction, multiple
+from ..analysis.literal_constants import LOG2_OF_10, fraction, multiple
 from ..analysis.magic_constants import CoarseSums
 from ..analysis.quantisation import quantises
 from ..analysis.term_classes import ARITHMETIC, TermClasses
@@ -199,8 +199,9 @@ class Quantifier:
 
     @property
     def takes_literals_for_numbers(self) -> bool:
-        """Whether different numbers are taken for one irrational number, or for it and its reciprocal."""
-        return len(self.literals) > 1 or any(len(each) > 1 for each in self.literals.values())
+        """Whether different numbers are taken for log2(e), or for it and its reciprocal."""
+        numbers = [each for name, each in self.literals.items() if name != LOG2_OF_10]
+        return len(numbers) > 1 or any(len(each) > 1 for each in numbers)
 
     def irrational(self, name: str) -> Ids:
         """Return the atom that stands for an irrational number."""

@@ -162,7 +162,7 @@ def test_a_type_is_a_name_where_nothing_is_converted() -> None:
         ("C[i] = old(3)", "column 12: old takes an element of an array"),
         ("C[i] = round(A[i])", "round stands directly in a cast to an integer"),
         ("C[i] = f16(round(A[i]))", "round stands directly in a cast to an integer"),
-        ("C[i] = 2^2000", "2^2000 is out of range"),
+        ("C[i] = 2^2000", "expected"),
         ("C[i] = 3^2", "an operator, not '^'"),
         ("C[i] = sum[i]", "column 8: sum needs arguments"),
         ("C[i] = 1e999", "1e999 is out of range"),

@@ -227,7 +227,7 @@ FAULTS = [
     Fault(extrema.Extrema, "_is_limited",
           "sign * value > 0 and self._is_product(key)", "sign * value > 0", maxima, at=17),
     Fault(extrema.Extrema, "_magnitude", "value != -opposite", "False", maxima, at=11),
-    Fault(extrema.Extrema, "_magnitude", "if count % 2 and not", "if not", maxima, at=20),
+    Fault(extrema.Extrema, "_magnitude", "if count % 2:", "if count:", maxima, at=20),
     Fault(extrema.Extrema, "_without_common_factors", "if self.is_not_negative(atom)", "", maxima, at=4),
     Fault(extrema.Extrema, "_of", "which = OPPOSITE_EXTREMES[which]", "pass", maxima),
     Fault(extrema.Extrema, "_clamped", "_constant(low) > _constant(high)", "False", maxima, at=12),
