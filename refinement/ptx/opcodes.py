@@ -16,7 +16,7 @@ REFUSED = MappingProxyType(
     {
         "atom": ("b128", "shared::cluster"),
         "barrier": ("cluster",),
-        "cp": ("tensor", "multicast::cluster"),
+        "cp": ("multicast::cluster",),
         "ld": ("b128", "shared::cluster"),
         "mbarrier": ("complete_tx", "shared::cluster"),
         "red": ("async", "shared::cluster"),

@@ -191,3 +191,64 @@ def test_a_harmless_edit_is_verified(edit: str, tmp_path: Path) -> None:
     assert old in text
     found = verified(tmp_path, text.replace(old, new, 1))
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
+
+
+MAPPED = (
+    TEXT.replace(".param .u64 a,", ".param .align 64 .b8 a[128],")
+    .replace(".align 128 .b8 stages", ".align 1024 .b8 stages")
+    .replace("ld.param.u64 %d0, [a];", "mov.b64 %d0, a;\ncvta.param.u64 %d0, %d0;\nmov.u32 %r12, 0;")
+    .replace("add.u64 %d0, %d0, %d2;\n", "")
+    .replace("mul.wide.u32 %d4, %r2, 256;\nadd.u64 %d4, %d0, %d4;\n", "")
+    .replace(
+        LOAD + ", 256",
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%r5], "
+        "[%d0, {%r12, %r2, %r1}]",
+    )
+)
+"""The ring of stages, with rows that a tensor map has."""
+
+MAP = """
+[[param]]
+name = "map"
+type = "tensor_map"
+to = "A"
+box = [1, 1, 64]
+"""
+
+
+def mapped(folder: Path, text: str, edit: tuple[str, str] = ("", "")) -> Result:
+    kernel, described = folder / "k.ptx", folder / "k.toml"
+    kernel.write_text(text)
+    array = CONTRACT[CONTRACT.index("[[param]]") : CONTRACT.rindex("[[param]]")]
+    contract = CONTRACT.replace(array, MAP.lstrip()).replace(
+        "[ensures]", array.replace("[[param]]", "[[array]]") + "[ensures]"
+    )
+    described.write_text(contract.replace(*edit))
+    return verify(kernel, described).result
+
+
+def test_rows_of_a_tensor_map_are_verified(tmp_path: Path) -> None:
+    found = mapped(tmp_path, MAPPED)
+    assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kinds"),
+    [
+        ("{%r12, %r2, %r1}", "{%r12, %r3, %r1}", {Kind.WRONG_VALUE}),
+        ("{%r12, %r2, %r1}", "{%r2, %r12, %r1}", {Kind.WRONG_VALUE}),
+        (ARRIVE, ARRIVE.replace("256", "128"), {Kind.DEADLOCK}),
+        (WAIT, "", {Kind.RACE}),
+        ("{%r12, %r2, %r1}", "{%r12, %r2}", {Kind.UNDEFINED, Kind.ILLEGAL}),
+    ],
+)
+def test_a_faulty_tensor_copy_is_refuted(old: str, new: str, kinds: set[Kind], tmp_path: Path) -> None:
+    assert old in MAPPED
+    found = mapped(tmp_path, MAPPED.replace(old, new, 1))
+    assert found.verdict is Verdict.REFUTED
+    assert found.findings[0].kind in kinds
+
+
+def test_a_box_that_is_smaller_leaves_bytes_out(tmp_path: Path) -> None:
+    found = mapped(tmp_path, MAPPED, ("box = [1, 1, 64]", "box = [1, 1, 32]"))
+    assert found.findings[0].kind is Kind.DEADLOCK

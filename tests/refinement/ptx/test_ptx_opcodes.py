@@ -86,10 +86,6 @@ FORMS = {
     ("atom", "b128"): "atom.global.exch.b128 %q0, [%d0], %q1;",
     ("atom", "shared::cluster"): "atom.shared::cluster.add.u32 %r1, [%r0], 1;",
     ("barrier", "cluster"): "barrier.cluster.arrive.aligned;",
-    ("cp", "tensor"): (
-        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes "
-        "[%r0], [%d0, {%r1}], [%r2];"
-    ),
     ("cp", "multicast::cluster"): (
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
         "[%r0], [%d0], 16, [%r2], 3;"
