@@ -60,9 +60,9 @@ def whole_warpgroups(execution: Execution, active: Indices) -> Indices:
 
 def _operands(instruction: InstructionStatement, form: Multiplication) -> Mapping[str, Operand]:
     """Return a product's operands by the specification's names of them."""
-    in_registers = isinstance(instruction.operands[1], Vector)
-    signature = signatures(form.form, form.variant)[in_registers]  # type: ignore[arg-type]
-    return dict(zip((each.name for each in signature), instruction.operands, strict=True))
+    in_registers = any(isinstance(each, Vector) for each in instruction.operands[1:2])
+    names = [each.name for each in signatures(form.form, form.variant)[in_registers]]  # type: ignore[arg-type]
+    return dict(zip(names, instruction.taking(len(names), len(names)), strict=True))
 
 
 def _number(given: Mapping[str, Operand], name: str, default: int) -> int:

@@ -182,6 +182,15 @@ def test_a_tile_that_atomic_operations_change_is_not_supported(tmp_path: Path) -
     assert verified(tmp_path, text, STEPS.contract).verdict is Verdict.UNSUPPORTED
 
 
+@pytest.mark.parametrize(
+    "operands", ["{%f0, %f1, %f2, %f3}, %d2, %d3, 0, 1, 1, 0, 0", "{%f0, %f1, %f2, %f3}"]
+)
+def test_a_wrong_number_of_operands_is_illegal(operands: str, tmp_path: Path) -> None:
+    kernel = Kernel(n=8, types=("f32", "e4m3"))
+    text = kernel.text.replace("{%f0, %f1, %f2, %f3}, %d2, %d3, 0, 1, 1", operands)
+    assert verified(tmp_path, text, kernel.contract).findings[0].kind is Kind.ILLEGAL
+
+
 PRODUCERS = "setp.ge.u32 %p1, %r0, 128; @!%p1 bra MULTIPLY; sub.u32 %r0, %r0, 128;"
 ARRIVING = "bar.arrive 1, 256; bra OUT; MULTIPLY: bar.sync 1, 256;"
 WAITING = "AGAIN: mbarrier.try_wait.parity.shared.b64 %p1, [%r50], 0; @!%p1 bra AGAIN;"
