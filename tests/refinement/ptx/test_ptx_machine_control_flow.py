@@ -230,7 +230,7 @@ LOADED = "ld.param.u64 %d0, [p0]; ld.global.u32 %r1, [%d0]; setp.gt.u32 %p0, %r1
     [
         ("ld.global.u32 %r2, [%d9];", "address", "%d9"),
         ("add.u64 %d8, %d9, 8; st.global.u32 [%d8], 1;", "address", "%d9"),
-        ("cvta.to.global.u64 %d8, %d9;", "address", "%d9"),
+        ("cvta.to.global.u64 %d8, %d9; st.global.u32 [%d8], 1;", "address", "%d9"),
         ("@%p1 bra done;", "guard", "%p1"),
         ("setp.eq.u32 %p1, %r9, 3; @!%p1 st.global.u32 [%d0], 1;", "guard", "%r9"),
         ("shfl.sync.idx.b32 %r2, %r0, %r9, 31, -1;", "lane", "%r9"),
