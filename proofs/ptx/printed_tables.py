@@ -56,6 +56,7 @@ COLUMNS = {
     "contradictions": "contradiction, who, says, taken here, source",
     "machine-code": "instruction, shape, A x B, D <- C, sm_75, sm_80, sm_89, sm_90a, sm_100a, sm_120a",
     "scalar": "instruction, types, modifiers, operands, ptx, targets, source",
+    "asynchronous": "instruction, modifiers, operands, ptx, targets, later, effect, source",
 }
 """What the columns of the tables are called."""
 
