@@ -28,6 +28,7 @@ from .clamped_conversions import ClampedConversions, converts, saturates
 from .decided_comparisons import DecidedComparisons
 from .halved_sums import HalvedSums, takes_low_bits
 from .order_cases import OrderCases
+from .proportional_choices import ProportionalChoices
 from .shared_subterms import SharedSubterms
 from .sign_cases import SignCases
 from .special_values import SpecialValues
@@ -102,22 +103,13 @@ def compare(
     identical: NDArray[np.bool_] = actual == expected
     forms.quantifier.is_patient = patient
     try:
-        found = _compared(forms, actual, expected, fmt, identical)
-        if not found.equal.all():
-            terms, of_nans = (actual, expected), True
-            for rewrite in (_decided, _truncated, _integers):
-                if (rewritten := rewrite(forms, *terms, fmt)) is None:
-                    continue
-                made, of_nans_too = (rewritten.actual, rewritten.expected), of_nans and rewritten.of_nans
-                known = identical | (made[0] == made[1]) & of_nans_too
-                of_terms = _compared(forms, *made, fmt, known)
-                better = of_terms.equal.sum() > found.equal.sum()
-                if better:
-                    identical = of_terms.identical if of_nans_too else identical
-                    found = replace(of_terms, identical=identical, read=made)
-                    actual, expected = made
-                if better or rewrite is _decided:  # others are tried on what is decided
-                    terms, of_nans = made, of_nans_too
+        found = _of_merges(forms, actual, expected, fmt, identical)
+        if found is None or not found.equal.all():
+            plain = _compared(forms, actual, expected, fmt, identical)
+            if not plain.equal.all():
+                plain = _rewritten(forms, actual, expected, fmt, plain)
+            if found is None or plain.equal.sum() >= found.equal.sum():
+                found = plain
     finally:
         forms.quantifier.is_patient = True
     both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
@@ -137,6 +129,43 @@ class _Rewritten(NamedTuple):
     actual: Ids
     expected: Ids
     of_nans: bool
+
+
+def _of_merges(
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, identical: NDArray[np.bool_]
+) -> Comparison | None:
+    """Return what is found of terms with products in the place of choices in proportion; None without any.
+
+    They are equal over the reals, but round otherwise: of roundings and special values those of the terms
+    themselves are told.
+    """
+    store = forms.store
+    if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(store):
+        return None
+    decided = _decided(forms, actual, expected, fmt)
+    terms = (actual, expected) if decided is None else (decided.actual, decided.expected)
+    merges = ProportionalChoices(store)
+    made = [merges.values(forms.software.replaced(each)) for each in terms]
+    if not merges.count:
+        return None
+    return _compared(forms, made[0], made[1], fmt, identical, computed=(actual, expected))
+
+
+def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, found: Comparison) -> Comparison:
+    """Return what is found of terms (n,) that are not all shown equal, or of others equal to them."""
+    terms, of_nans, identical = (actual, expected), True, found.identical
+    for rewrite in (_decided, _truncated, _integers):
+        if (rewritten := rewrite(forms, *terms, fmt)) is None:
+            continue
+        made, of_nans_too = (rewritten.actual, rewritten.expected), of_nans and rewritten.of_nans
+        of_terms = _compared(forms, *made, fmt, identical | (made[0] == made[1]) & of_nans_too)
+        better = of_terms.equal.sum() > found.equal.sum()
+        if better:
+            identical = of_terms.identical if of_nans_too else identical
+            found = replace(of_terms, identical=identical, read=made)
+        if better or rewrite is _decided:  # others are tried on what is decided
+            terms, of_nans = made, of_nans_too
+    return found
 
 
 def _decided(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> _Rewritten | None:
@@ -187,9 +216,19 @@ def _are_nans(store: TermStore, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
 
 
 def _compared(
-    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, identical: NDArray[np.bool_]
+    forms: NormalForms,
+    actual: Ids,
+    expected: Ids,
+    fmt: Format,
+    identical: NDArray[np.bool_],
+    *,
+    computed: tuple[Ids, Ids] | None = None,
 ) -> Comparison:
-    """Compare terms (n,), of which some are known to be the identical bits."""
+    """Compare terms (n,), of which some are known to be the identical bits.
+
+    Where these stand for others that are `computed`, equal to them over the reals, roundings and special
+    values are those of the others.
+    """
     others = np.flatnonzero(actual != expected)
     read = compared_as(fmt)
     differing, reason = _differing(forms, actual, expected, others, read)
@@ -199,6 +238,7 @@ def _compared(
         forms.needs_fractions |= len(differing) < before
     equal = np.ones(len(actual), dtype=bool)
     equal[differing] = False
+    actual, expected = computed or (actual, expected)
     if isinstance(fmt, FloatFormat):  # of what is no number, only the bits can be equal
         classes = forms.quantifier.classes
         infinite = classes.never_finite(actual, fmt) | classes.never_finite(expected, fmt)

@@ -199,6 +199,20 @@ ROOTS = (
     ),
 )  # fmt: skip
 
+_MERGES = "equality.proportional_choices:ProportionalChoices._as_product"
+
+CHOSEN = (
+    _rule(
+        "merge-of-sums", "where(x > y, p, q) + where(x > y, q, p) * ex2(min(x, y) - max(x, y))",
+        "p * ex2(x - max(x, y)) + q * ex2(y - max(x, y))", _MERGES, by=("integer()",),
+    ),
+    _rule(
+        "merge-by-cases", "where(x <= y, q + p * ex2(3 * x - 3 * y), p + q * ex2(3 * y - 3 * x))",
+        "p * ex2(3 * x - 3 * max(x, y)) + q * ex2(3 * y - 3 * max(x, y))", _MERGES, by=("integer()",),
+    ),
+)  # fmt: skip
+"""Pairs of a maximum and a sum of powers of two relative to it, merged by a comparison."""
+
 MASKS = (
     Rule(
         "elementary/finite-mask", Theory.ELEMENTARY, "ex2(x - 1000000)", "0", _FORMS + "_masked",
@@ -207,4 +221,4 @@ MASKS = (
 )  # fmt: skip
 """What is no equation: where a verdict rests on it, it says so."""
 
-RULES = (*SYMMETRIES, *POWERS, *LOGARITHMS, *RECIPROCALS, *ROOTS, *MASKS)
+RULES = (*SYMMETRIES, *POWERS, *LOGARITHMS, *RECIPROCALS, *ROOTS, *CHOSEN, *MASKS)
