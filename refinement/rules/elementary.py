@@ -183,7 +183,10 @@ ROOTS = (
     _rule(
         "root-squared-over-radicand", "sqrt(x + y) * sqrt(x + y) * rcp(x + y)", "1",
         _MONOMIALS + "_reciprocal_of", "x + y > 0", x="1", y="-1"),
-    _rule("root-of-square", "sqrt(x * x * y)", "max(x, -x) * sqrt(y)", _FORMS + "_without_squares", "y >= 0"),
+    _rule(
+        "root-of-square", "sqrt(x * x * y)", "max(x, -x) * sqrt(y)", _FORMS + "_without_squares", "y >= 0",
+        x="0", y="-1",
+    ),
     _rule("root-of-square-number", "sqrt(4 * x)", "2 * sqrt(x)", _FORMS + "_root", "x >= 0"),
     _rule("root-of-other-number", "sqrt(3 * x)", "sqrt(3) * sqrt(x)", _FORMS + "_root", "x >= 0"),
     _rule(

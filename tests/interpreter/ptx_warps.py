@@ -195,6 +195,21 @@ def _activemask(code: Code, i: InstructionStatement) -> Run:
     return together(finish, i, None, converged=True)
 
 
+def _elect(code: Code, i: InstructionStatement) -> Run:
+    """Elect the lowest lane, as verdicts say that they take for granted."""
+    destination, masks = i.operands
+    first, second = _results(destination)
+    write, tell = code.writer(first, 32), code.writer(second, 1)
+
+    def finish(threads: list[Thread]) -> None:
+        elected = min(each.lane for each in threads)
+        for each in threads:
+            write(each, elected)
+            tell(each, int(each.lane == elected))
+
+    return together(finish, i, code.reader(masks, 32))
+
+
 def _redux(code: Code, i: InstructionStatement) -> Run:
     destination, given, masks = i.operands
     write, read, kind = code.writer(destination, 32), code.reader(given, 32), i.types[0]
@@ -446,6 +461,7 @@ WARPS: dict[str, Decoder] = {
     "vote": _vote,
     "match": _match,
     "activemask": _activemask,
+    "elect": _elect,
     "redux": _redux,
     "mma": _mma,
     "ldmatrix": _ldmatrix,
