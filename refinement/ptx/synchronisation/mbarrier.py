@@ -20,13 +20,13 @@ from ..memory.memory_access import use_atomically, write
 from ..memory.symbolic_accesses import is_of_any_size
 from ..registers.threads import Indices
 from ..registers.values import known
-from ..scalar.hints import FENCES
 from ..state.execution import Decoders, Execution, Step
 from ..state.handlers import Modifiers
 from ..state.state_space import Space
 from ..text.module import InstructionStatement
 from ..text.operands import Operand
 from .barrier_objects import BYTES, MOST, Arrival, BarrierObject, BarrierObjects, by_lane
+from .real_fences import refuse_fences
 
 _SCOPES = ("cta", "cluster")
 _SPACES = ("shared", "shared::cta")
@@ -73,12 +73,6 @@ def barrier_space(modifiers: Modifiers) -> str:
     if modifiers.flag("shared::cluster"):
         raise modifiers.unsupported("barriers of other blocks of a cluster")
     return "shared" if modifiers.one_of(_SPACES, default="") else "generic"
-
-
-def _refuse_fences(execution: Execution) -> None:
-    """Refuse what is ``.relaxed`` where fences may make up for it."""
-    if any(each.opcode in FENCES for each in execution.function.body):
-        execution.unsupported(f"{execution.instruction.mnemonic} of a kernel with fences")
 
 
 def _init(modifiers: Modifiers) -> Step:
@@ -147,7 +141,7 @@ def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
     def arrive(execution: Execution, active: Indices) -> None:
         objects = BarrierObjects.of(execution)
         if not releases:
-            _refuse_fences(execution)
+            refuse_fences(execution)
         counts = np.ones(len(active), dtype=np.int64)
         if expects:
             for barrier, members in barriers_at(execution, space, given[1], active):
@@ -261,7 +255,7 @@ class Test:
     def __call__(self, execution: Execution, active: Indices) -> NDArray[np.bool_]:
         """Return which threads (n active,) go on, and answer them that the phase is over."""
         if not self._acquires:
-            _refuse_fences(execution)
+            refuse_fences(execution)
         passed = np.ones(len(active), dtype=bool)
         wanted = np.zeros(len(active), dtype=np.int64)
         if self._parity:
