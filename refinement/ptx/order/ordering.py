@@ -391,9 +391,12 @@ class Ordering:
         """Return the same for all ranks of a cluster, of which threads (n,) know `own` of their blocks."""
         count, size = self._time.shape[1], self._peers.shape[1]
         found = np.zeros((len(threads), size, count), dtype=np.int32)
-        distinct, inverse = np.unique(threads, return_inverse=True)
-        for place, thread in enumerate(distinct.tolist()):
-            block, rows = thread // WARP // count, inverse == place
+        apart = np.array(sorted(self._beyond.apart | self._reads.apart), dtype=np.intp)
+        alike = np.where(np.isin(threads, apart), threads, -1 - threads // WARP)
+        for each in np.unique(alike).tolist():
+            rows = np.flatnonzero(alike == each)
+            thread = int(threads[rows[0]])
+            block = thread // WARP // count
             seen, read = self._beyond.of(thread), self._reads.of(thread)
             for rank, peer in enumerate(self._peers[block].tolist()):
                 name = int(self.names[peer * self.per_block]) // self.per_block
@@ -401,7 +404,7 @@ class Ordering:
                 told = np.maximum(over, read.get(name, 0))
                 self.presumes_reads |= bool((told > over).any())
                 found[rows, rank] = told
-        return found.reshape(len(threads), -1)
+        return found.reshape(len(threads), size * count)
 
     def column_in_cluster(self, threads: Indices) -> Indices:
         """Return the warp of each thread, by its number in the cluster."""
