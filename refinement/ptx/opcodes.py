@@ -14,13 +14,11 @@ from .scalar.hints import WITHOUT_EFFECT
 
 REFUSED = MappingProxyType(
     {
-        "atom": ("b128", "shared::cluster"),
-        "barrier": ("cluster",),
-        "cp": ("multicast::cluster",),
-        "ld": ("b128", "shared::cluster"),
-        "mbarrier": ("complete_tx", "shared::cluster"),
-        "red": ("async", "shared::cluster"),
-        "st": ("b128", "async", "bulk", "shared::cluster"),
+        "atom": ("b128",),
+        "ld": ("b128",),
+        "mbarrier": ("complete_tx",),
+        "red": ("async",),
+        "st": ("b128", "bulk"),
     }
 )
 """Of an opcode that is modelled in part: modifiers with which it is not."""

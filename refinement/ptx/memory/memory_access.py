@@ -17,6 +17,7 @@ from ..state.execution import Execution
 from ..state.loose_races import Bytes, report_races, unknown_words, with_loose_stores
 from ..state.state_space import Space
 from .addressing import Addresses, located
+from .asynchronous_uses import refuse_reduced, report_asynchronous_reads
 from .same_words import differ_for_some
 
 
@@ -168,7 +169,9 @@ def _write_bytes(
         history.on_data.add(line)
     grid = history.places(offsets, total)
     places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
-    _report_asynchronous_reads(execution, part, places, threads_of)
+    report_asynchronous_reads(execution, part, places, threads_of)
+    if not atomic:
+        refuse_reduced(execution, part, places)
     history.note_sizes(places, 0 if words is None or by_warps else size)
     if atomic:
         found = history.read(execution.ordering, places, threads_of, line, atomic=True)
@@ -199,22 +202,6 @@ def _write_bytes(
         _note_same_value(execution, part, places[others[:1]], line)
         return
     _report_lost(execution, part, offsets, data, words, threads, lost, 0 if by_warps else size)
-
-
-def _report_asynchronous_reads(execution: Execution, part: Space, places: Offsets, threads: Indices) -> None:
-    """Report writes to what products and copies under way may still read."""
-    assert part.history is not None
-    lines = part.history.read_by_products(places)
-    if not lines.any():
-        return
-    first = int(np.flatnonzero(lines)[0])
-    execution.report(
-        Kind.RACE,
-        f"{execution.instruction.mnemonic} writes {part.place(int(places[first]) * part.history.granule)}, "
-        f"which line {int(lines[first])} may still read asynchronously: no wait covers it",
-        threads[lines > 0],
-        other_line=int(lines[first]),
-    )
 
 
 def _report_lost(
@@ -415,6 +402,7 @@ def _note_reading(
     per_access = places.shape[1]
     threads_of = np.repeat(threads, per_access)
     places = places.reshape(-1)
+    refuse_reduced(execution, part, places)
     if execution.on_data(threads):
         history.on_data.add(execution.instruction.line)
     if execution.instruction.has("nc"):

@@ -387,6 +387,22 @@ class Ordering:
                     found[threads == thread] = np.maximum(found[threads == thread], told)
         return found
 
+    def over_as_read(
+        self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32]
+    ) -> NDArray[np.bool_]:
+        """Tell of which others threads (n,) know that they are over as they know it of reads alone."""
+        found = np.zeros(len(threads), dtype=bool)
+        if self._reads and len(threads):
+            rows = np.stack([threads, others, times], axis=1)
+            distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+            over = [
+                is_over(self._reads.of(who), name, time, self.per_block)
+                for who, name, time in distinct.tolist()
+            ]
+            found = np.array(over)[inverse.reshape(-1)]
+            self.presumes_reads |= bool(found.any())
+        return found
+
     def _over_in_cluster(self, threads: Indices, own: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the same for all ranks of a cluster, of which threads (n,) know `own` of their blocks."""
         count, size = self._time.shape[1], self._peers.shape[1]

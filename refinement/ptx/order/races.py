@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..registers.threads import WARP, Indices
 from .atomic_users import AtomicUsers
+from .handed_reads import HandedReads
 from .ordering import NOBODY, Ordering
 from .same_value_writers import OTHER_BLOCK, JointWriters
 from .vector_clocks import AGENT, Places
@@ -129,6 +130,10 @@ class AccessHistory:
         """Where asynchronous copies wrote last, through the asynchronous proxy."""
         self._products: NDArray[np.int32] | None = None
         """Of products under way, how many warps read each granule, and the line of one of them."""
+        self.handed_reads = HandedReads()
+        """Copies that read shared memory, of which who waits for barrier objects knows that they are over."""
+        self.reduced: NDArray[np.bool_] | None = None
+        """Where bulk reductions change memory."""
         self._changed: NDArray[np.int32] | None = None
         """Lines of atomic operations that changed each granule since it was written; 0 for none."""
 
@@ -221,6 +226,9 @@ class AccessHistory:
         writer, now = self._plain_writer[places], ordering.times(threads)
         suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
         suspects = suspects[~self._writes_over(ordering, places[suspects], threads[suspects])]
+        copied = suspects[writer[suspects] >= AGENT * WARP]
+        of_copies = ordering.over_as_read(threads[copied], writer[copied], self._written[places[copied]])
+        suspects = np.setdiff1d(suspects, copied[of_copies])
         late = self._joint.unordered(ordering, places, threads)
         at = places[suspects]
         former = writer[suspects], self.line[at], self._written[at]
