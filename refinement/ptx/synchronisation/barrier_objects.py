@@ -133,7 +133,7 @@ class BarrierObject:
         self._transact(execution, thread, count)
 
     def complete_bytes(self, execution: Execution, thread: Indices, count: int) -> bool:
-        """Let what a thread (1,) copied, or threads of a warp stored, have come, and say whether that ended a phase.
+        """Let what a thread (1,) copied, or a warp stored, have come, and say whether that ended a phase.
 
         It counts for this phase in any order: the thread knows that the one before is over, and this one does
         not end without the bytes. Only who waits knows of it.

@@ -1,8 +1,8 @@
 """``cp.async.bulk`` to shared memory of the own block, or of others of a cluster.
 
-A copy is made through the asynchronous proxy. It is put in place where it is issued, and its bytes complete on
-a barrier object: a thread that looks or writes there races until it knows the phase to be over that they count
-for. A multicast copy does the same in each block that its mask names. Copies to global memory are in
+A copy is made through the asynchronous proxy. It is put in place where it is issued, and its bytes complete
+on a barrier object: a thread that looks or writes there races until it knows the phase to be over that they
+count for. A multicast copy does the same in each block that its mask names. Copies to global memory are in
 `bulk_stores`. Source: PTX ISA 9.1 section 9.7.9.25.4 (cp.async.bulk).
 """
 
@@ -128,7 +128,7 @@ def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) 
         for target, barrier in _destinations(
             execution, space, targets[at], places[at], named[member], thread
         ):
-            there = replace(found, shared=found.shared + (target[0] - targets[member]))
+            there = replace(found, shared=found.shared + (target - targets[at]))
             there.put(execution, data, thread, space)
             _complete(execution, barrier, there.places(execution, thread), thread, found.tensor.box_bytes)
 

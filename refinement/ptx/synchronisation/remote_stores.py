@@ -1,7 +1,7 @@
-"""``st.async``: stores to shared memory of other blocks of a cluster, whose bytes complete on a barrier there.
+"""``st.async``: stores to shared memory of other blocks of a cluster, completing on a barrier object there.
 
-What is stored is put in place where it is issued; a thread that looks or writes there races until it knows the
-phase to be over that the bytes count for. Source: PTX ISA 9.1 section 9.7.9 (st.async).
+What is stored is put in place where it is issued; a thread that looks or writes there races until it knows
+the phase to be over that the bytes count for. Source: PTX ISA 9.1 section 9.7.9 (st.async).
 """
 
 from __future__ import annotations
