@@ -37,10 +37,13 @@ HARMLESS: dict[str, tuple[Edit, ...]] = {
         ("ld.shared::cluster.u32 %r17, [%r16];", "ld.u32 %r17, [%rd14];"),
     ),
     "an address that the peer hands over": (
-        ("st.shared.u32 [%r9], %r6;", "st.shared.u32 [%r9], %r6; st.shared.u32 [part+256], %r8;"),
-        ("part[256]", "part[260]"),
-        (MAPPED, "add.u32 %r18, %r8, 256; mapa.shared::cluster.u32 %r18, %r18, %r10;"
-         "ld.shared::cluster.u32 %r11, [%r18];"),
+        (".reg .b64 %rd<8>;", ".reg .b64 %rd<16>;"),
+        ("align 4 .b8 part[256]", "align 8 .b8 part[264]"),
+        ("st.shared.u32 [%r9], %r6;", "st.shared.u32 [%r9], %r6;\ncvt.u64.u32 %rd10, %r8;\n"
+         "cvta.shared.u64 %rd11, %rd10;\nst.shared.u64 [part+256], %rd11;"),
+        (MAPPED, f"{MAPPED} ld.shared::cluster.u64 %rd12, [%r11+256];"),
+        ("add.s32 %r16, %r11, %r15;", "cvt.u64.u32 %rd13, %r15; add.s64 %rd14, %rd12, %rd13;"),
+        ("ld.shared::cluster.u32 %r17, [%r16];", "ld.u32 %r17, [%rd14];"),
     ),
     "a write behind a second barrier": (
         (LAST, f"{BARRIER}st.shared.u32 [%r9], %r18;\nret;"),
