@@ -26,14 +26,19 @@ REFUSED = MappingProxyType(
 _LIMITS = MappingProxyType(
     {
         "atom": "what it returns is known of tickets, of locks and where a loop updates a word by .cas",
-        "cp": "bulk copies of what the kernel has written to global memory are not",
+        "cp": (
+            "bulk copies of what the kernel has written to global memory, and reductions in shared memory, are "
+            "not"
+        ),
         "createpolicy": "the policy is undefined; what takes it ignores it",
         "discard": "what it leaves is undefined",
         "elect": "the lowest lane of the mask is taken",
         "fence": "orders accesses for other blocks, and for threads that wait for a word",
+        "griddepcontrol": "grids that this one depends on are taken to have ended when it begins",
         "ld": ".acquire, .relaxed and .volatile wait for words in loops, and are as others elsewhere",
         "mbarrier": "a polling thread may do nothing else; pending counts are known to a sole arriver only",
         "membar": "orders accesses for other blocks, and for threads that wait for a word",
+        "setmaxnreg": "waits for registers where the kernel says how many it has at entry",
         "trap": "reaching it is a finding",
     }
 )

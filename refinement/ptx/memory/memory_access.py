@@ -74,17 +74,24 @@ def store(
 
 
 def load_bytes(
-    execution: Execution, space: str, at: Addresses, count: int, threads: Indices, alignment: int
+    execution: Execution,
+    space: str,
+    at: Addresses,
+    count: int,
+    threads: Indices,
+    alignment: int,
+    *,
+    kept: bool = True,
 ) -> Bytes:
     """Return what `count` neighbouring bytes (n, count) hold, each a term and where in it the byte lies.
 
-    What can't be read is reported, and undefined.
+    What can't be read is reported, and undefined. See `AccessHistory.read` of what is not `kept`.
     """
     terms = np.full((len(at), count), ABSENT, dtype=np.int32)
     lows = np.zeros(terms.shape, dtype=np.uint8)
     for part, members, offsets in located(execution, space, at, count, threads, alignment):
         if part.history is not None and part.read_only_from:
-            _note_reading(execution, part, offsets, 0, count, threads[members])
+            _note_reading(execution, part, offsets, 0, count, threads[members], kept=kept)
         places = offsets[:, None] + np.arange(count)
         terms[members], lows[members] = part.lanes.terms[places], part.lanes.lows[places]
         _note_unowned(execution, part, places, threads[members])
@@ -384,6 +391,7 @@ def _note_reading(
     threads: Indices,
     *,
     by_warps: bool = False,
+    kept: bool = True,
 ) -> _Racing | None:
     """Keep who reads, and report races with writers, where somebody may write.
 
@@ -408,7 +416,7 @@ def _note_reading(
     if execution.instruction.has("nc"):
         _report_stale(execution, part, places, threads_of)
     line = execution.instruction.line
-    found = history.read(execution.ordering, places, threads_of, line, by_warps=by_warps)
+    found = history.read(execution.ordering, places, threads_of, line, by_warps=by_warps, kept=kept)
     does = "reads for its whole warp" if by_warps else "reads"
     racing = None
     if len(found) and size:

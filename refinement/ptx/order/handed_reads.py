@@ -28,5 +28,7 @@ class HandedReads:
             some = np.flatnonzero(np.isin(places, copied))
             if len(some):
                 others, times = np.full(len(some), agent), np.full(len(some), phase, dtype=np.int32)
-                found[some[~ordering.over(threads[some], others, times)]] = line
+                over = ordering.over(threads[some], others, times)
+                over |= ordering.over_as_read(threads[some], others, times)
+                found[some[~over]] = line
         return found

@@ -151,8 +151,11 @@ class AccessHistory:
         *,
         atomic: bool = False,
         by_warps: bool = False,
+        kept: bool = True,
     ) -> Conflicts:
         """Note that threads (n,) read places (n,), or change them by atomics; return what that races with.
+
+        What is not `kept` is only looked at: a copy reads that another thread than the reader waits for.
 
         Atomics are like reads, in that they race with other accesses but not with each other. Where whole
         warps read or wrote, what a thread wrote itself reaches others, or is others': another one of its warp
@@ -175,7 +178,8 @@ class AccessHistory:
             others = np.flatnonzero(self._atomic[places] != atomic)
             conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
             self._atomics = True
-        self._note_readers(ordering, places, naming, line, atomic=atomic)
+        if kept:
+            self._note_readers(ordering, places, naming, line, atomic=atomic)
         return conflicts
 
     def _note_readers(
@@ -448,6 +452,7 @@ class StoreHistory(AccessHistory):
         *,
         atomic: bool = False,
         by_warps: bool = False,
+        kept: bool = True,
     ) -> Conflicts:
         """Find no conflict."""
         return self._conflicts(places, np.empty(0, dtype=np.intp))

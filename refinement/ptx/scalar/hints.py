@@ -44,6 +44,12 @@ def _fence(execution: Execution, instruction: InstructionStatement, active: Indi
         execution.ordering.fence_proxy(active)
 
 
+def _griddepcontrol(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
+    """Do nothing: arrays hold what a contract says when the kernel begins."""
+    if instruction.has("wait"):
+        execution.assumptions["grids that this one depends on have ended when it begins"] = None
+
+
 def _createpolicy(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     destination = instruction.taking(1, 5)[0]
     execution.write_terms(destination, execution.store.undefined(len(active), 64, CACHE_POLICY), 64, active)
@@ -69,16 +75,15 @@ WITHOUT_EFFECT: Decoders = MappingProxyType(
             for opcode in (
                 "applypriority",
                 "brkpt",
-                "griddepcontrol",
                 "membar",
                 "nanosleep",
                 "pmevent",
                 "prefetch",
                 "prefetchu",
-                "setmaxnreg",
             )
         },
         "fence": undecoded(_fence),
+        "griddepcontrol": undecoded(_griddepcontrol),
     }
 )
 """The instructions that do nothing to values."""

@@ -101,11 +101,10 @@ class RemoteAccesses:
     def _report(self, execution: Execution, block: int, line: int, thread: int | None) -> None:
         body = execution.function.body
         execution.instruction = next(each for each in body if each.line == line)
-        what = "" if thread is not None else "what it copies goes to "
         execution.report(
             Kind.LIFETIME,
-            f"{execution.instruction.mnemonic}: {what or 'uses '}shared memory of "
-            f"{_spelled(execution, block)}, {_MAY_HAVE_ENDED}",
+            f"{execution.instruction.mnemonic} of shared memory of {_spelled(execution, block)}, "
+            f"{_MAY_HAVE_ENDED}",
             np.array([] if thread is None else [thread], dtype=np.intp),
             cause="ended",
         )

@@ -193,7 +193,7 @@ def _granules(execution: Execution, at: NDArray[np.uint64], count: int, thread: 
 # -- what is copied from the block's own shared memory
 def _own_bytes(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> Bytes:
     check_proxy(execution, _granules(execution, at, count, thread), thread.tolist())
-    return load_bytes(execution, "shared", at, count, thread, UNIT)
+    return load_bytes(execution, "shared", at, count, thread, UNIT, kept=False)
 
 
 def _hand_source(

@@ -207,6 +207,9 @@ def reduced(execution: Execution, modifiers: Modifiers, active: Indices) -> None
     starts, targets = addresses(execution, source, active), addresses(execution, to, active)
     width = TYPE_BITS[kind] // 8
     for member, count in enumerate(sizes_of(execution, size, active)):
+        if (starts[member] | targets[member]) % UNIT:
+            message = f"{execution.instruction.mnemonic} at an address that is no multiple of {UNIT}"
+            execution.report(Kind.MISALIGNED, message, active[member : member + 1])
         steps = (np.arange(count // width) * width).astype(np.uint64)
         _reduce(
             execution,
@@ -261,6 +264,7 @@ def _reduce(
     if everywhere.history is not None:
         inside, offsets = everywhere.locate(targets, width, who)
         offsets = offsets[inside & (offsets < everywhere.read_only_from)]
+        everywhere.note_alignment(offsets, UNIT)
         if everywhere.history.reduced is None:
             everywhere.history.reduced = np.zeros(len(everywhere.history.writer), dtype=bool)
         everywhere.history.reduced[everywhere.history.places(offsets, width).reshape(-1)] = True
