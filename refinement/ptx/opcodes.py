@@ -26,10 +26,7 @@ REFUSED = MappingProxyType(
 _LIMITS = MappingProxyType(
     {
         "atom": "what it returns is known of tickets, of locks and where a loop updates a word by .cas",
-        "cp": (
-            "bulk copies of what the kernel has written to global memory, and reductions in shared memory, are "
-            "not"
-        ),
+        "cp": "bulk copies of what the kernel has written to global memory are not, nor reductions in shared",
         "createpolicy": "the policy is undefined; what takes it ignores it",
         "discard": "what it leaves is undefined",
         "elect": "the lowest lane of the mask is taken",

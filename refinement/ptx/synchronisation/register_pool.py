@@ -114,8 +114,8 @@ class RegisterPool:
         free = self._free(warp)
         execution.report(
             Kind.DEADLOCK,
-            f"{execution.instruction.mnemonic} waits for ever for {count} registers for each thread: its warp "
-            f"has {int(self._held[warp])} for each, and its block {free} more of {self._entry} for each "
+            f"{execution.instruction.mnemonic} waits for ever for {count} registers for each thread: its "
+            f"warp has {int(self._held[warp])} for each, and its block {free} more of {self._entry} for each "
             f"thread of its {self._warps} warps",
             active,
         )

@@ -66,9 +66,8 @@ FAULTS: dict[str, tuple[Edit, Kind, str]] = {
     ),
     "nobody arrives": (("barrier.cluster.arrive;", ""), Kind.DEADLOCK, "has not arrived at the barrier"),
     "one block does not arrive": (
-        (BARRIER, ".reg .pred %p<4>;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra ON;\nbarrier.cluster.arrive;\nON:\n"
-         "@!%p1 barrier.cluster.wait;\n"),
-        Kind.DEADLOCK, "64 of 128 threads of the cluster never arrive",
+        (BARRIER, f".reg .pred %p<4>;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bar.sync 1, 128;\n{BARRIER}"),
+        Kind.DEADLOCK, "64 of 128 threads of the cluster never arrive, one of them block 1",
     ),
     "nobody waits": (("barrier.cluster.wait;\n", ""), Kind.LIFETIME, "which may not have begun"),
     "some of a warp arrive": (
@@ -165,3 +164,33 @@ def test_atomics_at_a_block_of_a_cluster(tmp_path: Path) -> None:
         assert set(kinds(done)) == set(expected)
         if not expected:
             assert bench.left(done, "c", U32).tolist() == [5 + 2 * 128]
+
+
+REGISTERS = """ld.param.u64 %d0, [p0]; mov.u32 %r0, %tid.x; setp.ge.u32 %p0, %r0, 128; @%p0 bra MORE;
+setmaxnreg.dec.sync.aligned.u32 40; bra BOTH; MORE: setmaxnreg.inc.sync.aligned.u32 152; BOTH:
+mul.wide.u32 %d1, %r0, 4; add.u64 %d0, %d0, %d1; st.global.u32 [%d0], %r0;"""
+"""Two warpgroups that have 96 registers for each thread, and share them otherwise."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("", "", None),
+        ("u32 40", "u32 32", None),
+        ("u32 152", "u32 160", Kind.DEADLOCK),
+        ("bra BOTH;", "bra BOTH;\nret;", None),
+        ("setmaxnreg.dec", "bar.sync 0; setmaxnreg.dec", Kind.DEADLOCK),
+        ("%r0, 128; @%p0", "%r0, 144; @%p0", Kind.DIVERGENCE),
+        ("u32 152", "u32 88", Kind.UNSUPPORTED),
+    ],
+)
+def test_registers_of_the_pool(old: str, new: str, kind: Kind | None) -> None:
+    """Whoever asks for registers waits until others have given them back: not behind a barrier of both."""
+    body = REGISTERS.replace(old, new, 1) if old else REGISTERS
+    text = kernel(body.replace("BOTH:", "BOTH: bar.sync 0;"), 1, target="sm_90a")
+    text = text.replace("(.param .u64 p0)", "(.param .u64 p0) .maxnreg 96")
+    done = Bench().run(text, [written("c", 1024)], block=256)
+    assert set(kinds(done)) == ({kind} if kind else set())
+    assert done.assumptions == ()
+    unknown = Bench().run(text.replace(".maxnreg 96", ""), [written("c", 1024)], block=256)
+    assert kind is not None or "ptxas ignores it" in unknown.assumptions[0]
