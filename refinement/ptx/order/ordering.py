@@ -432,7 +432,7 @@ class Ordering:
     @property
     def cluster_warps(self) -> int:
         """Warps of a cluster."""
-        return self._time.shape[1] * self._peers.shape[1]
+        return int(self._time.shape[1] * self._peers.shape[1])
 
     def same_block(self, threads: Indices, others: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell whether threads (by number in the grid) are of the same blocks."""

@@ -166,20 +166,21 @@ def _destinations(
             execution.report(Kind.OUT_OF_BOUNDS, f"{mnemonic}: {error}", thread)
             return
         if peers is not None:
-            starts = peers.in_own_block(target), peers.in_own_block(place)
-            pairs = [tuple(each + (np.uint64(rank) << RANK_BITS) for each in starts) for rank in ranks]
+            displaced = [np.array([rank], dtype=np.uint64) << RANK_BITS for rank in ranks]
+            at, barrier_at = peers.in_own_block(target), peers.in_own_block(place)
+            pairs = [(at + each, barrier_at + each) for each in displaced]
     elif peers is not None and (peers.ranks_of(target) != peers.ranks_of(place)).any():
-        to, barrier_of = int(peers.ranks_of(target)[0]), int(peers.ranks_of(place)[0])
-        message = f"{mnemonic} copies to the block of rank {to}, and names a barrier of rank {barrier_of}"
+        rank, other_rank = int(peers.ranks_of(target)[0]), int(peers.ranks_of(place)[0])
+        message = f"{mnemonic} copies to the block of rank {rank}, and names a barrier of rank {other_rank}"
         execution.report(Kind.UNDEFINED, message, thread)
         return
     own = 0 if peers is None else int(peers.ranks[execution.threads.block[thread[0]]])
     if other and (peers is None or int(peers.ranks_of(target)[0]) == own):
         execution.report(Kind.UNDEFINED, f"{mnemonic} copies within one block", thread)
         return
-    for at, barrier_at in pairs:
-        for barrier, _ in barriers_at_addresses(execution, space, barrier_at, thread):
-            yield at, barrier
+    for to, of in pairs:
+        for barrier, _ in barriers_at_addresses(execution, space, of, thread):
+            yield to, barrier
 
 
 def _granules(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> NDArray[np.int64]:
@@ -221,8 +222,7 @@ def _complete(
     history.by_proxy[places] = True
     if len(places):
         block = int(execution.memory.shared.blocks_of(places[:1] * history.granule)[0])
-        if block != execution.threads.block[thread[0]]:
-            RemoteAccesses.of(execution).note_copy(execution, block, agent, barrier.phase)
+        RemoteAccesses.of(execution).note_copy(execution, block, agent, barrier.phase)
     BarrierObjects.of(execution).ended += barrier.complete_bytes(execution, thread, count)
 
 
