@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .memory import loads_and_stores
+from types import MappingProxyType
+
+from .memory import cluster_addresses, loads_and_stores
 from .scalar import (
     conversions,
     elementary_functions,
@@ -14,7 +16,7 @@ from .scalar import (
 )
 from .state.execution import Decoders
 from .state.handlers import merged
-from .synchronisation import asynchronous, atomics, mbarrier, warp_barrier
+from .synchronisation import asynchronous, atomics, mbarrier, remote_stores, warp_barrier
 from .text.module import InstructionStatement
 from .warp import election, exchanges, matrix, warpgroup, wmma
 
@@ -39,13 +41,14 @@ def is_arithmetic(instruction: InstructionStatement) -> bool:
     return instruction.opcode in POINTWISE or (instruction.opcode == "ld" and instruction.has("param"))
 
 
-DECODERS: Decoders = merged(
+_PLAIN: Decoders = merged(
     POINTWISE,
     *(
         each.HANDLERS
         for each in (
             asynchronous,
             atomics,
+            cluster_addresses,
             hints,
             loads_and_stores,
             matrix,
@@ -58,4 +61,5 @@ DECODERS: Decoders = merged(
         )
     ),
 )
+DECODERS: Decoders = MappingProxyType({**_PLAIN, "st": remote_stores.with_asynchronous_stores(_PLAIN)})
 """Every instruction but those that move the flow of control: see `program`."""

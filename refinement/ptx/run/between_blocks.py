@@ -18,6 +18,12 @@ from ..state.tickets import NO_FENCE, TicketError
 from ..synchronisation.barrier_objects import BarrierObjects
 from .program import Program
 
+READS_OVER = (
+    "what a thread read, or knew to be copied, before it arrived at a barrier at .cta scope is over for who "
+    "waits there in another block of the cluster"
+)
+"""What is taken for granted where arrivals at barriers of other blocks, or waits, have no .cluster."""
+
 
 class BetweenBlocks:
     """State that the blocks of a run share.
@@ -90,6 +96,8 @@ class BetweenBlocks:
         self.assumptions |= execution.assumptions | BarrierObjects.of(execution).assumptions
         if execution.ordering.assumes:
             self.assumptions[NO_FENCE] = None
+        if execution.ordering.presumes_reads:
+            self.assumptions[READS_OVER] = None
         if execution.ordering.presumes:
             self.assumptions[FENCED_BEFORE] = None
         for line in () if self._semaphores is None else sorted(set(self._semaphores.left_waiting.values())):

@@ -21,7 +21,6 @@ Source: PTX ISA 9.1 section 9.7.13.15 (mbarrier) and chapter 8.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,103 +29,17 @@ from ....spec.ptx.open_results import BARRIER_STATE
 from ...findings.finding import Kind
 from ...terms.interning import Ids
 from ..order.ordering import Ordering
-from ..order.vector_clocks import AGENT, NOTHING, Happened, Knowledge, is_over, joined
+from ..order.vector_clocks import AGENT, NOTHING, Happened, joined
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.state_space import Space
+from .barrier_phases import Arrival, Events, Phase
 
 BYTES = 8
 """Of a barrier object."""
 
 MOST = (1 << 20) - 1
 """Arrivals that one may expect."""
-
-
-@dataclass
-class _Events:
-    """What some threads did.
-
-    Attributes
-    ----------
-    names : array (n,)
-        The threads, by their numbers in the grid.
-    times : array (n,)
-        In which of their intervals.
-    line : int
-        Where.
-    """
-
-    names: NDArray[np.int64]
-    times: NDArray[np.int32]
-    line: int
-
-    def unknown(self, known: Knowledge, per_block: int, own: int | None = None) -> int | None:
-        """Return a thread of which somebody does not know that it is behind this; None if there is none."""
-        for name, time in zip(self.names.tolist(), self.times.tolist(), strict=True):
-            if name != own and not is_over(known, name, time, per_block):
-                return int(name)
-        return None
-
-
-@dataclass
-class _Phase:
-    """A phase that is not over, or the arrivals of one that is.
-
-    Attributes
-    ----------
-    pending : int
-        Arrivals that are to come.
-    arrivals : list of _Events
-        Those that came.
-    hidden : bool
-        Whether only who waits knows of all of them: copies arrive when they are done.
-    happened : Happened
-        What those who arrived had behind them.
-    ending : mapping
-        The same, of those whose arrivals may be the last.
-    within : list of _Events
-        What must not come after its end.
-    transactions : int
-        Bytes that it expects less those that asynchronous copies have completed.
-    """
-
-    pending: int
-    arrivals: list[_Events] = field(default_factory=list)
-    hidden: bool = False
-    happened: Happened = field(default_factory=Happened)
-    ending: Knowledge = field(default_factory=dict)
-    within: list[_Events] = field(default_factory=list)
-    transactions: int = 0
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no arrival is to come, and no bytes."""
-        return not self.pending and not self.transactions
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """A kind of arrival.
-
-    Attributes
-    ----------
-    count : int
-        How often each does.
-    drop : bool
-        Whether fewer arrivals are expected from the next phase on.
-    completes : bool
-        Whether it may end the phase.
-    releases : bool
-        Whether it tells what the threads have left in memory.
-    copies : bool
-        Whether it happens when their asynchronous copies are done.
-    """
-
-    count: int = 1
-    drop: bool = False
-    completes: bool = True
-    releases: bool = True
-    copies: bool = False
 
 
 class BarrierObject:
@@ -142,6 +55,8 @@ class BarrierObject:
         Arrivals that it expects.
     line : int
         Where it was initialised.
+    block : int
+        In which block of the batch.
 
     Attributes
     ----------
@@ -151,16 +66,16 @@ class BarrierObject:
         The term that stands for the state in this phase.
     """
 
-    def __init__(self, number: int, place: str, count: int, line: int) -> None:
-        self.place, self.line = place, line
+    def __init__(self, number: int, place: str, count: int, line: int, block: int) -> None:
+        self.place, self.line, self.block = place, line, block
         self.phase = 0
         self.token: Ids | None = None
         self._agent = AGENT + number
         self._count = count
-        self._now = _Phase(count)
-        self._past: dict[int, _Phase] = {}
-        self._told = Happened()
-        self._seen: list[_Events] = []
+        self._now, self._over = Phase(count), Happened()
+        self._past: dict[int, Phase] = {}
+        self._told = Phase(0)
+        self._seen: list[Events] = []
 
     def agent(self, ordering: Ordering) -> int:
         """Return who makes the copies that arrive here, as a thread by its number in the grid."""
@@ -214,11 +129,11 @@ class BarrierObject:
             self._check_phase(execution, thread)
             ordering = execution.ordering
             line = execution.instruction.line
-            self._now.within.append(_Events(ordering.names[thread], ordering.times(thread), line))
+            self._now.within.append(Events(ordering.names[thread], ordering.times(thread), line))
         self._transact(execution, thread, count)
 
     def complete_bytes(self, execution: Execution, thread: Indices, count: int) -> bool:
-        """Let a copy that a thread (1,) issued have come, and say whether that ended a phase.
+        """Let what a thread (1,) copied, or a warp stored, have come, and say whether that ended a phase.
 
         It counts for this phase in any order: the thread knows that the one before is over, and this one does
         not end without the bytes. Only who waits knows of it.
@@ -228,7 +143,7 @@ class BarrierObject:
         issued = Happened(NOTHING, ordering.release(thread).control)
         now.hidden = True
         now.ending = joined([now.ending, issued.control])
-        now.happened = now.happened.and_also(issued)
+        now.add(int(execution.threads.block[thread[0]]), issued, wide=True)
         self._transact(execution, thread, -count)
         if now.is_over:
             self._end(execution, thread, Arrival(copies=True))
@@ -252,7 +167,7 @@ class BarrierObject:
     def _come(self, execution: Execution, threads: Indices, how: Arrival) -> None:
         ordering, now = execution.ordering, self._now
         self._check_phase(execution, threads)
-        events = _Events(ordering.names[threads], ordering.times(threads), execution.instruction.line)
+        events = Events(ordering.names[threads], ordering.times(threads), execution.instruction.line)
         happened = ordering.release(threads)
         if how.copies or not how.releases:
             happened = Happened(NOTHING, happened.control)
@@ -263,7 +178,7 @@ class BarrierObject:
         else:
             now.within.append(events)
         if how.completes or not how.copies:
-            now.happened = now.happened.and_also(happened)
+            now.add(int(execution.threads.block[threads[0]]), happened, wide=how.wide)
 
     def _check_phase(self, execution: Execution, threads: Indices) -> None:
         """Report threads that do not know which phase is the current one."""
@@ -279,12 +194,13 @@ class BarrierObject:
 
     def _end(self, execution: Execution, threads: Indices, how: Arrival) -> None:
         now, per_block = self._now, execution.ordering.per_block
+        control = now.control
         mnemonic = execution.instruction.mnemonic
         if not how.completes:
             message = f"{mnemonic} ends phase {self._named(self.phase)}, which it must not"
             execution.report(Kind.UNDEFINED, message, threads)
         for each in self._seen:
-            late = each.unknown(now.happened.control, per_block)
+            late = each.unknown(control, per_block)
             if late is not None:
                 who = execution.threads.name_in_grid(late)
                 execution.report(
@@ -308,12 +224,12 @@ class BarrierObject:
                 )
                 break
         over = {self._agent: np.array([self.phase + 1], dtype=np.int32)}
-        self._told = now.happened.and_also(Happened(over, over))
+        self._told, self._over = now, Happened(over, over)
         self._past = {
             self.phase: now,
             **{each: self._past[each] for each in self._past if each >= self.phase - 1},
         }
-        self._now, self._seen, self.token = _Phase(self._count), [], None
+        self._now, self._seen, self.token = Phase(self._count), [], None
         self.phase += 1
 
     # -- waiting
@@ -325,6 +241,7 @@ class BarrierObject:
         *,
         parity: bool,
         acquires: bool,
+        wide: bool = False,
     ) -> NDArray[np.bool_]:
         """Tell which threads (n,) need not wait, and let them know what the last phase told.
 
@@ -340,6 +257,8 @@ class BarrierObject:
             Whether it is the parity.
         acquires : bool
             Whether they are to see what those who arrived had left in memory.
+        wide : bool
+            Whether that is also what those of other blocks had who arrived at the scope of a cluster.
         """
         ordering = execution.ordering
         found = np.zeros(len(threads), dtype=bool)
@@ -355,11 +274,11 @@ class BarrierObject:
         through = threads[found]
         if len(through):
             line = execution.instruction.line
-            self._seen.append(_Events(ordering.names[through], ordering.times(through), line))
-            if self.phase:
-                ordering.acquire_all(
-                    through, self._told if acquires else Happened(NOTHING, self._told.control)
-                )
+            self._seen.append(Events(ordering.names[through], ordering.times(through), line))
+            for block in np.unique(execution.threads.block[through]).tolist() if self.phase else ():
+                told = self._told.told(block, wide=wide).and_also(self._over)
+                some = through[execution.threads.block[through] == block]
+                ordering.acquire_all(some, told if acquires else told.without_memory())
         return found
 
     def _parity_passes(self, execution: Execution, threads: Indices, parity: int) -> bool:
@@ -442,7 +361,8 @@ class BarrierObjects:
                 np.array([thread]),
             )
         part.barriers[where] = True
-        self._of_lane[lane] = BarrierObject(self._made, part.place(lane), count, execution.instruction.line)
+        block, line = int(execution.threads.block[thread]), execution.instruction.line
+        self._of_lane[lane] = BarrierObject(self._made, part.place(lane), count, line, block)
         self._made += 1
 
     def invalidate(self, part: Space, lane: int) -> None:
