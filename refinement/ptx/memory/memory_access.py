@@ -16,6 +16,7 @@ from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.loose_races import Bytes, report_races, unknown_words, with_loose_stores
 from ..state.state_space import Space
+from ..text.product_registers import MULTIPLYING
 from .addressing import Addresses, located
 from .same_words import differ_for_some
 
@@ -416,7 +417,10 @@ def _note_reading(
     if execution.instruction.has("nc"):
         _report_stale(execution, part, places, threads_of)
     line = execution.instruction.line
-    found = history.read(execution.ordering, places, threads_of, line, by_warps=by_warps)
+    by_products = execution.instruction.opcode == MULTIPLYING
+    found = history.read(
+        execution.ordering, places, threads_of, line, by_warps=by_warps, by_products=by_products
+    )
     does = "reads for its whole warp" if by_warps else "reads"
     racing = None
     if len(found) and size:

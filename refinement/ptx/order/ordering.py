@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ....spec.errors import UnsupportedError
 from ..registers.threads import WARP, Indices, Threads
 from .fences import Fences
-from .vector_clocks import THREAD, Happened, Knowledge, Released, Told, is_over, joined
+from .vector_clocks import THREAD, TOGETHER, Happened, Knowledge, Released, Told, is_over, joined
 
 NOBODY = -1
 
@@ -130,6 +130,33 @@ class Ordering:
         for warp in warps.tolist():
             self._share(np.array([warp]))
 
+    def come_together(self, threads: Indices) -> None:
+        """Let threads know how far the others of their warps are, where all are there: ``.sync`` waits for them.
+
+        What they left in memory is not ordered by that.
+        """
+        of_block = self._time.shape[1]
+        warps, counts = np.unique(threads // WARP, return_counts=True)
+        for warp in warps[counts == self._exist[warps]].tolist():
+            block, own = divmod(warp, of_block)
+            self._time[block, own] += 1
+            first = warp * WARP
+            come = np.zeros(of_block, dtype=np.int32)
+            come[own] = self._time[block, own]
+            told = self._beyond.of_some(warp, np.arange(first, first + WARP))
+            self._controls.share(np.array([warp]))
+            here = {int(self.names[first]) // self.per_block: come}
+            self._controls.learn_together(warp, joined([here, told]))
+
+    def follow(self, warps: Indices, times: NDArray[np.int32]) -> None:
+        """Let warps of one block know that each of them has come to the end of its interval before `times`."""
+        of_block = self._time.shape[1]
+        come = np.zeros(of_block, dtype=np.int32)
+        come[warps % of_block] = times
+        name = int(self.names[int(warps[0]) * WARP]) // self.per_block
+        for warp in warps.tolist():
+            self._controls.learn_together(warp, {name: come})
+
     # -- other blocks
     def _share(self, warps: Indices) -> None:
         """Tell some warps what any of their threads knows of other blocks."""
@@ -160,7 +187,7 @@ class Ordering:
         """Tell whether a thread does not know something."""
         own = self.known(thread)
         for key, over in knowledge.items():
-            if key >= THREAD:
+            if THREAD <= key < TOGETHER:
                 if not is_over(own, key - THREAD, int(over[0]) - 1, self.per_block):
                     return True
             elif key not in own or (over > own[key]).any():
@@ -196,6 +223,7 @@ class Ordering:
             else:
                 now = np.array([self._time[block, own]])
                 memory += [{THREAD + int(name): now} for name in self.names[members]]
+                memory.append({TOGETHER + int(self.names[members[0]]) // WARP: now})
             memory += [
                 {int(self.names[members[0]]) // self.per_block: over},
                 self._beyond.of_some(warp, members),
@@ -343,6 +371,22 @@ class Ordering:
                 told = self._beyond.of(thread).get(int(self.names[thread]) // self.per_block)
                 if told is not None:
                     found[threads == thread] = np.maximum(found[threads == thread], told)
+        return found
+
+    def waited_of_warps(self, threads: Indices) -> NDArray[np.int32]:
+        """Return the intervals (n, warps) of the warps below which what they waited for together is over.
+
+        Any thread of a warp that tells what it did has waited for it.
+        """
+        found = self.over_of_warps(threads)
+        warps = self._time.shape[1]
+        for thread in np.unique(threads).tolist():
+            block, own = divmod(thread // WARP, warps)
+            first = TOGETHER + int(self.names[thread]) // self.per_block * warps
+            known = self._beyond.of(thread)
+            told = [int(known[first + each][0]) if first + each in known else 0 for each in range(warps)]
+            told[own] = int(self._time[block, own]) + 1
+            found[threads == thread] = np.maximum(found[threads == thread], np.array(told, dtype=np.int32))
         return found
 
     def same_block(self, threads: Indices, others: NDArray[np.int64]) -> NDArray[np.bool_]:

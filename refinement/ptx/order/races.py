@@ -146,6 +146,7 @@ class AccessHistory:
         *,
         atomic: bool = False,
         by_warps: bool = False,
+        by_products: bool = False,
     ) -> Conflicts:
         """Note that threads (n,) read places (n,), or change them by atomics; return what that races with.
 
@@ -170,14 +171,21 @@ class AccessHistory:
             others = np.flatnonzero(self._atomic[places] != atomic)
             conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
             self._atomics = True
-        self._note_readers(ordering, places, naming, line, atomic=atomic)
+        self._note_readers(ordering, places, naming, line, atomic=atomic, by_products=by_products)
         return conflicts
 
     def _note_readers(
-        self, ordering: Ordering, places: Places, threads: Indices, line: int, *, atomic: bool
+        self,
+        ordering: Ordering,
+        places: Places,
+        threads: Indices,
+        line: int,
+        *,
+        atomic: bool = False,
+        by_products: bool = False,
     ) -> None:
         if self.warp_reads is not None:
-            self.warp_reads.note(ordering, places, threads)
+            self.warp_reads.note(ordering, places, threads, by_products=by_products)
         now = ordering.times(threads)
         mine = ordering.names[threads]
         own = np.uint64(1) << (mine % ordering.per_block // WARP).astype(np.uint64)
@@ -376,11 +384,19 @@ class AccessHistory:
         np.add.at(self._products[0], places, 1)
         self._products[1, places] = line
 
-    def end_reads(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> None:
-        """Note that threads (n,) know the products of their warps to have read places (n,)."""
+    def end_reads(
+        self,
+        ordering: Ordering,
+        places: Places,
+        threads: Indices,
+        line: int,
+        *,
+        by_products: bool = False,
+    ) -> None:
+        """Note that threads (n,) know copies of theirs, or products of their warps, to have read places (n,)."""
         assert self._products is not None
         np.subtract.at(self._products[0], places, 1)
-        self._note_readers(ordering, places, threads, line, atomic=False)
+        self._note_readers(ordering, places, threads, line, by_products=by_products)
 
     def read_by_products(self, places: Places) -> NDArray[np.int32]:
         """Return the lines of products under way that read some places (n,), 0 where there is none."""
@@ -440,6 +456,7 @@ class StoreHistory(AccessHistory):
         *,
         atomic: bool = False,
         by_warps: bool = False,
+        by_products: bool = False,
     ) -> Conflicts:
         """Find no conflict."""
         return self._conflicts(places, np.empty(0, dtype=np.intp))
@@ -447,7 +464,15 @@ class StoreHistory(AccessHistory):
     def begin_reads(self, places: Places, line: int) -> None:
         """Do nothing."""
 
-    def end_reads(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> None:
+    def end_reads(
+        self,
+        ordering: Ordering,
+        places: Places,
+        threads: Indices,
+        line: int,
+        *,
+        by_products: bool = False,
+    ) -> None:
         """Do nothing."""
 
     def write(
