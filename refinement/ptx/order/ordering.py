@@ -32,12 +32,12 @@ class Arrived(NamedTuple):
     ----------
     over : array (warps, warps of the block)
         Intervals of the others below this are over.
-    proxied : mapping
-        Of what is over, what is seen through the asynchronous proxy.
+    told : sequence of mapping
+        What any of their threads was told besides, in the order of `Ordering._told`.
     """
 
     over: NDArray[np.int32]
-    proxied: Knowledge
+    told: Sequence[Knowledge]
 
 
 class Ordering:
@@ -73,6 +73,7 @@ class Ordering:
         """What else threads know to have happened, of which they need not see what it left in memory."""
         self._proxied = Told()
         """What threads know to be over and seen through the asynchronous proxy: a proxy fence was between."""
+        self._told = (self._beyond, self.assumed, self._controls, self._proxied)
         self._exist = threads.exist.reshape(-1, WARP).sum(axis=1)
         self.presumes = False
         """Whether fences of others before a barrier are taken for those of who writes behind it."""
@@ -86,9 +87,8 @@ class Ordering:
         """Begin a new interval of some warps of one block, and return what they know to be over."""
         self.warp_barrier(warps)
         block, own = np.divmod(warps, self._time.shape[1])
-        return Arrived(
-            self._over[block, own], joined([self._proxied.of(each * WARP) for each in warps.tolist()])
-        )
+        told = [joined([each.of(warp * WARP) for warp in warps.tolist()]) for each in self._told]
+        return Arrived(self._over[block, own], told)
 
     def barrier(self, warps: Indices, arrivals: Sequence[Arrived] = ()) -> None:
         """Put in order what some warps of one block did before and will do.
@@ -107,9 +107,10 @@ class Ordering:
         self._over[block, own] = known
         self._time[block, own] = now
         self._slowest[block] = self._over[block].min(axis=1)
-        for each in arrivals:
-            if each.proxied:
-                self._proxied.learn_together(int(warps[0]), each.proxied)
+        for arrived in arrivals:
+            for told, knowledge in zip(self._told, arrived.told, strict=True):
+                if knowledge:
+                    told.learn_together(int(warps[0]), knowledge)
         self._share(warps)
 
     def block_barriers(self) -> None:
