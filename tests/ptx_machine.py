@@ -58,7 +58,10 @@ class Bench:
             module = parse(module, "kernel.ptx")
         (entry,) = module.entries
         launch = Launch(
-            _three(how.pop("grid", 1)), _three(how.pop("block", 32)), how.pop("dynamic_shared", 0)
+            _three(how.pop("grid", 1)),
+            _three(how.pop("block", 32)),
+            how.pop("dynamic_shared", 0),
+            _three(how.pop("cluster")) if "cluster" in how else None,
         )
         given = [Number(each) if isinstance(each, int) else each for each in arguments]
         return machine.run(

@@ -63,7 +63,7 @@ class Launching:
     ----------
     entry : str, optional
         The kernel's name in its module.
-    grid, block, dynamic_shared, passed
+    grid, block, dynamic_shared, passed, cluster
         As in `Instance`.
     """
 
@@ -72,6 +72,7 @@ class Launching:
     block: tuple[int, int, int]
     dynamic_shared: int | None
     passed: tuple[Structure | str, ...]
+    cluster: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,8 @@ class Instance:
         What is supposed of scalars that may be anything; nothing by default.
     launches : tuple of Launching
         Where there are several, one after the other; grid, block and the like are then those of the first.
+    cluster : tuple of int, optional
+        Three extents in blocks; None where the contract does not say.
     """
 
     contract: Contract
@@ -113,6 +116,7 @@ class Instance:
     passed: tuple[Structure | str, ...]
     case: Case = EVERY
     launches: tuple[Launching, ...] = ()
+    cluster: tuple[int, int, int] | None = None
 
     def in_launch(self, launch: Launching) -> Instance:
         """Return one of several launches as the only one."""
@@ -122,6 +126,7 @@ class Instance:
             block=launch.block,
             dynamic_shared=launch.dynamic_shared,
             passed=launch.passed,
+            cluster=launch.cluster,
             launches=(),
         )
 
@@ -167,11 +172,14 @@ class LaunchExtents:
         Up to three extents.
     dynamic_shared : Expression, optional
         Bytes; None where it does not say.
+    cluster : tuple of Expression
+        Up to three extents in blocks; none where it does not say.
     """
 
     grid: tuple[Expression, ...]
     block: tuple[Expression, ...]
     dynamic_shared: Expression | None
+    cluster: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -358,6 +366,7 @@ class Contract:
             buffers,
             self.passed(former=former),
             launches=launches,
+            cluster=_cluster(launch, sizes),
         )
 
 
@@ -383,4 +392,8 @@ def _launching(step: LaunchStep, sizes: Mapping[str, int], blocks: int | None) -
     extents = step.extents
     shared = None if extents.dynamic_shared is None else extents.dynamic_shared.value(sizes, 0)
     grid, block = _three(extents.grid, sizes, blocks), _three(extents.block, sizes)
-    return Launching(step.entry, grid, block, shared, step.passing)
+    return Launching(step.entry, grid, block, shared, step.passing, _cluster(extents, sizes))
+
+
+def _cluster(launch: LaunchExtents, sizes: Mapping[str, int]) -> tuple[int, int, int] | None:
+    return _three(launch.cluster, sizes) if launch.cluster else None

@@ -49,7 +49,7 @@ KERNELS = MappingProxyType(
         "pto": ("isa", "entry", "profile", "target", "sync"),
     }
 )
-LAUNCH = ("grid", "block", "dynamic_shared")
+LAUNCH = ("grid", "block", "dynamic_shared", "cluster")
 LAUNCHES = ("entry", *LAUNCH, "params")
 AGAINST = ("entry", *LAUNCH, "equality")
 AGAINST_SEVERAL = (*LAUNCHES, "equality")
@@ -84,7 +84,7 @@ def _contract(document: Table) -> Contract:
     if several and not document.tables("launch"):
         raise document.error("launch", "launch is an empty list; a launch has grid and block")
     launch = document.tables("launch")[0] if several else document.table("launch")
-    launch.check_keys(LAUNCHES if several else LAUNCH)
+    _check_launch(launch, kernel, LAUNCHES if several else LAUNCH)
     olds = document.tables("against") if isinstance(document.values.get("against"), list) else []
     against = olds[0] if olds else document.table("against")
     against.check_keys(AGAINST_SEVERAL if olds else AGAINST)
@@ -155,6 +155,13 @@ def _contract(document: Table) -> Contract:
                 parameter.where,
             )
     return contract
+
+
+def _check_launch(launch: Table, kernel: Table, keys: Sequence[str]) -> None:
+    """Check the keys of a launch; clusters are of PTX."""
+    launch.check_keys(keys)
+    if "cluster" in launch.values and kernel.values.get("isa") != "ptx":
+        raise launch.error("cluster", 'only kernels of isa = "ptx" are launched in clusters')
 
 
 def _target(kernel: Table) -> str | None:
@@ -264,7 +271,8 @@ def _check_quantified(contract: Contract, quantified: QuantifiedSizes) -> None:
     names = " and ".join(each.name for each in quantified.domains)
     steps = (*contract.launches, *contract.former.launches)
     for launch in (contract.launch, contract.former.launch, *(each.extents for each in steps)):
-        for extent in (*launch.block, *([launch.dynamic_shared] if launch.dynamic_shared else [])):
+        shared = [launch.dynamic_shared] if launch.dynamic_shared else []
+        for extent in (*launch.block, *launch.cluster, *shared):
             if polynomials.varies(extent):
                 raise extent.source.error(
                     0,
@@ -321,6 +329,7 @@ def _launch(launch: Table, sizes: Mapping[str, int]) -> LaunchExtents:
         _extents(launch, "grid", sizes),
         _extents(launch, "block", sizes),
         None if shared is None else expression(launch, "dynamic_shared", shared, sizes),
+        _extents(launch, "cluster", sizes) if "cluster" in launch.values else (),
     )
 
 

@@ -30,6 +30,7 @@ class Kind(StrEnum):
     ACCUMULATOR = "accumulator-state"
     PENDING = "pending-registers"
     PROXY = "missing-proxy-fence"
+    LIFETIME = "block-lifetime"
     UNSUPPORTED = "unsupported"
     INACCURATE = "inaccurate"
     UNDECIDED = "undecided"
@@ -61,6 +62,7 @@ _MEANINGS = {
     Kind.ACCUMULATOR: "the kernel uses an accumulator, or a register that it is in, against the rules",
     Kind.PENDING: "the kernel uses registers of an asynchronous product with no fence or wait that allows it",
     Kind.PROXY: "an asynchronous instruction may not see what was written: no proxy fence is between",
+    Kind.LIFETIME: "a block uses shared memory of another one, which may have ended, or not begun",
     Kind.UNSUPPORTED: "the kernel does what is not modelled, so that nothing is said about it",
     Kind.INACCURATE: "on inputs that were found, the kernel's error is above what its contract allows",
     Kind.UNDECIDED: "the kernel is not shown to be right, and no inputs are found on which it is wrong",

@@ -36,7 +36,7 @@ from .registers.threads import Indices, Launch
 from .run import machine
 from .run.entry import PtxEntry, argument_of, buffer_of, bytes_of
 from .run.guards import conditions_on_sizes
-from .run.launching import POINTER_BYTES, Pointer, Simple, Tensor, check_size, entry_named
+from .run.launching import POINTER_BYTES, Pointer, Simple, Tensor, check_size, cluster_of, entry_named
 from .same_numbers import are_same_numbers
 from .state.address_spaces import Buffer
 from .text.module import Function, InstructionStatement, Module
@@ -91,7 +91,9 @@ class PtxKernel(PtxEntry):
                 given[each.name] = argument_of(each, memory, store, inputs, held, later=later)
         given |= {each.name: _address(each, given) for each in instance.pointers}
         taken = self.packed(instance, given)
-        launch = Launch(instance.grid, instance.block, instance.dynamic_shared)
+        function = entry_named(self.module, self.entry)
+        cluster = cluster_of(function, instance.cluster)
+        launch = Launch(instance.grid, instance.block, instance.dynamic_shared, cluster)
         once = partial(
             machine.run,
             self.module,

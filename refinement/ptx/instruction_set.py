@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .memory import loads_and_stores
+from .memory import cluster_addresses, loads_and_stores
 from .scalar import (
     conversions,
     elementary_functions,
@@ -46,6 +46,7 @@ DECODERS: Decoders = merged(
         for each in (
             asynchronous,
             atomics,
+            cluster_addresses,
             hints,
             loads_and_stores,
             matrix,

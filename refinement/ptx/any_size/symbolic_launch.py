@@ -147,6 +147,8 @@ class SymbolicLaunch:
         for extent in (*launch.block, *([launch.dynamic_shared] if launch.dynamic_shared else [])):
             if self.polynomials.varies(extent):
                 raise LaunchSizeError(self._domain.name)
+        if launching.cluster_of(self._function, instance.cluster) not in (None, (1, 1, 1)):
+            raise UnsupportedError("clusters of blocks are not for any size")
         if contract.launches or instance.buffers or instance.pointers:
             raise UnsupportedError(
                 "several launches, buffers of several arrays and passed addresses are not for any size"
@@ -309,7 +311,8 @@ class SymbolicLaunch:
             if name in self.arrays and isinstance(pointer, Pointer)
         ]
         use_memory_of_any_size(execution, SymbolicMemory(self.store, arrays))
-        execution.special |= self._block_registers()
+        known = {name: each for name, each in execution.special.items() if "clusterid" not in name}
+        execution.special = known | self._block_registers()
         self.shared = [
             self.store, self.kernel.module, self._function, self._program, self.threads, self._observations,
             memory.buffers, *memory.buffers, *self.arrays.values(),

@@ -18,6 +18,7 @@ from ...machine.memory import Offsets
 from ...terms.evaluation import ones
 from ..registers.threads import Indices
 from ..state.execution import Execution
+from ..state.remote_accesses import RemoteAccesses
 from ..state.state_space import WINDOW_SIZE, WINDOWS, Space
 from ..text.module import TYPE_BITS, InstructionStatement
 from ..text.operands import Operand
@@ -27,14 +28,14 @@ Addresses = NDArray[np.uint64]
 _SPACES = MappingProxyType(
     {
         **{name: name for name in ("global", "shared", "local", "const", "param")},
-        **{"shared::cta": "shared", "param::entry": "param"},
+        **{"shared::cta": "shared", "shared::cluster": "shared::cluster", "param::entry": "param"},
     }
 )
 _ORDERS = ("acquire", "release", "acq_rel", "sc")
 NARROW_SCOPES = ("cta", "cluster")
 """Scopes of which other blocks, or at least other clusters, are not."""
 
-_REMOTE = ("shared::cluster", "param::func")
+_REMOTE = ("param::func",)
 GENERIC = "generic"
 
 
@@ -136,6 +137,8 @@ def located(
                     threads[members[refused]],
                 )
                 inside = inside & ~refused
+        if part.peers is not None:
+            inside = _within_cluster(execution, part, space, offsets, inside, threads[members])
         if part.barriers is not None and not of_barriers:
             _keep_off_barriers(
                 execution, part, offsets[inside], total, threads[members[inside]], stores=stores
@@ -146,6 +149,31 @@ def located(
             yield part, members, offsets
         elif inside.any():
             yield part, members[inside], offsets[inside]
+
+
+def _within_cluster(
+    execution: Execution,
+    part: Space,
+    space: str,
+    offsets: Offsets,
+    inside: NDArray[np.bool_],
+    threads: Indices,
+) -> NDArray[np.bool_]:
+    """Note accesses (n,) to shared memory of other blocks, and return which can be done."""
+    blocks = part.blocks_of(offsets)
+    remote = inside & (blocks != execution.threads.block[threads])
+    if not remote.any():
+        return inside
+    if space == "shared":
+        execution.report(
+            Kind.OUT_OF_BOUNDS,
+            f"{execution.instruction.mnemonic} of {part.place(int(offsets[remote][0]))} of another block of "
+            "the cluster, which .shared::cluster reaches alone",
+            threads[remote],
+        )
+        return inside & ~remote
+    RemoteAccesses.of(execution).note(execution, blocks[remote], threads[remote])
+    return inside
 
 
 def _keep_off_barriers(

@@ -157,8 +157,14 @@ def _isspacep(execution: Execution, instruction: InstructionStatement, active: I
     destination, source = instruction.taking(2, 2)
     at = execution.numbers(source, 64, active, "the address")
     name = space_of(execution, instruction)
-    if name in WINDOWS and name != "global":
+    if name == "shared::cluster":
+        found = in_window(at, "shared")
+    elif name in WINDOWS and name != "global":
         found = in_window(at, name)
+        peers = execution.memory.shared.peers
+        if name == "shared" and peers is not None:
+            own = peers.ranks[execution.threads.block[active]]
+            found = found & (peers.ranks_of(at - np.uint64(WINDOWS["shared"])) == own)
     else:
         found = ~np.logical_or.reduce([in_window(at, each) for each in WINDOWS if each != "global"])
     execution.write(destination, known(found, 1), active)

@@ -278,6 +278,10 @@ def use_atomically(execution: Execution, part: Space, offsets: Offsets, size: in
     places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
     line = execution.instruction.line
     found = history.read(execution.ordering, places, threads_of, line, atomic=True)
+    if len(found):
+        makers = history.plain_writes(places[found.which])
+        made = execution.ordering.sees_barrier_objects(threads_of[found.which], *makers)
+        found = found.some(found.reads | found.copies | ~made)
     report_races(execution, part, found, places, threads_of, "uses")
 
 

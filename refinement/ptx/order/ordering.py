@@ -73,7 +73,14 @@ class Ordering:
         """What else threads know to have happened, of which they need not see what it left in memory."""
         self._proxied = Told()
         """What threads know to be over and seen through the asynchronous proxy: a proxy fence was between."""
-        self._told = (self._beyond, self.assumed, self._controls, self._proxied)
+        self._reads = Told()
+        """What threads know to have been read, of what else they need not see."""
+        self._made = Told()
+        """Of whom threads see the barrier objects that they made."""
+        self.presumes_reads = False
+        """Whether reads are in order before what only a narrower scope than theirs tells."""
+        self._peers = threads.peers
+        self._told = self._beyond, self.assumed, self._controls, self._proxied, self._reads, self._made
         self._exist = threads.exist.reshape(-1, WARP).sum(axis=1)
         self.presumes = False
         """Whether fences of others before a barrier are taken for those of who writes behind it."""
@@ -115,7 +122,7 @@ class Ordering:
 
     def block_barriers(self) -> None:
         """Put in order what all warps of every block did before."""
-        told = self._beyond or self._near or self.assumed or self._controls or self._proxied
+        told = any(self._shared)
         for block in range(len(self._time)) if told else ():
             self._share(block * self._time.shape[1] + np.arange(self._time.shape[1]))
         self._time[:] = self._time.max(axis=1, keepdims=True) + 1
@@ -161,9 +168,14 @@ class Ordering:
     # -- other blocks
     def _share(self, warps: Indices) -> None:
         """Tell some warps what any of their threads knows of other blocks."""
-        for each in (self._beyond, self._wide, self._near, self.assumed, self._controls, self._proxied):
+        for each in self._shared:
             if each:
                 each.share(warps)
+
+    @property
+    def _shared(self) -> tuple[Told | Fences, ...]:
+        """What the threads of a warp tell each other at a barrier."""
+        return *self._told, self._wide, self._near
 
     def known(self, thread: int) -> Knowledge:
         """Return what a thread knows to be over, in its own block and in others."""
@@ -214,6 +226,7 @@ class Ordering:
     def release(self, threads: Indices) -> Happened:
         """Let some threads tell what they know, and what they did themselves, up to this moment."""
         memory, control, proxied = list[Knowledge](), list[Knowledge](), list[Knowledge]()
+        reads, made = list[Knowledge](), list[Knowledge]()
         for warp in np.unique(threads // WARP).tolist():
             members = threads[threads // WARP == warp]
             block, own = divmod(warp, self._time.shape[1])
@@ -231,8 +244,10 @@ class Ordering:
             ]
             control.append(self._controls.of_some(warp, members))
             proxied.append(self._proxied.of_some(warp, members))
+            reads.append(self._reads.of_some(warp, members))
+            made.append(self._made.of_some(warp, members))
         known = joined(memory)
-        return Happened(known, joined([known, *control]), joined(proxied))
+        return Happened(known, joined([known, *control]), *map(joined, (proxied, reads, made)))
 
     def acquire_all(self, threads: Indices, told: Happened) -> None:
         """Let some threads know what others told."""
@@ -250,7 +265,11 @@ class Ordering:
                 (self._beyond, memory),
                 (self._controls, told.control),
                 (self._proxied, told.proxied),
+                (self._reads, told.reads),
+                (self._made, told.made),
             ):
+                if not knowledge:
+                    continue
                 if together:
                     each.learn_together(warp, knowledge)
                 else:
@@ -276,6 +295,23 @@ class Ordering:
             mine = {THREAD + int(self.names[thread]): np.array([time], dtype=np.int32)}
             for each in (self._near,) if near else (self._near, self._wide):
                 each.note(thread, joined([self.known(thread), mine]), strong=strong)
+
+    def fence_barrier_objects(self, threads: Indices) -> None:
+        """Let others learn of barrier objects that threads made at barriers that tell them nothing else."""
+        self._time[np.divmod(np.unique(threads // WARP), self._time.shape[1])] += 1
+        for thread, time in zip(threads.tolist(), self.times(threads).tolist(), strict=True):
+            own = np.array([time], dtype=np.int32)
+            self._made.learn(thread, {THREAD + int(self.names[thread]): own})
+
+    def sees_barrier_objects(
+        self, threads: Indices, makers: NDArray[np.int64], times: NDArray[np.int32]
+    ) -> NDArray[np.bool_]:
+        """Tell which threads (n,) see the barrier objects that others (n,) made in intervals."""
+        if not self._made:
+            return np.zeros(len(threads), dtype=bool)
+        rows = zip(threads.tolist(), makers.tolist(), times.tolist(), strict=True)
+        found = [is_over(self._made.of(who), name, time, self.per_block) for who, name, time in rows]
+        return np.array(found, dtype=bool)
 
     # -- proxies
     def fence_proxy(self, threads: Indices) -> None:
@@ -363,9 +399,14 @@ class Ordering:
         return found
 
     def over_of_warps(self, threads: Indices) -> NDArray[np.int32]:
-        """Return the intervals (n, warps) of the warps of each thread's block that it knows to be over."""
+        """Return the intervals (n, warps) of the warps of each thread's cluster that it knows to be over.
+
+        They are those of which a thread knows that what they read was read.
+        """
         warps = threads // WARP
         found: NDArray[np.int32] = self._over[np.divmod(warps, self._time.shape[1])]
+        if self._peers.shape[1] > 1:
+            return self._over_in_cluster(threads, found)
         if self.near:
             for index in np.unique(threads, return_index=True)[1].tolist():
                 thread = int(threads[index])
@@ -375,20 +416,55 @@ class Ordering:
         return found
 
     def waited_of_warps(self, threads: Indices) -> NDArray[np.int32]:
-        """Return the intervals (n, warps) of the warps below which what they waited for together is over.
+        """Return the intervals (n, warps of the cluster) below which what warps waited for together is over.
 
         Any thread of a warp that tells what it did has waited for it.
         """
-        found = self.over_of_warps(threads)
-        warps = self._time.shape[1]
+        found, count = self.over_of_warps(threads).copy(), self._time.shape[1]
         for thread in np.unique(threads).tolist():
-            block, own = divmod(thread // WARP, warps)
-            first = TOGETHER + int(self.names[thread]) // self.per_block * warps
-            known = self._beyond.of(thread)
-            told = [int(known[first + each][0]) if first + each in known else 0 for each in range(warps)]
-            told[own] = int(self._time[block, own]) + 1
-            found[threads == thread] = np.maximum(found[threads == thread], np.array(told, dtype=np.int32))
+            block, own = divmod(thread // WARP, count)
+            blocks = self.names[self._peers[block] * self.per_block] // self.per_block
+            keys = TOGETHER + (blocks[:, None] * count + np.arange(count)).reshape(-1)
+            seen, read = (
+                np.array([int(known[key][0]) if key in known else 0 for key in keys.tolist()], dtype=np.int32)
+                for known in (self._beyond.of(thread), self._reads.of(thread))
+            )
+            seen[self.column_in_cluster(np.array([thread]))] = self._time[block, own] + 1
+            self.presumes_reads |= bool((read > seen).any())
+            rows = threads == thread
+            found[rows] = np.maximum(found[rows], np.maximum(seen, read))
         return found
+
+    def _over_in_cluster(self, threads: Indices, own: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the same for all ranks of a cluster, of which threads (n,) know `own` of their blocks."""
+        count, size = self._time.shape[1], self._peers.shape[1]
+        found = np.zeros((len(threads), size, count), dtype=np.int32)
+        apart = np.array(sorted(self._beyond.apart | self._reads.apart), dtype=np.intp)
+        alike = np.where(np.isin(threads, apart), threads, -1 - threads // WARP)
+        for each in np.unique(alike).tolist():
+            rows = np.flatnonzero(alike == each)
+            thread = int(threads[rows[0]])
+            block = thread // WARP // count
+            seen, read = self._beyond.of(thread), self._reads.of(thread)
+            for rank, peer in enumerate(self._peers[block].tolist()):
+                name = int(self.names[peer * self.per_block]) // self.per_block
+                over = np.maximum(seen.get(name, 0), own[rows][0] if peer == block else 0)
+                told = np.maximum(over, read.get(name, 0))
+                self.presumes_reads |= bool((told > over).any())
+                found[rows, rank] = told
+        return found.reshape(len(threads), size * count)
+
+    def column_in_cluster(self, threads: Indices) -> Indices:
+        """Return the warp of each thread, by its number in the cluster."""
+        warps, count = threads // WARP, self._time.shape[1]
+        block, own = np.divmod(warps, count)
+        found: Indices = (self._peers[block] == block[:, None]).argmax(axis=1) * count + own
+        return found
+
+    @property
+    def cluster_warps(self) -> int:
+        """Warps of a cluster."""
+        return self._time.shape[1] * self._peers.shape[1]
 
     def same_block(self, threads: Indices, others: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell whether threads (by number in the grid) are of the same blocks."""

@@ -310,7 +310,7 @@ class AccessHistory:
             warps = int(self._warps[places[index]])
             over[index] = ordering.over_for_warps(int(threads[index]), int(times[index]), warps)
         if self.warp_reads is not None:
-            left = np.flatnonzero(of_one & ~over)
+            left = np.flatnonzero(~over if self.warp_reads.of_cluster else of_one & ~over)
             over[left] = self.warp_reads.are_over(ordering, places[left], threads[left])
         apart = np.flatnonzero(~of_one & self._atomic[places] & ~over)
         over[self.atomic_users.are_over(ordering, places, threads, apart)] = True

@@ -90,15 +90,26 @@ class Happened(NamedTuple):
         That which has happened: all of it.
     proxied : mapping
         That of which what it left in memory is seen through the asynchronous proxy.
+    reads : mapping
+        That of which what it read was read before, but where nothing is said of what it left.
+    made : mapping
+        That of which the barrier objects are seen that it made.
     """
 
     memory: Knowledge = NOTHING
     control: Knowledge = NOTHING
     proxied: Knowledge = NOTHING
+    reads: Knowledge = NOTHING
+    made: Knowledge = NOTHING
 
     def and_also(self, other: Happened) -> Happened:
         """Return both together."""
         return Happened(*(joined(list(each)) for each in zip(self, other, strict=True)))
+
+    def without_memory(self, *, reads: bool = False) -> Happened:
+        """Return the same for who need not see what was left in memory; with `reads`, reads are over."""
+        over = joined([self.memory, self.reads]) if reads else NOTHING
+        return Happened(NOTHING, self.control, NOTHING, over, self.made)
 
 
 class Told:

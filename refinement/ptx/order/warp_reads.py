@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.ptx.variant import WARPGROUP_WARPS
-from ..registers.threads import WARP, Indices
+from ..registers.threads import Indices
 from .ordering import Ordering
 
 _NEVER = -1
@@ -24,17 +24,20 @@ WAITED_BY_ONE = (
 
 
 class WarpReads:
-    """The last reads of each granule of memory, by the warps of the block that it belongs to.
+    """The last reads of each granule of memory, by the warps of the cluster of the block that it belongs to.
 
     Parameters
     ----------
     count : int
         Granules.
     warps : int
-        Warps of a block.
+        Warps of a cluster.
+    of_cluster : bool
+        Whether that is more than a block.
     """
 
-    def __init__(self, count: int, warps: int) -> None:
+    def __init__(self, count: int, warps: int, *, of_cluster: bool) -> None:
+        self.of_cluster = of_cluster
         self._times = np.full((count, warps), _NEVER, dtype=np.int32)
         self._products: NDArray[np.int32] | None = None
         self.assumed = False
@@ -49,7 +52,7 @@ class WarpReads:
             if self._products is None:
                 self._products = np.full(self._times.shape, _NEVER, dtype=np.int32)
             table = self._products
-        table[places, threads // WARP % table.shape[1]] = ordering.times(threads)
+        table[places, ordering.column_in_cluster(threads)] = ordering.times(threads)
 
     def are_over(self, ordering: Ordering, places: NDArray[np.int64], threads: Indices) -> NDArray[np.bool_]:
         """Tell whether all reads of places (n,) are in order before what threads (n,) do, by their warps."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .clusters import cluster_registers, ranks_of
 from .values import Value, known
 
 WARP = 32
@@ -29,11 +30,14 @@ class Launch:
     dynamic_shared : int, optional
         Bytes of shared memory beyond what the kernel declares; None where nobody said, so that the kernel
         must not need any.
+    cluster : (int, int, int), optional
+        Extents of a cluster in blocks; None where nobody asks for clusters, so that each block is one.
     """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_shared: int | None = 0
+    cluster: tuple[int, int, int] | None = None
 
     @property
     def blocks(self) -> int:
@@ -45,6 +49,16 @@ class Launch:
         """Threads of a block."""
         return prod(self.block)
 
+    @property
+    def cluster_extents(self) -> tuple[int, int, int]:
+        """Extents of a cluster, 1 along each axis where nobody asks for more."""
+        return self.cluster or (1, 1, 1)
+
+    @property
+    def cluster_blocks(self) -> int:
+        """Blocks of a cluster."""
+        return prod(self.cluster_extents)
+
 
 class Threads:
     """The threads of some blocks, those of a block together, whole warps each.
@@ -54,7 +68,7 @@ class Threads:
     launch : Launch
         What they belong to.
     blocks : array (b,)
-        Linear numbers of the blocks.
+        Linear numbers of the blocks, those of a cluster together, in the order of their ranks.
     warps : int
         Warps of a block.
     block : array (n,)
@@ -63,6 +77,10 @@ class Threads:
         Linear number in its block; threads that only fill a warp have numbers from ``launch.threads`` up.
     exist : array (n,)
         Which threads do not only fill a warp.
+    ranks : array (b,)
+        Rank in its cluster of each block.
+    peers : array (b, blocks of a cluster)
+        Indices into `blocks` of those of each block's cluster, by rank.
     """
 
     def __init__(self, launch: Launch, blocks: Indices) -> None:
@@ -73,6 +91,12 @@ class Threads:
         self.block = np.repeat(np.arange(len(blocks)), per_block)
         self.number = np.tile(np.arange(per_block), len(blocks))
         self.exist = self.number < launch.threads
+        self.ranks, self.peers = np.zeros(len(blocks), dtype=np.intp), np.arange(len(blocks))[:, None]
+        if launch.cluster_blocks > 1:
+            self.ranks = ranks_of(blocks, launch.grid, launch.cluster_extents)
+            if len(blocks) % launch.cluster_blocks == 0:
+                size = launch.cluster_blocks
+                self.peers = np.repeat(np.arange(len(blocks)).reshape(-1, size), size, axis=0)
 
     def __len__(self) -> int:
         return len(self.number)
@@ -119,7 +143,14 @@ class Threads:
             "%lanemask_gt": ~((one << np.uint64(1)) - np.uint64(1)),
             "%lanemask_ge": ~(one - np.uint64(1)),
         }
-        return {name: known(numbers, 32) for name, numbers in found.items()}
+        values = {name: known(numbers, 32) for name, numbers in found.items()}
+        of_cluster = cluster_registers(
+            self.blocks,
+            self.launch.grid,
+            self.launch.cluster_extents,
+            explicit=self.launch.cluster is not None,
+        )
+        return values | {name: known(told[self.block], bits) for name, (told, bits) in of_cluster.items()}
 
 
 def _coordinates(number: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:

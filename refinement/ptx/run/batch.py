@@ -17,9 +17,11 @@ from ..registers.dependence import require_known
 from ..registers.threads import WARP, Indices
 from ..scalar.hints import FENCES
 from ..state.execution import Execution
-from ..synchronisation import barrier_reductions
+from ..state.remote_accesses import RemoteAccesses
+from ..synchronisation import barrier_reductions, cluster_barrier
 from ..synchronisation.barrier_objects import BarrierObjects
 from ..synchronisation.bulk_copies import BulkStores
+from ..synchronisation.cluster_barrier import ClusterBarriers
 from ..text.module import InstructionStatement
 from .guards import Guards
 from .if_conversion import Decision, IfConversion, dependence
@@ -77,6 +79,9 @@ class Batch:
         self._parked: list[Strand] = []
         self._polling: list[Strand] = []
         self._ended = 0
+        self._gathering: list[Strand] = []
+        """Who waits at barriers of clusters."""
+        self._gathered = 0
         self._keep_warp_reads()
         self._written = 0
 
@@ -100,10 +105,12 @@ class Batch:
                     raise InputError(str(error), where) from error
             if self._wake():
                 continue
-            if not scheduler.waiting and not self._parked and not self._polling:
+            parked = [*self._parked, *self._polling, *self._gathering]
+            if not scheduler.waiting and not parked:
                 if self._execution.semaphores is not None:
                     self._execution.semaphores.settle(np.arange(len(self._execution.threads)))
                 BulkStores.of(self._execution).report_unread(self._execution)
+                RemoteAccesses.of(self._execution).report_ended(self._execution)
                 return True
             released = scheduler.release() if scheduler.waiting else []
             self._check_loops(released)
@@ -114,9 +121,9 @@ class Batch:
                     for each in released
                 ],
             )
-            if released or not (self._parked or self._polling):
+            if released or not parked:
                 self._report_parted_warps(released or scheduler.waiting)
-            if not released and not scheduler.stop_meeting([*self._parked, *self._polling]):
+            if not released and not scheduler.stop_meeting(parked):
                 self._report_deadlock()
                 return False
 
@@ -239,11 +246,13 @@ class Batch:
 
     # -- barrier objects
     def _keep_warp_reads(self) -> None:
-        """Keep when each warp read shared memory last, of a kernel with barrier objects."""
-        execution, shared = self._execution, self._execution.memory.shared
-        if shared.history is not None and any(each.sort is Sort.POLL for each in self._program.steps):
+        """Keep when each warp read shared memory last, of a kernel with barrier objects, or in clusters."""
+        shared, ordering = self._execution.memory.shared, self._execution.ordering
+        of_cluster = shared.peers is not None
+        polls = any(each.sort is Sort.POLL for each in self._program.steps)
+        if shared.history is not None and (polls or of_cluster):
             count = len(shared.history.writer)
-            shared.history.warp_reads = WarpReads(count, execution.threads.warps)
+            shared.history.warp_reads = WarpReads(count, ordering.cluster_warps, of_cluster=of_cluster)
 
     def _polls(self, decoded: Decoded, strand: Strand, decision: Decision) -> bool:
         """Ask whether a phase of a barrier object is over, and say whether the strand goes on."""
@@ -264,6 +273,14 @@ class Batch:
 
     def _wake(self) -> bool:
         """Let threads go on that wait, if what they wait for may have come, and say whether there are any."""
+        if self._gathering:
+            clusters = ClusterBarriers.of(self._execution)
+            clusters.settle(self._execution)
+            if clusters.ended != self._gathered:
+                self._gathered = clusters.ended
+                self.scheduler.runnable += self._gathering
+                self._gathering = []
+                return True
         ended = BarrierObjects.of(self._execution).ended
         if self._polling and ended != self._ended:
             self._ended = ended
@@ -294,7 +311,7 @@ class Batch:
     def _barrier(self, instruction: InstructionStatement, strand: Strand) -> bool:
         execution, active = self._execution, strand.active
         if instruction.has("cluster"):
-            execution.unsupported(instruction.mnemonic)
+            return self._cluster_barrier(instruction, strand)
         barriers, counts = self._barrier_operands(instruction, active)
         aligned = instruction.opcode == "bar" or instruction.has("aligned")
         strand.at += 1
@@ -309,6 +326,18 @@ class Batch:
             return True
         self.scheduler.wait(Waiting(strand, barriers, counts, aligned))
         return False
+
+    def _cluster_barrier(self, instruction: InstructionStatement, strand: Strand) -> bool:
+        """Arrive at the barrier of the cluster, or wait there; say whether the strand goes on."""
+        execution, active = self._execution, strand.active
+        waits, orders = cluster_barrier.decoded(execution, instruction, active)
+        barriers = ClusterBarriers.of(execution)
+        if not waits:
+            barriers.arrive(execution, active, releases=orders)
+            strand.at += 1
+            return True
+        passed = barriers.passed(execution, active)
+        return self._park(self._gathering, strand, active[~passed], strand.at + 1)
 
     def _barrier_operands(
         self, instruction: InstructionStatement, active: Indices
@@ -352,7 +381,10 @@ class Batch:
             assert decoded.test is not None
             execution.instruction = decoded.instruction
             decoded.test.report_waiting(execution, strand.active)
-        if self._polling:
+        for strand in self._gathering:
+            execution.instruction = self._program.steps[strand.at].instruction
+            ClusterBarriers.of(execution).report_waiting(execution, strand.active)
+        if self._polling or self._gathering:
             return
         if self._parked:
             parked = self._parked[0]

@@ -20,6 +20,13 @@ from ..synchronisation.barrier_objects import BarrierObjects
 from .program import Program
 
 
+READS_OVER = (
+    "what a thread read before it arrived at a barrier at .cta scope has been read for who waits there in "
+    "another block of the cluster"
+)
+"""What is taken for granted where arrivals at barriers of other blocks, or waits, have no .cluster."""
+
+
 class BetweenBlocks:
     """State that the blocks of a run share.
 
@@ -91,6 +98,8 @@ class BetweenBlocks:
         self.assumptions |= execution.assumptions | BarrierObjects.of(execution).assumptions
         if execution.ordering.assumes:
             self.assumptions[NO_FENCE] = None
+        if execution.ordering.presumes_reads:
+            self.assumptions[READS_OVER] = None
         if execution.ordering.presumes:
             self.assumptions[FENCED_BEFORE] = None
         history = execution.memory.shared.history

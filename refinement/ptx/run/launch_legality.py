@@ -33,13 +33,26 @@ def _extents(launch: Launch, limits: LaunchLimits) -> Iterator[str]:
 
 
 def _clusters(function: Function, launch: Launch, limits: LaunchLimits) -> Iterator[str]:
-    if "reqnctapercluster" in function.limits:
-        cluster = _three(function.limits["reqnctapercluster"])
-        if prod(cluster) > limits.cluster:
-            most_blocks = f"at most {limits.cluster}" if limits.cluster else "the target has no clusters"
-            yield f".reqnctapercluster asks for clusters of {prod(cluster)} blocks; {most_blocks}"
-        elif any(blocks % each for blocks, each in zip(launch.grid, cluster, strict=True) if each):
-            yield f"a grid of {_spelled(launch.grid)} is no whole number of clusters of {_spelled(cluster)}"
+    required = function.limits.get("reqnctapercluster")
+    cluster = launch.cluster
+    if cluster is None:
+        if "explicitcluster" in function.limits:
+            yield f"{function.name} is .explicitcluster, and the launch has no clusters"
+        return
+    if required is not None and cluster != _three(required):
+        yield (
+            f"a launch in clusters of {_spelled(cluster)}; .reqnctapercluster asks for "
+            f"{_spelled(_three(required))}"
+        )
+    whose = ".reqnctapercluster" if required is not None else "the launch"
+    most = min([limits.cluster, *function.limits.get("maxclusterrank", ())])
+    if not prod(cluster):
+        yield f"{whose} asks for clusters of {_spelled(cluster)} blocks; each extent is at least 1"
+    elif prod(cluster) > most:
+        most_blocks = f"at most {most}" if limits.cluster else "the target has no clusters"
+        yield f"{whose} asks for clusters of {prod(cluster)} blocks; {most_blocks}"
+    elif any(blocks % each for blocks, each in zip(launch.grid, cluster, strict=True)):
+        yield f"a grid of {_spelled(launch.grid)} is no whole number of clusters of {_spelled(cluster)}"
 
 
 def _memory(module: Module, function: Function, launch: Launch, limits: LaunchLimits) -> Iterator[str]:

@@ -177,6 +177,15 @@ def check_block(module: Module, function: Function, launch: Launch) -> None:
         )
 
 
+def cluster_of(function: Function, given: tuple[int, int, int] | None) -> tuple[int, int, int] | None:
+    """Return the extents of a cluster: those of the launch, or else those that the kernel requires."""
+    required = function.limits.get("reqnctapercluster")
+    if given is not None or required is None:
+        return given
+    x, y, z = (*required, 1, 1, 1)[:3]
+    return x, y, z
+
+
 def check_extent(launch: Launch) -> None:
     """Refuse a grid that nobody would wait for.
 

@@ -19,6 +19,7 @@ from ...machine.observations import Loads, Observations
 from ...terms.interning import Ids
 from ...terms.store import TermStore
 from ..order.races import AccessHistory, StoreHistory
+from ..registers.clusters import whole_clusters
 from ..registers.dependence import DataDependenceError, never_written, open_result, scalars_alone
 from ..registers.threads import WARP, Indices, Launch, Threads
 from ..scalar.floating_contraction import may_be_contracted
@@ -284,7 +285,7 @@ def run(
         if not complete:
             break
         if progress is not None:
-            progress(int(some[-1]) + 1, launch.blocks)
+            progress(int(some.max()) + 1, launch.blocks)
     between.close(observations, complete=complete)
     contents = {buffer.name: _contents(store, memory, buffer) for buffer in memory.buffers}
     every_thread = Threads(launch, np.zeros(1, dtype=np.intp))
@@ -392,22 +393,23 @@ def _block_bytes(module: Module, function: Function, launch: Launch) -> int:
 
 
 def _excess(module: Module, function: Function, launch: Launch) -> str:
-    """Return what takes more memory than can be modelled, if anything does."""
+    """Return what takes more memory than can be modelled, or is counted in clusters, if anything is."""
     for what, size in (
         ("the local memory of a block's threads", _block_bytes(module, function, launch)),
         ("global variables", bytes_in(used_variables(module, function), "global")),
     ):
         if size > BYTES:
             return f"{size} bytes of {what}; at most {BYTES} are modelled"
-    return ""
+    return ".blocksareclusters" if "blocksareclusters" in function.limits else ""
 
 
 def _batches(launch: Launch, blocks: Indices, block_bytes: int) -> Iterator[Indices]:
-    """Yield the blocks of each batch."""
+    """Yield the blocks of each batch, whole clusters of them."""
     per_block = -(-launch.threads // WARP) * WARP
-    length = max(1, min(THREADS // per_block, BYTES // max(1, block_bytes)))
-    for start in range(0, len(blocks), length):
-        yield blocks[start : start + length]
+    length = max(1, min(THREADS // per_block, BYTES // max(1, block_bytes)) // launch.cluster_blocks)
+    clusters = whole_clusters(blocks, launch.grid, launch.cluster_extents)
+    for start in range(0, len(clusters), length):
+        yield clusters[start : start + length].reshape(-1)
 
 
 def _contents(store: TermStore, memory: Memory, buffer: Buffer) -> Contents:

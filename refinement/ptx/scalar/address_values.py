@@ -30,11 +30,25 @@ from ..text.variables import used_variables
 _WIDE = frozenset({"b64", "u64", "s64"})
 
 _MOVES = frozenset({"mov", "cvta", "selp", "slct", "shfl"})
-_CARRIES = _MOVES | {"add", "sub", "mad", "cvt", "and", "or", "xor", "min", "max"}
+_CARRIES = _MOVES | {"mapa", "add", "sub", "mad", "cvt", "and", "or", "xor", "min", "max"}
 """Instructions whose results may be addresses where operands are."""
 
 _ADDRESSES_ALONE = frozenset(
-    {"ld", "ldu", "prefetch", "prefetchu", "cvta", "isspacep", "selp", "slct", "shfl", "cp", "mbarrier"}
+    {
+        "ld",
+        "ldu",
+        "prefetch",
+        "prefetchu",
+        "cvta",
+        "mapa",
+        "getctarank",
+        "isspacep",
+        "selp",
+        "slct",
+        "shfl",
+        "cp",
+        "mbarrier",
+    }
     | {"wgmma"}
 )
 """Instructions that need not be looked at: they move addresses, or use them as such."""

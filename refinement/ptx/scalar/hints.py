@@ -37,6 +37,8 @@ def _fence(execution: Execution, instruction: InstructionStatement, active: Indi
 
     A fence that data may skip orders nothing: both ways of its branch go on together.
     """
+    if instruction.has("mbarrier_init") and not execution.on_data(active):
+        execution.ordering.fence_barrier_objects(active)
     of_shared = instruction.has("proxy", "async") and not instruction.has("global")
     if of_shared and len(active) and not execution.on_data(active):
         execution.ordering.fence_proxy(active)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.errors import InputError, UnsupportedError
+from ....spec.ptx.asynchronous.clusters import PLACE_BITS
 from ....spec.ptx.asynchronous.tensor_map import TensorMap
 from ....spec.ptx.matrix_descriptor import PATTERN_BYTES
 from ....spec.ptx.operands import Decimal, HexFloat, Integer
@@ -31,7 +32,7 @@ from ..text.module import TYPE_BITS, Function, Module, Variable
 from ..text.operands import Displaced, GenericAddress, Initial, Symbol
 from ..text.product_registers import multiplies
 from ..text.variables import used_variables
-from .state_space import UNIT, WINDOWS, Space, UnownedReads
+from .state_space import RANK_BITS, UNIT, WINDOWS, Peers, Space, UnownedReads
 
 _GAP = 512
 """Bytes between shared variables, at least."""
@@ -135,6 +136,7 @@ class Memory:
         self._history = history
         self._granule = granule
         self.dynamic_shared = launch.dynamic_shared or 0
+        self._cluster_blocks = launch.cluster_blocks
         self._says_dynamic = launch.dynamic_shared is not None
         self._open: Region | None = None
         self._addresses: dict[str, int] = {}
@@ -143,6 +145,7 @@ class Memory:
         self._swizzles = multiplies(function)
         self._places: dict[str, Places] = {}
         self.buffers = tuple(sorted(buffers, key=lambda buffer: not buffer.writable))
+        self._of_blocks = frozenset(each.name for each in variables if each.space == "shared")
         self._shared = self._laid_out([each for each in variables if each.space == "shared"], _GAP, _SHARED)
         self._local = self._laid_out([each for each in variables if each.space == "local"], UNIT, _LOCAL)
         self.tensor_maps: dict[int, TensorMap] = {}
@@ -156,16 +159,26 @@ class Memory:
     def for_batch(self, threads: Threads) -> None:
         """Give the blocks of a batch fresh shared and local memory."""
         blocks = len(threads.blocks)
-        self.shared = Space(self._store, "shared", self._shared, threads.block, blocks)
+        peers = None
+        if threads.peers.shape[1] > 1:
+            peers = Peers(SHARED_WINDOW, threads.peers, threads.ranks)
+        self.shared = Space(self._store, "shared", self._shared, threads.block, blocks, peers)
         self.shared.history = self._history(len(self.shared.lanes), self._granule)
         own = np.arange(len(threads))
         self.local = Space(self._store, "local", self._local, own, len(threads))
 
     def address_of(self, name: str) -> int:
-        """Return the address of a variable or parameter in its space."""
+        """Return the address of a variable or parameter in its space, of a block of rank 0."""
         if name not in self._addresses:
             raise UnsupportedError(f"the address of {name}")
         return self._addresses[name]
+
+    def displacements(self, name: str) -> NDArray[np.uint64] | None:
+        """Return what the address of a variable has more in each block of a batch, where they differ."""
+        peers = self.shared.peers
+        if peers is None or name not in self._of_blocks:
+            return None
+        return peers.ranks.astype(np.uint64) << RANK_BITS
 
     def buffer_address(self, buffer: Buffer) -> int:
         """Return the address of a buffer."""
@@ -180,7 +193,11 @@ class Memory:
     def undeclared(self, space: Space, address: int) -> str | None:
         """Return the variable at an address that has no memory because nobody said how much it has."""
         region = self._open
-        if self._says_dynamic or region is None or space is not self.shared or address < region.address:
+        if self._says_dynamic or region is None or space is not self.shared:
+            return None
+        if space.peers is not None:
+            address = int(space.peers.in_own_block(np.array([address], dtype=np.uint64))[0])
+        if address < region.address:
             return None
         return region.name
 
@@ -201,7 +218,7 @@ class Memory:
         match name:
             case "global" | "const":
                 return self.globals
-            case "shared":
+            case "shared" | "shared::cluster":
                 return self.shared
             case "local":
                 return self.local
@@ -218,9 +235,11 @@ class Memory:
             at, size = self._addresses[each.name], each.size or self.dynamic_shared
             window = WINDOWS.get(each.space, 0)
             alignment = max(each.alignment, PATTERN_BYTES) if self._is_swizzled(each) else each.alignment
-            yield Place(window + at, window + at + size, alignment, UNIT // 2, _GAP)
-            if window and kind in (each.space, "any"):
-                yield Place(at, at + size, alignment, UNIT // 2, _GAP)
+            for rank in range(self._cluster_blocks if each.space == "shared" else 1):
+                start = at + (rank << PLACE_BITS)
+                yield Place(window + start, window + start + size, alignment, UNIT // 2, _GAP)
+                if window and kind in (each.space, "any"):
+                    yield Place(start, start + size, alignment, UNIT // 2, _GAP)
 
     def _is_swizzled(self, variable: Variable) -> bool:
         """Tell whether a variable is dynamic shared memory, taken to be aligned to swizzling patterns."""

@@ -310,7 +310,7 @@ class Execution:
             case SpecialRegister():
                 return self._cut(self._special_register(operand).at(active), width)
             case Symbol():
-                return self._constant(self.memory.address_of(operand.name), width, active)
+                return self._address(operand.name, width, active)
             case Register():
                 return self._cut(self._register(operand, active), width)
             case Integer():
@@ -464,6 +464,14 @@ class Execution:
         terms = self.store.undefined(count, width)
         self.never_written.append((register, terms))
         return Value(width, np.zeros(count, dtype=np.uint64), terms)
+
+    def _address(self, name: str, width: int, active: Indices) -> Value:
+        """Return the address of a variable: in shared memory of a cluster, of each block's own."""
+        found = self._constant(self.memory.address_of(name), width, active)
+        more = self.memory.displacements(name)
+        if more is None:
+            return found
+        return known((found.numbers + more[self.threads.block[active]]) & ones(width), width)
 
     def _constant(self, number: int, width: int, active: Indices) -> Value:
         return Value(width, np.full(len(active), number & int(ones(width)), dtype=np.uint64))

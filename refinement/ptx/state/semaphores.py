@@ -125,6 +125,7 @@ class Semaphores:
             Whether the load is an acquire, rather than one that a fence has to follow.
         """
         self.used = True
+        self._refuse_remote(part, offsets, threads)
         ready = np.zeros(len(threads), dtype=bool)
         values = np.zeros(len(threads), dtype=np.uint64)
         for index, (thread, offset) in enumerate(zip(threads.tolist(), offsets.tolist(), strict=True)):
@@ -183,6 +184,13 @@ class Semaphores:
             if self.loops.together:  # at a barrier, behind what the thread read
                 self._order.share_within_block(thread)
 
+    def _refuse_remote(self, part: Space, offsets: Offsets, threads: Indices) -> None:
+        """Refuse words (n,) in shared memory of other blocks, where threads wait for such."""
+        if part.peers is None or not self.loops.near:
+            return
+        if (part.blocks_of(offsets) != threads // self._order.per_block).any():
+            raise UnsupportedError("a word in shared memory of another block, where threads wait for words")
+
     # -- writing
     def note(
         self,
@@ -213,6 +221,7 @@ class Semaphores:
         on_data : bool
             Whether data decide if it happens.
         """
+        self._refuse_remote(part, offsets, threads)
         if not self._has_words(part):
             return
         for each in self._words.overlapped(part.name, offsets, size):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....spec.ptx.asynchronous.clusters import PLACE_BITS
 from ...machine.memory import ByteLanes, Offsets, Region
 from ...terms.interning import Ids
 from ...terms.store import TermStore
@@ -29,6 +31,39 @@ WINDOWS: Mapping[str, int] = MappingProxyType(
 
 WINDOW_SIZE = 1 << 32
 """Bytes of a window."""
+
+
+RANK_BITS = np.uint64(PLACE_BITS)
+"""An address of shared memory has above these bits, counted from its window, the rank of its block."""
+
+NO_RANK = 0xFA
+"""What stands for ranks that no cluster has."""
+
+
+class Peers(NamedTuple):
+    """The blocks of clusters, each with shared memory of its own.
+
+    Attributes
+    ----------
+    base : int
+        Where shared memory of the block of rank 0 begins.
+    blocks : array (blocks, ranks)
+        The blocks of each block's cluster.
+    ranks : array (blocks,)
+        The rank of each.
+    """
+
+    base: int
+    blocks: NDArray[np.intp]
+    ranks: NDArray[np.intp]
+
+    def ranks_of(self, addresses: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the rank that each address has, however large."""
+        return ((addresses - np.uint64(self.base)) >> RANK_BITS).astype(np.int64)
+
+    def in_own_block(self, addresses: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return addresses as they are in the block of rank 0."""
+        return addresses - (self.ranks_of(addresses).astype(np.uint64) << RANK_BITS)
 
 
 class UnownedReads:
@@ -106,6 +141,8 @@ class Space:
         Which lanes hold barrier objects, if any ever did.
     overwritten : Overwritten, optional
         Stores whose place others took in no order with them, of memory that blocks share.
+    peers : Peers, optional
+        Of shared memory, which blocks of clusters reach each other's; None where each is a cluster.
     """
 
     def __init__(
@@ -115,8 +152,10 @@ class Space:
         regions: Sequence[Region],
         instance: NDArray[np.intp] | None = None,
         instances: int = 1,
+        peers: Peers | None = None,
     ) -> None:
         self.name = name
+        self.peers = peers
         self.regions = tuple(regions)
         self.window = WINDOWS[name]
         self._instance = instance
@@ -141,13 +180,22 @@ class Space:
         """Return which accesses of `count` bytes lie in one region, and their lanes."""
         if not self.regions:
             return np.zeros(addresses.shape, dtype=bool), np.zeros(addresses.shape, dtype=np.int64)
+        instance = None if self._instance is None else self._instance[threads]
+        reached: NDArray[np.bool_] | None = None
+        if self.peers is not None and instance is not None:
+            ranks = self.peers.ranks_of(addresses)
+            reached = ranks < self.peers.blocks.shape[1]
+            instance = self.peers.blocks[instance, np.where(reached, ranks, 0)]
+            addresses = self.peers.in_own_block(addresses)
         found = np.searchsorted(self._addresses, addresses, side="right") - 1
         region = np.maximum(found, 0)
         ends = addresses + np.uint64(count)
         inside = (found >= 0) & (ends <= self._ends[region]) & (ends >= addresses)
         offsets = self._starts[region] + (addresses - self._addresses[region]).astype(np.int64)
-        if self._instance is not None:
-            offsets = offsets + self._extent * self._instance[threads]
+        if instance is not None:
+            offsets = offsets + self._extent * instance
+        if reached is not None:
+            inside &= reached
         return inside, np.where(inside, offsets, 0)
 
     def note_alignment(self, lanes: Offsets, alignment: int) -> None:
@@ -193,10 +241,22 @@ class Space:
 
     def spelled(self, address: int) -> str:
         """Describe an address for a message."""
+        if self.peers is not None:
+            rank = int(self.peers.ranks_of(np.array([address], dtype=np.uint64))[0])
+            own = int(self.peers.in_own_block(np.array([address], dtype=np.uint64))[0])
+            count = self.peers.blocks.shape[1]
+            if not 0 <= rank < count:
+                return f"shared address {address:#x}, of no block of a cluster of {count}"
+            address = own
         region = min(self.regions, key=lambda region: _distance(region, address), default=None)
         if region is None or _distance(region, address) > 1 << 32:
             return f"{self.name} address {address:#x}"
         return region.beside(address)
+
+    def blocks_of(self, lanes: Offsets) -> NDArray[np.intp]:
+        """Return which block of the batch each lane of shared memory belongs to."""
+        found: NDArray[np.intp] = (lanes // max(1, self._extent)).astype(np.intp)
+        return found
 
     def place(self, lane: int) -> str:
         """Describe a lane for a message."""

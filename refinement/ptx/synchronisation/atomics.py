@@ -82,6 +82,7 @@ _TAKEN = frozenset(
         "global",
         "shared",
         "shared::cta",
+        "shared::cluster",
     }
 )
 
@@ -254,6 +255,8 @@ def check_scope(execution: Execution, instruction: InstructionStatement, part: S
     narrow = instruction.one_of(NARROW_SCOPES)
     if narrow is not None and part.name == "global" and execution.threads.launch.blocks > 1:
         execution.unsupported(f"{instruction.mnemonic}: .{narrow} in global memory, for more than one block")
+    if narrow == "cta" and part.peers is not None:
+        execution.unsupported(f"{instruction.mnemonic}: .cta in shared memory that a cluster shares")
 
 
 def rounds(offsets: Offsets, turns: Indices) -> list[Indices]:

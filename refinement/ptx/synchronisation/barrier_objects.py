@@ -80,8 +80,8 @@ class _Phase:
         Those that came.
     hidden : bool
         Whether only who waits knows of all of them: copies arrive when they are done.
-    happened : Happened
-        What those who arrived had behind them.
+    happened : dict of (int, bool) to Happened
+        What those who arrived had behind them, by their block, and whether they tell it to all of a cluster.
     ending : mapping
         The same, of those whose arrivals may be the last.
     within : list of _Events
@@ -93,7 +93,7 @@ class _Phase:
     pending: int
     arrivals: list[_Events] = field(default_factory=list)
     hidden: bool = False
-    happened: Happened = field(default_factory=Happened)
+    happened: dict[tuple[int, bool], Happened] = field(default_factory=dict)
     ending: Knowledge = field(default_factory=dict)
     within: list[_Events] = field(default_factory=list)
     transactions: int = 0
@@ -102,6 +102,23 @@ class _Phase:
     def is_over(self) -> bool:
         """Whether no arrival is to come, and no bytes."""
         return not self.pending and not self.transactions
+
+    @property
+    def control(self) -> Knowledge:
+        """All that has happened before who arrived did."""
+        return joined([each.control for each in self.happened.values()])
+
+    def add(self, block: int, happened: Happened, *, wide: bool) -> None:
+        """Note what who arrived had behind them."""
+        self.happened[block, wide] = self.happened.get((block, wide), Happened()).and_also(happened)
+
+    def told(self, block: int, *, wide: bool) -> Happened:
+        """Return what a thread of a block learns; of other blocks only at the scope of a cluster."""
+        found = Happened()
+        for (of, tells_all), each in self.happened.items():
+            seen = of == block or (wide and tells_all)
+            found = found.and_also(each if seen else each.without_memory(reads=True))
+        return found
 
 
 @dataclass(frozen=True)
@@ -120,6 +137,8 @@ class Arrival:
         Whether it tells what the threads have left in memory.
     copies : bool
         Whether it happens when their asynchronous copies are done.
+    wide : bool
+        Whether it is at the scope of a cluster.
     """
 
     count: int = 1
@@ -127,6 +146,7 @@ class Arrival:
     completes: bool = True
     releases: bool = True
     copies: bool = False
+    wide: bool = False
 
 
 class BarrierObject:
@@ -157,9 +177,9 @@ class BarrierObject:
         self.token: Ids | None = None
         self._agent = AGENT + number
         self._count = count
-        self._now = _Phase(count)
+        self._now, self._over = _Phase(count), Happened()
         self._past: dict[int, _Phase] = {}
-        self._told = Happened()
+        self._told = _Phase(0)
         self._seen: list[_Events] = []
 
     def agent(self, ordering: Ordering) -> int:
@@ -228,7 +248,7 @@ class BarrierObject:
         issued = Happened(NOTHING, ordering.release(thread).control)
         now.hidden = True
         now.ending = joined([now.ending, issued.control])
-        now.happened = now.happened.and_also(issued)
+        now.add(int(execution.threads.block[thread[0]]), issued, wide=True)
         self._transact(execution, thread, -count)
         if now.is_over:
             self._end(execution, thread, Arrival(copies=True))
@@ -263,7 +283,7 @@ class BarrierObject:
         else:
             now.within.append(events)
         if how.completes or not how.copies:
-            now.happened = now.happened.and_also(happened)
+            now.add(int(execution.threads.block[threads[0]]), happened, wide=how.wide)
 
     def _check_phase(self, execution: Execution, threads: Indices) -> None:
         """Report threads that do not know which phase is the current one."""
@@ -279,12 +299,13 @@ class BarrierObject:
 
     def _end(self, execution: Execution, threads: Indices, how: Arrival) -> None:
         now, per_block = self._now, execution.ordering.per_block
+        control = now.control
         mnemonic = execution.instruction.mnemonic
         if not how.completes:
             message = f"{mnemonic} ends phase {self._named(self.phase)}, which it must not"
             execution.report(Kind.UNDEFINED, message, threads)
         for each in self._seen:
-            late = each.unknown(now.happened.control, per_block)
+            late = each.unknown(control, per_block)
             if late is not None:
                 who = execution.threads.name_in_grid(late)
                 execution.report(
@@ -308,7 +329,7 @@ class BarrierObject:
                 )
                 break
         over = {self._agent: np.array([self.phase + 1], dtype=np.int32)}
-        self._told = now.happened.and_also(Happened(over, over))
+        self._told, self._over = now, Happened(over, over)
         self._past = {
             self.phase: now,
             **{each: self._past[each] for each in self._past if each >= self.phase - 1},
@@ -325,6 +346,7 @@ class BarrierObject:
         *,
         parity: bool,
         acquires: bool,
+        wide: bool = False,
     ) -> NDArray[np.bool_]:
         """Tell which threads (n,) need not wait, and let them know what the last phase told.
 
@@ -340,6 +362,8 @@ class BarrierObject:
             Whether it is the parity.
         acquires : bool
             Whether they are to see what those who arrived had left in memory.
+        wide : bool
+            Whether that is also what those of other blocks had who arrived at the scope of a cluster.
         """
         ordering = execution.ordering
         found = np.zeros(len(threads), dtype=bool)
@@ -356,10 +380,10 @@ class BarrierObject:
         if len(through):
             line = execution.instruction.line
             self._seen.append(_Events(ordering.names[through], ordering.times(through), line))
-            if self.phase:
-                ordering.acquire_all(
-                    through, self._told if acquires else Happened(NOTHING, self._told.control)
-                )
+            for block in np.unique(execution.threads.block[through]).tolist() if self.phase else ():
+                told = self._told.told(block, wide=wide).and_also(self._over)
+                some = through[execution.threads.block[through] == block]
+                ordering.acquire_all(some, told if acquires else told.without_memory())
         return found
 
     def _parity_passes(self, execution: Execution, threads: Indices, parity: int) -> bool:

@@ -14,36 +14,51 @@ from numpy.typing import NDArray
 
 from ....spec.errors import InputError
 from ....spec.ptx.open_results import BARRIER_STATE, POLLED
+from ....spec.ptx.operands import Sink
 from ...findings.finding import Kind
-from ..memory.addressing import addresses, located
+from ..memory.addressing import Addresses, addresses, located
 from ..memory.memory_access import use_atomically, write
 from ..memory.symbolic_accesses import is_of_any_size
 from ..registers.threads import Indices
 from ..registers.values import known
-from ..scalar.hints import FENCES
 from ..state.execution import Decoders, Execution, Step
 from ..state.handlers import Modifiers
 from ..state.state_space import Space
 from ..text.module import InstructionStatement
 from ..text.operands import Operand
 from .barrier_objects import BYTES, MOST, Arrival, BarrierObject, BarrierObjects, by_lane
+from .real_fences import refuse_fences
 
 _SCOPES = ("cta", "cluster")
 _SPACES = ("shared", "shared::cta")
+REMOTE = "shared::cluster"
+"""The state space of barriers of all blocks of a cluster."""
 
 
 def _located(
     execution: Execution, space: str, operand: Operand, active: Indices
 ) -> Iterator[tuple[Space, Indices, NDArray[np.int64]]]:
     """Yield the shared memory in which barrier objects lie, which threads use it, and the lanes."""
+    yield from _located_at(execution, space, addresses(execution, operand, active), active)
+
+
+def _located_at(
+    execution: Execution, space: str, where: Addresses, active: Indices
+) -> Iterator[tuple[Space, Indices, NDArray[np.int64]]]:
+    """Yield the same of addresses (n active,)."""
+    mnemonic = execution.instruction.mnemonic
     if execution.path is not None:
-        execution.unsupported(f"{execution.instruction.mnemonic} where data decide over it")
-    where = addresses(execution, operand, active)
+        execution.unsupported(f"{mnemonic} where data decide over it")
     for part, members, offsets in located(execution, space, where, BYTES, active, BYTES, of_barriers=True):
         if part.name != "shared":
-            execution.unsupported(f"{execution.instruction.mnemonic} of {part.name} memory")
-        aligned = offsets % BYTES == 0
-        yield part, members[aligned], offsets[aligned]
+            execution.unsupported(f"{mnemonic} of {part.name} memory")
+        usable = offsets % BYTES == 0
+        remote = part.blocks_of(offsets) != execution.threads.block[active[members]]
+        if remote.any() and space != REMOTE:
+            message = f"{mnemonic} of a barrier of another block of the cluster"
+            execution.report(Kind.UNDEFINED, message, active[members[remote]])
+            usable &= ~remote
+        yield part, members[usable], offsets[usable]
 
 
 def barriers_at(
@@ -53,8 +68,15 @@ def barriers_at(
 
     Those that use what is no barrier object, or is misaligned, or is not there, are reported and left out.
     """
+    yield from barriers_at_addresses(execution, space, addresses(execution, operand, active), active)
+
+
+def barriers_at_addresses(
+    execution: Execution, space: str, where: Addresses, active: Indices
+) -> Iterator[tuple[BarrierObject, Indices]]:
+    """Yield the same of addresses (n active,)."""
     objects, name = BarrierObjects.of(execution), execution.instruction.mnemonic
-    for part, members, offsets in _located(execution, space, operand, active):
+    for part, members, offsets in _located_at(execution, space, where, active):
         use_atomically(execution, part, offsets, BYTES, active[members])
         for lane, which in by_lane(offsets):
             barrier = objects.at(lane)
@@ -68,17 +90,11 @@ def barriers_at(
                 yield barrier, members[which]
 
 
-def barrier_space(modifiers: Modifiers) -> str:
-    """Take the state space."""
-    if modifiers.flag("shared::cluster"):
-        raise modifiers.unsupported("barriers of other blocks of a cluster")
+def barrier_space(modifiers: Modifiers, *, remote: bool = False) -> str:
+    """Take the state space; with `remote` it may be that of a cluster."""
+    if remote and modifiers.flag(REMOTE):
+        return REMOTE
     return "shared" if modifiers.one_of(_SPACES, default="") else "generic"
-
-
-def _refuse_fences(execution: Execution) -> None:
-    """Refuse what is ``.relaxed`` where fences may make up for it."""
-    if any(each.opcode in FENCES for each in execution.function.body):
-        execution.unsupported(f"{execution.instruction.mnemonic} of a kernel with fences")
 
 
 def _init(modifiers: Modifiers) -> Step:
@@ -136,18 +152,20 @@ def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
     expects = modifiers.flag("expect_tx")
     completes = not modifiers.flag("noComplete")
     releases = modifiers.one_of(("release", "relaxed"), default="release") == "release"
-    modifiers.one_of(_SCOPES, default="cta")
-    space = barrier_space(modifiers)
+    wide = modifiers.one_of(_SCOPES, default="cta") == "cluster"
+    space = barrier_space(modifiers, remote=completes)
     modifiers.type(("b64",))
     modifiers.finish()
     given = modifiers.operands(2, 3)
+    if space == REMOTE and not isinstance(given[0], Sink):
+        raise InputError(f"{modifiers.instruction.mnemonic} returns no state")
     if (expects or not completes) and len(given) < 3:
         raise InputError(f"{modifiers.instruction.mnemonic} takes a count")
 
     def arrive(execution: Execution, active: Indices) -> None:
         objects = BarrierObjects.of(execution)
         if not releases:
-            _refuse_fences(execution)
+            refuse_fences(execution)
         counts = np.ones(len(active), dtype=np.int64)
         if expects:
             for barrier, members in barriers_at(execution, space, given[1], active):
@@ -156,7 +174,7 @@ def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
                 execution.write_terms(given[0], states[members], 64, active[members])
                 for thread, count in _bytes(execution, given[2], active[members]):
                     barrier.expect_bytes(execution, thread, count, arrives=True)
-                    how = Arrival(1, drop, completes, releases)
+                    how = Arrival(1, drop, completes, releases, wide=wide)
                     objects.ended += barrier.arrive(execution, thread, how)
             return
         if len(given) == 3:
@@ -169,7 +187,7 @@ def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
                 some = members[counts[members] == count]
                 pending = barrier.pending if len(some) == 1 and count == barrier.pending else None
                 states[some] = objects.issue(execution, barrier, pending)
-                how = Arrival(max(1, count), drop, completes, releases)
+                how = Arrival(max(1, count), drop, completes, releases, wide=wide)
                 objects.ended += barrier.arrive(execution, active[some], how)
         execution.write_terms(given[0], states, 64, active)
 
@@ -210,7 +228,7 @@ def _bytes(execution: Execution, operand: Operand, active: Indices) -> Iterator[
 def _expect(modifiers: Modifiers) -> Step:
     modifiers.flag("relaxed")
     modifiers.one_of(_SCOPES, default="cta")
-    space = barrier_space(modifiers)
+    space = barrier_space(modifiers, remote=True)
     modifiers.type(("b64",))
     modifiers.finish()
     place, count = modifiers.operands(2)
@@ -252,7 +270,7 @@ class Test:
         modifiers.one_of(("test_wait", "try_wait"))
         self._parity = modifiers.flag("parity")
         self._acquires = modifiers.one_of(("acquire", "relaxed"), default="acquire") == "acquire"
-        modifiers.one_of(_SCOPES, default="cta")
+        self._wide = modifiers.one_of(_SCOPES, default="cta") == "cluster"
         self._space = barrier_space(modifiers)
         modifiers.type(("b64",))
         modifiers.finish()
@@ -261,7 +279,7 @@ class Test:
     def __call__(self, execution: Execution, active: Indices) -> NDArray[np.bool_]:
         """Return which threads (n active,) go on, and answer them that the phase is over."""
         if not self._acquires:
-            _refuse_fences(execution)
+            refuse_fences(execution)
         passed = np.ones(len(active), dtype=bool)
         wanted = np.zeros(len(active), dtype=np.int64)
         if self._parity:
@@ -279,6 +297,7 @@ class Test:
                 wanted[members],
                 parity=self._parity,
                 acquires=self._acquires,
+                wide=self._wide,
             )
         through = active[passed]
         if len(through):

@@ -32,6 +32,7 @@ from ..registers.threads import WARP, Indices
 from ..state.address_spaces import SHARED_WINDOW
 from ..state.asynchronous_products import AsynchronousProducts, ProductRegisters
 from ..state.execution import Decoders, Execution, Step, undecoded
+from ..state.state_space import RANK_BITS
 from ..text.module import InstructionStatement
 from ..text.operands import Operand, register_names
 from .matrix import accumulation_of, registers_of, write_registers
@@ -164,6 +165,9 @@ class _SharedOperand:
         encodings = _same(execution, operand, 64, groups, "descriptor")
         self._at = np.stack([self._addresses(int(each), transposed) for each in encodings])
         part = execution.memory.shared
+        if part.peers is not None:  # a descriptor has no rank: it is of the block's own shared memory
+            ranks = part.peers.ranks[execution.threads.block[groups[:, 0]]]
+            self._at += (ranks.astype(np.uint64) << RANK_BITS)[:, None]
         history = part.history
         assert history is not None
         self._size = 1 if form.format(role).bits < 8 else form.format(role).bits // 8
