@@ -183,7 +183,8 @@ def _write_bytes(
         found = found.some(~ordered | found.reads)
     if len(found) and not atomic:
         changed = np.asarray(_differ(lanes, offsets, data).reshape(len(places), -1).any(axis=1))
-        harmless = ~changed[found.which] & found.idempotent
+        copies = found.copies & execution.instruction.has("bulk_group")  # they write what is there already
+        harmless = ~changed[found.which] & (found.idempotent | copies)
         _note_same_values(execution, part, found.some(harmless & ~found.reads), places)
         found = found.some(~harmless)
         found, data = with_loose_stores(

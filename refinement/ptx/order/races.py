@@ -425,6 +425,11 @@ class AccessHistory:
 
     def end_copies(self, ordering: Ordering, places: Places, threads: Indices) -> None:
         """Note that threads (n,) know their copies to places (n,) to be done."""
+        writer, mine = self._plain_writer[places], ordering.names[threads]
+        others = np.flatnonzero((writer != NOBODY) & (writer != mine))
+        others = others[~self._writes_over(ordering, places[others], threads[others])]
+        at = places[others]
+        self._joint.add(ordering, at, writer[others], self.line[at], self._written[at], mine[others])
         self._copying[places] = self.of_warps[places] = False
         self._plain_writer[places] = ordering.names[threads]
         self._written[places] = ordering.times(threads)
