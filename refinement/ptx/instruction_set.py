@@ -16,7 +16,7 @@ from .state.execution import Decoders
 from .state.handlers import merged
 from .synchronisation import asynchronous, atomics, mbarrier, warp_barrier
 from .text.module import InstructionStatement
-from .warp import election, exchanges, matrix, warpgroup, wmma
+from .warp import election, exchanges, matrix, register_counts, warpgroup, wmma
 
 POINTWISE: Decoders = merged(
     *(
@@ -53,6 +53,7 @@ DECODERS: Decoders = merged(
             mbarrier,
             election,
             exchanges,
+            register_counts,
             warp_barrier,
             warpgroup,
             wmma,

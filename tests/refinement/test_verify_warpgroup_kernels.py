@@ -49,10 +49,14 @@ def test_what_is_right_is_verified(edit: str, tmp_path: Path) -> None:
 
 def test_who_waits_for_its_warpgroup_is_told(tmp_path: Path) -> None:
     """One thread of a warpgroup tells that its products are over: the verdict names what that rests on."""
-    assert any("one warp has waited" in each for each in verified(tmp_path, "turns", text_of("turns")).assumptions)
+    assert any(
+        "one warp has waited" in each for each in verified(tmp_path, "turns", text_of("turns")).assumptions
+    )
 
 
-FREE = "mbarrier.try_wait.parity.shared::cta.b64 passed, [%r115], %r116, %r117;\n@passed bra DONE;\nbra AGAIN;"
+FREE = (
+    "mbarrier.try_wait.parity.shared::cta.b64 passed, [%r115], %r116, %r117;\n@passed bra DONE;\nbra AGAIN;"
+)
 READ = "cp.async.bulk.wait_group.read 0;"
 PROXY = "fence.proxy.async.shared::cta;"
 
@@ -71,6 +75,11 @@ FAULTS = {
     "more threads than there are": ("ring", "%r104, 256;", "%r104, 288;", {Kind.DEADLOCK}),
     "the rows of the other warpgroup": ("ring", "add.s32 \t%r79, %r77, %r78;", "mov.u32 \t%r79, %r77;", {Kind.WRONG_VALUE}),
     "the distance of groups of rows": ("ring", "-4611685949707845632", "-4611685984067584000", {Kind.WRONG_VALUE}),
+    "more registers than there are": ("ring", "u32 232;", "u32 240;", {Kind.DEADLOCK}),
+    "some warps ask for registers": (
+        "ring", "setmaxnreg.dec.sync.aligned.u32 40;", "setp.ne.s32 %p15, %r2, 8; @%p15 setmaxnreg.dec.sync.aligned.u32 40;",
+        {Kind.DIVERGENCE},
+    ),
     "the last store is left": ("ring", "cp.async.bulk.wait_group 0;", "", {Kind.UNDEFINED}),
     "no turns": ("turns", "bar.sync %r5, %r46;", "", {Kind.RACE, Kind.DEADLOCK}),
     "the wrong turn": ("turns", "bar.arrive %r6, %r83;", "bar.arrive %r5, %r83;", {Kind.DEADLOCK, Kind.RACE}),

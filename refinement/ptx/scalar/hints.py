@@ -75,7 +75,6 @@ WITHOUT_EFFECT: Decoders = MappingProxyType(
                 "pmevent",
                 "prefetch",
                 "prefetchu",
-                "setmaxnreg",
             )
         },
         "fence": undecoded(_fence),
