@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from .memory import cluster_addresses, loads_and_stores
 from .scalar import (
     conversions,
@@ -14,9 +16,9 @@ from .scalar import (
 )
 from .state.execution import Decoders
 from .state.handlers import merged
-from .synchronisation import asynchronous, atomics, mbarrier, warp_barrier
+from .synchronisation import asynchronous, atomics, mbarrier, remote_stores, warp_barrier
 from .text.module import InstructionStatement
-from .warp import election, exchanges, matrix, register_counts, warpgroup, wmma
+from .warp import election, exchanges, matrix, warpgroup, wmma
 
 POINTWISE: Decoders = merged(
     *(
@@ -39,7 +41,7 @@ def is_arithmetic(instruction: InstructionStatement) -> bool:
     return instruction.opcode in POINTWISE or (instruction.opcode == "ld" and instruction.has("param"))
 
 
-DECODERS: Decoders = merged(
+_PLAIN: Decoders = merged(
     POINTWISE,
     *(
         each.HANDLERS
@@ -53,11 +55,11 @@ DECODERS: Decoders = merged(
             mbarrier,
             election,
             exchanges,
-            register_counts,
             warp_barrier,
             warpgroup,
             wmma,
         )
     ),
 )
+DECODERS: Decoders = MappingProxyType({**_PLAIN, "st": remote_stores.with_asynchronous_stores(_PLAIN)})
 """Every instruction but those that move the flow of control: see `program`."""

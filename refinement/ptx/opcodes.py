@@ -14,13 +14,11 @@ from .scalar.hints import WITHOUT_EFFECT
 
 REFUSED = MappingProxyType(
     {
-        "atom": ("b128", "shared::cluster"),
-        "barrier": ("cluster",),
-        "cp": ("multicast::cluster",),
-        "ld": ("b128", "shared::cluster"),
-        "mbarrier": ("complete_tx", "shared::cluster"),
-        "red": ("async", "shared::cluster"),
-        "st": ("b128", "async", "bulk", "shared::cluster"),
+        "atom": ("b128",),
+        "ld": ("b128",),
+        "mbarrier": ("complete_tx",),
+        "red": ("async",),
+        "st": ("b128", "bulk"),
     }
 )
 """Of an opcode that is modelled in part: modifiers with which it is not."""
@@ -28,14 +26,16 @@ REFUSED = MappingProxyType(
 _LIMITS = MappingProxyType(
     {
         "atom": "what it returns is known of tickets, of locks and where a loop updates a word by .cas",
-        "cp": "bulk copies of what the kernel has written to global memory are not",
+        "cp": "bulk copies of what the kernel has written to global memory are not, nor reductions in shared",
         "createpolicy": "the policy is undefined; what takes it ignores it",
         "discard": "what it leaves is undefined",
         "elect": "the lowest lane of the mask is taken",
         "fence": "orders accesses for other blocks, and for threads that wait for a word",
+        "griddepcontrol": "grids that this one depends on are taken to have ended when it begins",
         "ld": ".acquire, .relaxed and .volatile wait for words in loops, and are as others elsewhere",
         "mbarrier": "a polling thread may do nothing else; pending counts are known to a sole arriver only",
         "membar": "orders accesses for other blocks, and for threads that wait for a word",
+        "setmaxnreg": "waits for registers where the kernel says how many it has at entry",
         "trap": "reaching it is a finding",
     }
 )

@@ -75,11 +75,6 @@ FAULTS = {
     "more threads than there are": ("ring", "%r104, 256;", "%r104, 288;", {Kind.DEADLOCK}),
     "the rows of the other warpgroup": ("ring", "add.s32 \t%r79, %r77, %r78;", "mov.u32 \t%r79, %r77;", {Kind.WRONG_VALUE}),
     "the distance of groups of rows": ("ring", "-4611685949707845632", "-4611685984067584000", {Kind.WRONG_VALUE}),
-    "more registers than there are": ("ring", "u32 232;", "u32 240;", {Kind.DEADLOCK}),
-    "some warps ask for registers": (
-        "ring", "setmaxnreg.dec.sync.aligned.u32 40;", "setp.ne.s32 %p15, %r2, 8; @%p15 setmaxnreg.dec.sync.aligned.u32 40;",
-        {Kind.DIVERGENCE},
-    ),
     "the last store is left": ("ring", "cp.async.bulk.wait_group 0;", "", {Kind.UNDEFINED}),
     "no turns": ("turns", "bar.sync %r5, %r46;", "", {Kind.RACE, Kind.DEADLOCK}),
     "the wrong turn": ("turns", "bar.arrive %r6, %r83;", "bar.arrive %r5, %r83;", {Kind.DEADLOCK, Kind.RACE}),

@@ -36,6 +36,9 @@ NARROW_SCOPES = ("cta", "cluster")
 """Scopes of which other blocks, or at least other clusters, are not."""
 
 _REMOTE = ("param::func",)
+_STRONG = ("relaxed", "volatile", "mmio")
+"""Loads that may be made again and again, until another thread has written."""
+
 GENERIC = "generic"
 
 
@@ -138,7 +141,7 @@ def located(
                 )
                 inside = inside & ~refused
         if part.peers is not None:
-            inside = _within_cluster(execution, part, space, offsets, inside, threads[members])
+            inside = _within_cluster(execution, part, space, offsets, inside, threads[members], stores=stores)
         if part.barriers is not None and not of_barriers:
             _keep_off_barriers(
                 execution, part, offsets[inside], total, threads[members[inside]], stores=stores
@@ -158,10 +161,12 @@ def _within_cluster(
     offsets: Offsets,
     inside: NDArray[np.bool_],
     threads: Indices,
+    *,
+    stores: bool,
 ) -> NDArray[np.bool_]:
     """Note accesses (n,) to shared memory of other blocks, and return which can be done."""
     blocks = part.blocks_of(offsets)
-    remote = inside & (blocks != execution.threads.block[threads])
+    remote = np.asarray(inside & (blocks != execution.threads.block[threads]))
     if not remote.any():
         return inside
     if space == "shared":
@@ -171,8 +176,13 @@ def _within_cluster(
             "the cluster, which .shared::cluster reaches alone",
             threads[remote],
         )
-        return inside & ~remote
-    RemoteAccesses.of(execution).note(execution, blocks[remote], threads[remote])
+        return np.asarray(inside & ~remote)
+    opcode = execution.instruction.opcode
+    if opcode == "ld" and execution.instruction.one_of(_STRONG) is not None:
+        execution.unsupported(f"{execution.instruction.mnemonic} of shared memory of another block")
+    RemoteAccesses.of(execution).note(
+        execution, blocks[remote], threads[remote], stores=stores and opcode != "cp"
+    )
     return inside
 
 

@@ -18,6 +18,7 @@ from ..state.loose_races import Bytes, report_races, unknown_words, with_loose_s
 from ..state.state_space import Space
 from ..text.product_registers import MULTIPLYING
 from .addressing import Addresses, located
+from .asynchronous_uses import refuse_reduced, report_asynchronous_reads
 from .same_words import differ_for_some
 
 
@@ -74,17 +75,24 @@ def store(
 
 
 def load_bytes(
-    execution: Execution, space: str, at: Addresses, count: int, threads: Indices, alignment: int
+    execution: Execution,
+    space: str,
+    at: Addresses,
+    count: int,
+    threads: Indices,
+    alignment: int,
+    *,
+    kept: bool = True,
 ) -> Bytes:
     """Return what `count` neighbouring bytes (n, count) hold, each a term and where in it the byte lies.
 
-    What can't be read is reported, and undefined.
+    What can't be read is reported, and undefined. See `AccessHistory.read` of what is not `kept`.
     """
     terms = np.full((len(at), count), ABSENT, dtype=np.int32)
     lows = np.zeros(terms.shape, dtype=np.uint8)
     for part, members, offsets in located(execution, space, at, count, threads, alignment):
         if part.history is not None and part.read_only_from:
-            _note_reading(execution, part, offsets, 0, count, threads[members])
+            _note_reading(execution, part, offsets, 0, count, threads[members], kept=kept)
         places = offsets[:, None] + np.arange(count)
         terms[members], lows[members] = part.lanes.terms[places], part.lanes.lows[places]
         _note_unowned(execution, part, places, threads[members])
@@ -169,7 +177,9 @@ def _write_bytes(
         history.on_data.add(line)
     grid = history.places(offsets, total)
     places, threads_of = grid.reshape(-1), np.repeat(threads, grid.shape[1])
-    _report_asynchronous_reads(execution, part, places, threads_of)
+    report_asynchronous_reads(execution, part, places, threads_of)
+    if not atomic:
+        refuse_reduced(execution, part, places)
     history.note_sizes(places, 0 if words is None or by_warps else size)
     if atomic:
         found = history.read(execution.ordering, places, threads_of, line, atomic=True)
@@ -201,22 +211,6 @@ def _write_bytes(
         _note_same_value(execution, part, places[others[:1]], line)
         return
     _report_lost(execution, part, offsets, data, words, threads, lost, 0 if by_warps else size)
-
-
-def _report_asynchronous_reads(execution: Execution, part: Space, places: Offsets, threads: Indices) -> None:
-    """Report writes to what products and copies under way may still read."""
-    assert part.history is not None
-    lines = part.history.read_by_products(places)
-    if not lines.any():
-        return
-    first = int(np.flatnonzero(lines)[0])
-    execution.report(
-        Kind.RACE,
-        f"{execution.instruction.mnemonic} writes {part.place(int(places[first]) * part.history.granule)}, "
-        f"which line {int(lines[first])} may still read asynchronously: no wait covers it",
-        threads[lines > 0],
-        other_line=int(lines[first]),
-    )
 
 
 def _report_lost(
@@ -399,6 +393,7 @@ def _note_reading(
     threads: Indices,
     *,
     by_warps: bool = False,
+    kept: bool = True,
 ) -> _Racing | None:
     """Keep who reads, and report races with writers, where somebody may write.
 
@@ -417,6 +412,7 @@ def _note_reading(
     per_access = places.shape[1]
     threads_of = np.repeat(threads, per_access)
     places = places.reshape(-1)
+    refuse_reduced(execution, part, places)
     if execution.on_data(threads):
         history.on_data.add(execution.instruction.line)
     if execution.instruction.has("nc"):
@@ -424,7 +420,13 @@ def _note_reading(
     line = execution.instruction.line
     by_products = execution.instruction.opcode == MULTIPLYING
     found = history.read(
-        execution.ordering, places, threads_of, line, by_warps=by_warps, by_products=by_products
+        execution.ordering,
+        places,
+        threads_of,
+        line,
+        by_warps=by_warps,
+        by_products=by_products,
+        kept=kept,
     )
     does = "reads for its whole warp" if by_warps else "reads"
     racing = None

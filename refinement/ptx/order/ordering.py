@@ -435,6 +435,22 @@ class Ordering:
             found[rows] = np.maximum(found[rows], np.maximum(seen, read))
         return found
 
+    def over_as_read(
+        self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32]
+    ) -> NDArray[np.bool_]:
+        """Tell of which others threads (n,) know that they are over as they know it of reads alone."""
+        found = np.zeros(len(threads), dtype=bool)
+        if self._reads and len(threads):
+            rows = np.stack([threads, others, times], axis=1)
+            distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+            over = [
+                is_over(self._reads.of(who), name, time, self.per_block)
+                for who, name, time in distinct.tolist()
+            ]
+            found = np.array(over)[inverse.reshape(-1)]
+            self.presumes_reads |= bool(found.any())
+        return found
+
     def _over_in_cluster(self, threads: Indices, own: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the same for all ranks of a cluster, of which threads (n,) know `own` of their blocks."""
         count, size = self._time.shape[1], self._peers.shape[1]
@@ -464,7 +480,7 @@ class Ordering:
     @property
     def cluster_warps(self) -> int:
         """Warps of a cluster."""
-        return self._time.shape[1] * self._peers.shape[1]
+        return int(self._time.shape[1] * self._peers.shape[1])
 
     def same_block(self, threads: Indices, others: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell whether threads (by number in the grid) are of the same blocks."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..registers.threads import WARP, Indices
 from .atomic_users import AtomicUsers
+from .handed_reads import HandedReads
 from .ordering import NOBODY, Ordering
 from .same_value_writers import OTHER_BLOCK, JointWriters
 from .vector_clocks import AGENT, Places
@@ -129,6 +130,10 @@ class AccessHistory:
         """Where asynchronous copies wrote last, through the asynchronous proxy."""
         self._products: NDArray[np.int32] | None = None
         """Of products under way, how many warps read each granule, and the line of one of them."""
+        self.handed_reads = HandedReads()
+        """Copies that read shared memory, of which who waits for barrier objects knows that they are over."""
+        self.reduced: NDArray[np.bool_] | None = None
+        """Where bulk reductions change memory."""
         self._changed: NDArray[np.int32] | None = None
         """Lines of atomic operations that changed each granule since it was written; 0 for none."""
 
@@ -147,8 +152,11 @@ class AccessHistory:
         atomic: bool = False,
         by_warps: bool = False,
         by_products: bool = False,
+        kept: bool = True,
     ) -> Conflicts:
         """Note that threads (n,) read places (n,), or change them by atomics; return what that races with.
+
+        What is not `kept` is only looked at: a copy reads that another thread than the reader waits for.
 
         Atomics are like reads, in that they race with other accesses but not with each other. Where whole
         warps read or wrote, what a thread wrote itself reaches others, or is others': another one of its warp
@@ -171,7 +179,8 @@ class AccessHistory:
             others = np.flatnonzero(self._atomic[places] != atomic)
             conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
             self._atomics = True
-        self._note_readers(ordering, places, naming, line, atomic=atomic, by_products=by_products)
+        if kept:
+            self._note_readers(ordering, places, naming, line, atomic=atomic, by_products=by_products)
         return conflicts
 
     def _note_readers(
@@ -229,6 +238,9 @@ class AccessHistory:
         writer, now = self._plain_writer[places], ordering.times(threads)
         suspects = np.flatnonzero((writer != NOBODY) & (writer != mine))
         suspects = suspects[~self._writes_over(ordering, places[suspects], threads[suspects])]
+        copied = suspects[writer[suspects] >= AGENT * WARP]
+        of_copies = ordering.over_as_read(threads[copied], writer[copied], self._written[places[copied]])
+        suspects = np.setdiff1d(suspects, copied[of_copies])
         late = self._joint.unordered(ordering, places, threads)
         at = places[suspects]
         former = writer[suspects], self.line[at], self._written[at]
@@ -462,6 +474,7 @@ class StoreHistory(AccessHistory):
         atomic: bool = False,
         by_warps: bool = False,
         by_products: bool = False,
+        kept: bool = True,
     ) -> Conflicts:
         """Find no conflict."""
         return self._conflicts(places, np.empty(0, dtype=np.intp))

@@ -22,6 +22,7 @@ from ..synchronisation import barrier_reductions, cluster_barrier
 from ..synchronisation.barrier_objects import BarrierObjects
 from ..synchronisation.bulk_copies import BulkStores
 from ..synchronisation.cluster_barrier import ClusterBarriers
+from ..synchronisation.register_pool import RegisterPool
 from ..text.module import InstructionStatement
 from .guards import Guards
 from .if_conversion import Decision, IfConversion, dependence
@@ -80,7 +81,7 @@ class Batch:
         self._polling: list[Strand] = []
         self._ended = 0
         self._gathering: list[Strand] = []
-        """Who waits at barriers of clusters."""
+        """Who waits at barriers of clusters, or for registers."""
         self._gathered = 0
         self._keep_warp_reads()
         self._written = 0
@@ -276,8 +277,9 @@ class Batch:
         if self._gathering:
             clusters = ClusterBarriers.of(self._execution)
             clusters.settle(self._execution)
-            if clusters.ended != self._gathered:
-                self._gathered = clusters.ended
+            changes = clusters.ended + RegisterPool.of(self._execution).released
+            if changes != self._gathered:
+                self._gathered = changes
                 self.scheduler.runnable += self._gathering
                 self._gathering = []
                 return True
@@ -312,6 +314,9 @@ class Batch:
         execution, active = self._execution, strand.active
         if instruction.has("cluster"):
             return self._cluster_barrier(instruction, strand)
+        if instruction.opcode == "setmaxnreg":
+            passed = RegisterPool.of(execution).passed(execution, instruction, active)
+            return self._park(self._gathering, strand, active[~passed], strand.at + 1)
         barriers, counts = self._barrier_operands(instruction, active)
         aligned = instruction.opcode == "bar" or instruction.has("aligned")
         strand.at += 1
@@ -383,7 +388,9 @@ class Batch:
             decoded.test.report_waiting(execution, strand.active)
         for strand in self._gathering:
             execution.instruction = self._program.steps[strand.at].instruction
-            ClusterBarriers.of(execution).report_waiting(execution, strand.active)
+            pool = execution.instruction.opcode == "setmaxnreg"
+            what = RegisterPool.of(execution) if pool else ClusterBarriers.of(execution)
+            what.report_waiting(execution, strand.active)
         if self._polling or self._gathering:
             return
         if self._parked:

@@ -49,6 +49,7 @@ SORTS: Mapping[str, Sort] = MappingProxyType(
         "exit": Sort.EXIT,
         "bar": Sort.BARRIER,
         "barrier": Sort.BARRIER,
+        "setmaxnreg": Sort.BARRIER,
     }
 )
 

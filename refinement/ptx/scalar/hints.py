@@ -18,6 +18,7 @@ from ..memory.addressing import addresses, space_of
 from ..memory.memory_access import store
 from ..registers.threads import Indices
 from ..state.execution import Decoders, Execution, undecoded
+from ..state.remote_accesses import RemoteAccesses
 from ..text.module import InstructionStatement
 
 _LINE = 128
@@ -39,9 +40,18 @@ def _fence(execution: Execution, instruction: InstructionStatement, active: Indi
     """
     if instruction.has("mbarrier_init") and not execution.on_data(active):
         execution.ordering.fence_barrier_objects(active)
+    own = instruction.has("proxy", "async", "shared::cta")
+    if own and RemoteAccesses.of(execution).storing.intersection(active.tolist()):
+        execution.unsupported(f"{instruction.mnemonic} behind stores to shared memory of other blocks")
     of_shared = instruction.has("proxy", "async") and not instruction.has("global")
     if of_shared and len(active) and not execution.on_data(active):
         execution.ordering.fence_proxy(active)
+
+
+def _griddepcontrol(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
+    """Do nothing: arrays hold what a contract says when the kernel begins."""
+    if instruction.has("wait"):
+        execution.assumptions["grids that this one depends on have ended when it begins"] = None
 
 
 def _createpolicy(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
@@ -69,7 +79,6 @@ WITHOUT_EFFECT: Decoders = MappingProxyType(
             for opcode in (
                 "applypriority",
                 "brkpt",
-                "griddepcontrol",
                 "membar",
                 "nanosleep",
                 "pmevent",
@@ -78,6 +87,7 @@ WITHOUT_EFFECT: Decoders = MappingProxyType(
             )
         },
         "fence": undecoded(_fence),
+        "griddepcontrol": undecoded(_griddepcontrol),
     }
 )
 """The instructions that do nothing to values."""

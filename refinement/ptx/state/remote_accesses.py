@@ -40,10 +40,13 @@ class RemoteAccesses:
         By the block of the batch whose memory it is.
     by_copies : dict of (int, int) to (int, int)
         By block, and by who makes asynchronous copies: their last phase, and a line.
+    storing : set of int
+        Threads that have stored there.
     """
 
     by_block: dict[int, _Last] = field(default_factory=dict)
     by_copies: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    storing: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, execution: Execution) -> RemoteAccesses:
@@ -52,8 +55,10 @@ class RemoteAccesses:
         assert isinstance(found, RemoteAccesses)
         return found
 
-    def note(self, execution: Execution, blocks: NDArray[np.intp], threads: Indices) -> None:
+    def note(self, execution: Execution, blocks: NDArray[np.intp], threads: Indices, *, stores: bool) -> None:
         """Note that threads (n,) use shared memory of other blocks (n,) of the batch."""
+        if stores:
+            self.storing.update(threads.tolist())
         times, line = execution.ordering.times(threads), execution.instruction.line
         for block in np.unique(blocks).tolist():
             some = blocks == block
@@ -65,7 +70,7 @@ class RemoteAccesses:
             last.times[threads[some]], last.lines[threads[some]] = times[some], line
 
     def note_copy(self, execution: Execution, block: int, agent: int, phase: int) -> None:
-        """Note that an asynchronous copy of a phase uses shared memory of a block that did not issue it."""
+        """Note that an asynchronous copy of a phase uses shared memory of a block."""
         self.by_copies[block, agent] = phase, execution.instruction.line
 
     def _check_begun(self, execution: Execution, block: int, threads: Indices) -> None:
@@ -87,8 +92,8 @@ class RemoteAccesses:
         ordering = execution.ordering
         for block in sorted({*self.by_block, *(block for block, _ in self.by_copies)}):
             known = _known_in(execution, block)
-            last = self.by_block.get(block)
-            for thread in () if last is None else np.flatnonzero(last.times).tolist():
+            last = self.by_block.get(block, _Last(*np.zeros((2, 0), dtype=np.int32)))
+            for thread in np.flatnonzero(last.times).tolist():
                 name, time = int(ordering.names[thread]), int(last.times[thread])
                 if not is_over(known, name, time, ordering.per_block):
                     self._report(execution, block, int(last.lines[thread]), thread)
@@ -101,11 +106,10 @@ class RemoteAccesses:
     def _report(self, execution: Execution, block: int, line: int, thread: int | None) -> None:
         body = execution.function.body
         execution.instruction = next(each for each in body if each.line == line)
-        what = "" if thread is not None else "what it copies goes to "
         execution.report(
             Kind.LIFETIME,
-            f"{execution.instruction.mnemonic}: {what or 'uses '}shared memory of "
-            f"{_spelled(execution, block)}, {_MAY_HAVE_ENDED}",
+            f"{execution.instruction.mnemonic} of shared memory of {_spelled(execution, block)}, "
+            f"{_MAY_HAVE_ENDED}",
             np.array([] if thread is None else [thread], dtype=np.intp),
             cause="ended",
         )

@@ -25,7 +25,8 @@ from ..state.handlers import Modifiers
 from ..state.loose_races import Bytes
 from ..text.module import TYPE_BITS, InstructionStatement
 from ..text.operands import Operand
-from .barrier_objects import Arrival, BarrierObject, BarrierObjects
+from .barrier_objects import BarrierObject, BarrierObjects
+from .barrier_phases import Arrival
 from .bulk_copies import bulk
 from .mbarrier import barrier_space, barriers_at
 

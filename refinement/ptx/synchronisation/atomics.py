@@ -45,7 +45,7 @@ _INTEGERS = ("u32", "s32", "u64", "s64")
 _PACKED = MappingProxyType({"f16x2": "f16", "bf16x2": "bf16"})
 _LANES = MappingProxyType({"v2": 2, "v4": 4, "v8": 8})
 _WORDS = ("b32", "b64")
-_OPERATIONS: Mapping[str, Collection[str]] = MappingProxyType(
+MODELLED: Mapping[str, Collection[str]] = MappingProxyType(
     {
         "add": (*_FLOATS, *_INTEGERS),
         "min": _INTEGERS,
@@ -77,7 +77,7 @@ _TAKEN = frozenset(
         *_LANES,
         *_ORDERS,
         *_SCOPES,
-        *_OPERATIONS,
+        *MODELLED,
         "noftz",
         "global",
         "shared",
@@ -156,9 +156,9 @@ def _sum(
     (named,) = instruction.types or ("",)
     kind = _PACKED.get(named, named)
     unknown = not _TAKEN.issuperset(instruction.modifiers)
-    name = instruction.one_of(_OPERATIONS) or ""
-    if rest or unknown or kind not in _OPERATIONS.get(name, ()):
-        modelled = ", ".join(_OPERATIONS)
+    name = instruction.one_of(MODELLED) or ""
+    if rest or unknown or kind not in MODELLED.get(name, ()):
+        modelled = ", ".join(MODELLED)
         execution.unsupported(f"{instruction.mnemonic}; of atomics, {modelled} of one type are modelled")
     width, bits = TYPE_BITS[named], TYPE_BITS[kind]
     vector = instruction.one_of(_LANES)
@@ -176,13 +176,13 @@ def _sum(
         _update_by_data(execution, space, place, name, kind, np.stack(added), active)
     else:
         at = addresses(execution, place, active)
-        for some, index, found in _updated(execution, space, at, added, name, kind, active):
+        for some, index, found in update_words(execution, space, at, added, name, kind, active):
             if bits == width:
                 returned[some, index] = found
     return width, returned
 
 
-def _updated(
+def update_words(
     execution: Execution,
     space: str,
     at: Addresses,
@@ -225,7 +225,7 @@ def _update_by_data(
     known, told = places_by_data(execution, place, active)
     if len(known.places):
         words = list(added[:, known.places])
-        _updated(execution, space, known.words[:, 0], words, name, kind, active[known.places])
+        update_words(execution, space, known.words[:, 0], words, name, kind, active[known.places])
     for found in told:
         threads = active[found.places]
         choices = [
@@ -237,11 +237,11 @@ def _update_by_data(
             places = located(execution, space, at, total, everyone, total, stores=True)
             if execution.tried(partial(list, places)) is not None:
                 words = list(np.stack(choices, axis=-1).reshape(len(added), -1))
-                _updated(execution, space, at, words, name, kind, everyone)
+                update_words(execution, space, at, words, name, kind, everyone)
                 continue
         for choice, (at, one) in zip(choices, each_value(execution, found, threads), strict=True):
             with one:
-                _updated(execution, space, at, list(choice), name, kind, threads)
+                update_words(execution, space, at, list(choice), name, kind, threads)
 
 
 def check_scope(execution: Execution, instruction: InstructionStatement, part: Space) -> None:

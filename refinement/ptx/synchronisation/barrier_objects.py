@@ -21,7 +21,6 @@ Source: PTX ISA 9.1 section 9.7.13.15 (mbarrier) and chapter 8.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,123 +29,17 @@ from ....spec.ptx.open_results import BARRIER_STATE
 from ...findings.finding import Kind
 from ...terms.interning import Ids
 from ..order.ordering import Ordering
-from ..order.vector_clocks import AGENT, NOTHING, Happened, Knowledge, is_over, joined
+from ..order.vector_clocks import AGENT, NOTHING, Happened, joined
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.state_space import Space
+from .barrier_phases import Arrival, Events, Phase
 
 BYTES = 8
 """Of a barrier object."""
 
 MOST = (1 << 20) - 1
 """Arrivals that one may expect."""
-
-
-@dataclass
-class _Events:
-    """What some threads did.
-
-    Attributes
-    ----------
-    names : array (n,)
-        The threads, by their numbers in the grid.
-    times : array (n,)
-        In which of their intervals.
-    line : int
-        Where.
-    """
-
-    names: NDArray[np.int64]
-    times: NDArray[np.int32]
-    line: int
-
-    def unknown(self, known: Knowledge, per_block: int, own: int | None = None) -> int | None:
-        """Return a thread of which somebody does not know that it is behind this; None if there is none."""
-        for name, time in zip(self.names.tolist(), self.times.tolist(), strict=True):
-            if name != own and not is_over(known, name, time, per_block):
-                return int(name)
-        return None
-
-
-@dataclass
-class _Phase:
-    """A phase that is not over, or the arrivals of one that is.
-
-    Attributes
-    ----------
-    pending : int
-        Arrivals that are to come.
-    arrivals : list of _Events
-        Those that came.
-    hidden : bool
-        Whether only who waits knows of all of them: copies arrive when they are done.
-    happened : dict of (int, bool) to Happened
-        What those who arrived had behind them, by their block, and whether they tell it to all of a cluster.
-    ending : mapping
-        The same, of those whose arrivals may be the last.
-    within : list of _Events
-        What must not come after its end.
-    transactions : int
-        Bytes that it expects less those that asynchronous copies have completed.
-    """
-
-    pending: int
-    arrivals: list[_Events] = field(default_factory=list)
-    hidden: bool = False
-    happened: dict[tuple[int, bool], Happened] = field(default_factory=dict)
-    ending: Knowledge = field(default_factory=dict)
-    within: list[_Events] = field(default_factory=list)
-    transactions: int = 0
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no arrival is to come, and no bytes."""
-        return not self.pending and not self.transactions
-
-    @property
-    def control(self) -> Knowledge:
-        """All that has happened before who arrived did."""
-        return joined([each.control for each in self.happened.values()])
-
-    def add(self, block: int, happened: Happened, *, wide: bool) -> None:
-        """Note what who arrived had behind them."""
-        self.happened[block, wide] = self.happened.get((block, wide), Happened()).and_also(happened)
-
-    def told(self, block: int, *, wide: bool) -> Happened:
-        """Return what a thread of a block learns; of other blocks only at the scope of a cluster."""
-        found = Happened()
-        for (of, tells_all), each in self.happened.items():
-            seen = of == block or (wide and tells_all)
-            found = found.and_also(each if seen else each.without_memory(reads=True))
-        return found
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """A kind of arrival.
-
-    Attributes
-    ----------
-    count : int
-        How often each does.
-    drop : bool
-        Whether fewer arrivals are expected from the next phase on.
-    completes : bool
-        Whether it may end the phase.
-    releases : bool
-        Whether it tells what the threads have left in memory.
-    copies : bool
-        Whether it happens when their asynchronous copies are done.
-    wide : bool
-        Whether it is at the scope of a cluster.
-    """
-
-    count: int = 1
-    drop: bool = False
-    completes: bool = True
-    releases: bool = True
-    copies: bool = False
-    wide: bool = False
 
 
 class BarrierObject:
@@ -162,6 +55,8 @@ class BarrierObject:
         Arrivals that it expects.
     line : int
         Where it was initialised.
+    block : int
+        In which block of the batch.
 
     Attributes
     ----------
@@ -171,16 +66,16 @@ class BarrierObject:
         The term that stands for the state in this phase.
     """
 
-    def __init__(self, number: int, place: str, count: int, line: int) -> None:
-        self.place, self.line = place, line
+    def __init__(self, number: int, place: str, count: int, line: int, block: int) -> None:
+        self.place, self.line, self.block = place, line, block
         self.phase = 0
         self.token: Ids | None = None
         self._agent = AGENT + number
         self._count = count
-        self._now, self._over = _Phase(count), Happened()
-        self._past: dict[int, _Phase] = {}
-        self._told = _Phase(0)
-        self._seen: list[_Events] = []
+        self._now, self._over = Phase(count), Happened()
+        self._past: dict[int, Phase] = {}
+        self._told = Phase(0)
+        self._seen: list[Events] = []
 
     def agent(self, ordering: Ordering) -> int:
         """Return who makes the copies that arrive here, as a thread by its number in the grid."""
@@ -234,11 +129,11 @@ class BarrierObject:
             self._check_phase(execution, thread)
             ordering = execution.ordering
             line = execution.instruction.line
-            self._now.within.append(_Events(ordering.names[thread], ordering.times(thread), line))
+            self._now.within.append(Events(ordering.names[thread], ordering.times(thread), line))
         self._transact(execution, thread, count)
 
     def complete_bytes(self, execution: Execution, thread: Indices, count: int) -> bool:
-        """Let a copy that a thread (1,) issued have come, and say whether that ended a phase.
+        """Let what a thread (1,) copied, or a warp stored, have come, and say whether that ended a phase.
 
         It counts for this phase in any order: the thread knows that the one before is over, and this one does
         not end without the bytes. Only who waits knows of it.
@@ -272,7 +167,7 @@ class BarrierObject:
     def _come(self, execution: Execution, threads: Indices, how: Arrival) -> None:
         ordering, now = execution.ordering, self._now
         self._check_phase(execution, threads)
-        events = _Events(ordering.names[threads], ordering.times(threads), execution.instruction.line)
+        events = Events(ordering.names[threads], ordering.times(threads), execution.instruction.line)
         happened = ordering.release(threads)
         if how.copies or not how.releases:
             happened = Happened(NOTHING, happened.control)
@@ -334,7 +229,7 @@ class BarrierObject:
             self.phase: now,
             **{each: self._past[each] for each in self._past if each >= self.phase - 1},
         }
-        self._now, self._seen, self.token = _Phase(self._count), [], None
+        self._now, self._seen, self.token = Phase(self._count), [], None
         self.phase += 1
 
     # -- waiting
@@ -379,7 +274,7 @@ class BarrierObject:
         through = threads[found]
         if len(through):
             line = execution.instruction.line
-            self._seen.append(_Events(ordering.names[through], ordering.times(through), line))
+            self._seen.append(Events(ordering.names[through], ordering.times(through), line))
             for block in np.unique(execution.threads.block[through]).tolist() if self.phase else ():
                 told = self._told.told(block, wide=wide).and_also(self._over)
                 some = through[execution.threads.block[through] == block]
@@ -466,7 +361,8 @@ class BarrierObjects:
                 np.array([thread]),
             )
         part.barriers[where] = True
-        self._of_lane[lane] = BarrierObject(self._made, part.place(lane), count, execution.instruction.line)
+        block, line = int(execution.threads.block[thread]), execution.instruction.line
+        self._of_lane[lane] = BarrierObject(self._made, part.place(lane), count, line, block)
         self._made += 1
 
     def invalidate(self, part: Space, lane: int) -> None:

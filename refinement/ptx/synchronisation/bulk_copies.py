@@ -1,19 +1,22 @@
-"""``cp.async.bulk``: bulk copies between global and shared memory, through the asynchronous proxy.
+"""``cp.async.bulk`` to shared memory of the own block, or of others of a cluster.
 
-A copy to shared memory is put in place where it is issued, and its bytes complete on a barrier object: a
-thread that looks or writes there races until it knows the phase to be over that they count for. A copy to
-global memory reads shared memory until its thread has waited for its group. Source: PTX ISA 9.1 section
-9.7.9.25.4 (cp.async.bulk, cp.async.bulk.commit_group, cp.async.bulk.wait_group).
+A copy is made through the asynchronous proxy. It is put in place where it is issued, and its bytes complete
+on a barrier object: a thread that looks or writes there races until it knows the phase to be over that they
+count for. A multicast copy does the same in each block that its mask names. Copies to global memory are in
+`bulk_stores`. Source: PTX ISA 9.1 section 9.7.9.25.4 (cp.async.bulk).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.errors import InputError
+from ....spec.ptx.asynchronous.clusters import receivers
 from ....spec.ptx.operands import Integer
 from ...findings.finding import Kind
 from ..memory.addressing import addresses
@@ -23,107 +26,24 @@ from ..memory.symbolic_accesses import is_of_any_size
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
+from ..state.loose_races import Bytes
+from ..state.remote_accesses import RemoteAccesses
+from ..state.state_space import RANK_BITS
 from ..text.module import InstructionStatement
 from ..text.operands import Operand
 from .barrier_objects import BarrierObject, BarrierObjects
-from .mbarrier import barriers_at
-from .tensor_copies import DIMENSIONS, Box, box
-
-UNIT = 16
-"""Bytes that addresses and sizes are multiples of."""
+from .bulk_stores import UNIT, BulkStores, box_reduced, box_to_global, policy, reduced, sizes_of, to_global
+from .mbarrier import REMOTE, barriers_at_addresses
+from .tensor_copies import DIMENSIONS, box
 
 _COMPLETION = "mbarrier::complete_tx::bytes"
-
-
-@dataclass
-class _Store:
-    """A copy to global memory that is not waited for.
-
-    Attributes
-    ----------
-    thread : array (1,)
-        Who issued it.
-    group : int
-        How many groups the thread had committed before.
-    read, written : array (granules,)
-        Where it reads shared memory, and writes global memory.
-    line : int
-        Where it was issued.
-    """
-
-    thread: Indices
-    group: int
-    read: NDArray[np.int64]
-    written: NDArray[np.int64]
-    line: int
-    is_read: bool = False
-
-
-@dataclass
-class BulkStores:
-    """Copies to global memory under way.
-
-    Attributes
-    ----------
-    committed : dict of int to int
-        Groups that each thread has committed.
-    pending : list of _Store
-        What is not waited for.
-    """
-
-    committed: dict[int, int] = field(default_factory=dict)
-    pending: list[_Store] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, execution: Execution) -> BulkStores:
-        """Return those of an execution."""
-        found = execution.state.setdefault("bulk stores", cls())
-        assert isinstance(found, BulkStores)
-        return found
-
-    def commit(self, threads: Indices) -> None:
-        """End the group of each of some threads."""
-        for thread in threads.tolist():
-            self.committed[thread] = self.committed.get(thread, 0) + 1
-
-    def wait(self, execution: Execution, threads: Indices, allowed: int, *, reads: bool) -> None:
-        """Make threads wait for all but the last `allowed` groups; with `reads`, only for what they read."""
-        waiting, left = set(threads.tolist()), []
-        shared, everywhere = execution.memory.shared.history, execution.memory.globals.history
-        assert shared is not None
-        for each in self.pending:
-            thread = int(each.thread[0])
-            done = thread in waiting and each.group < self.committed.get(thread, 0) - allowed
-            if done and not each.is_read:
-                who = np.repeat(each.thread, len(each.read))
-                shared.end_reads(execution.ordering, each.read, who, each.line)
-                each.is_read = True
-            if not done or reads:
-                left.append(each)
-            elif everywhere is not None and len(each.written):
-                who = np.repeat(each.thread, len(each.written))
-                everywhere.end_copies(execution.ordering, each.written, who)
-        self.pending = left
-        for each in left if everywhere is not None else ():
-            everywhere.begin_copies(each.written)  # several may copy to one place
-        if everywhere is not None:
-            everywhere.copies = len(left)
-
-    def report_unread(self, execution: Execution) -> None:
-        """Report copies that may still read shared memory when the threads that issued them have ended."""
-        for each in self.pending:
-            if not each.is_read:
-                execution.report(
-                    Kind.UNDEFINED,
-                    f"the thread ends while the bulk copy of line {each.line} may still read shared memory: "
-                    "no cp.async.bulk.wait_group covers it",
-                    each.thread,
-                    other_line=each.line,
-                )
+_MULTICAST = "multicast::cluster"
+_SPACES = {"shared::cluster": REMOTE, "shared::cta": "shared"}
+"""Where copies go, by how that is written."""
 
 
 def bulk(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
-    """Carry out an instruction whose mnemonic begins with ``cp.async.bulk``."""
+    """Carry out an instruction whose mnemonic begins with ``cp.async.bulk`` or ``cp.reduce.async.bulk``."""
     if is_of_any_size(execution):
         execution.unsupported(f"{instruction.mnemonic} where sizes are not numbers")
     if execution.path is not None:
@@ -143,55 +63,149 @@ def bulk(execution: Execution, instruction: InstructionStatement, active: Indice
         if not isinstance(count, Integer):
             raise InputError(f"{instruction.mnemonic} takes a number, not {count}")
         BulkStores.of(execution).wait(execution, active, count.value, reads=reads)
-    elif modifiers.flag("prefetch"):
-        return
-    elif modifiers.flag(_COMPLETION):
-        (_box_to_shared if modifiers.flag("tensor") else _to_shared)(execution, modifiers, active)
-    elif modifiers.flag("bulk_group"):
-        (_box_to_global if modifiers.flag("tensor") else _to_global)(execution, modifiers, active)
-    else:
-        raise modifiers.unsupported("is not modelled")
-
-
-def _policy(modifiers: Modifiers) -> int:
-    """Take the cache hint, and return how many operands it has."""
-    return int(modifiers.flag("L2::cache_hint"))
-
-
-def _sizes(execution: Execution, operand: Operand, active: Indices) -> list[int]:
-    """Return the bytes that each thread copies."""
-    sizes = execution.numbers(operand, 32, active, "the size").astype(np.int64)
-    wrong = (sizes % UNIT != 0) | (sizes == 0)
-    if wrong.any():
-        name, given = execution.instruction.mnemonic, int(sizes[wrong][0])
-        message = f"{name} copies multiples of {UNIT} bytes, not {given}"
-        execution.report(Kind.UNDEFINED, message, active[wrong])
-    found: list[int] = (sizes // UNIT * UNIT).tolist()
-    return found
+    elif not modifiers.flag("prefetch"):
+        kind = (
+            modifiers.flag("reduce"),
+            modifiers.one_of((_COMPLETION, "bulk_group")),
+            modifiers.flag("tensor"),
+        )
+        if kind not in _COPIES:
+            raise modifiers.unsupported("only reductions in global memory are modelled")
+        _COPIES[kind](execution, modifiers, active)
 
 
 def _to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
-    """Copy from global to shared memory."""
-    modifiers.one_of(("shared::cta", "shared::cluster"))
-    modifiers.one_of(("global",))
-    hints = _policy(modifiers)
+    """Copy from global to shared memory, or from a block's own to that of another."""
+    space = _SPACES[modifiers.one_of(_SPACES)]
+    source_space = modifiers.one_of(("global", "shared::cta"))
+    masks = int(modifiers.flag(_MULTICAST))
+    hints = policy(modifiers)
     modifiers.finish()
-    to, source, size, place = modifiers.operands(4 + hints)[:4]
+    to, source, size, place, *mask = modifiers.operands(4 + masks + hints)[: 4 + masks]
     starts, targets = addresses(execution, source, active), addresses(execution, to, active)
-    sizes = _sizes(execution, size, active)
-    history = execution.memory.shared.history
-    assert history is not None
-    for barrier, members in barriers_at(execution, "shared", place, active):
-        for member in members.tolist():
-            thread, count, at = active[member : member + 1], sizes[member], slice(member, member + 1)
-            if not count:
-                continue
+    places = addresses(execution, place, active)
+    sizes, named = sizes_of(execution, size, active), _masks(execution, mask, active)
+    of_own = source_space != "global"
+    for member, count in enumerate(sizes):
+        thread, at = active[member : member + 1], slice(member, member + 1)
+        if not count:
+            continue
+        if of_own:
+            data = _own_bytes(execution, starts[at], count, thread)
+        else:
             data = load_bytes(execution, "global", starts[at], count, thread, UNIT)
             _refuse_written(execution, starts[at], count, thread)
-            store_bytes(execution, "shared", targets[at], data, thread, UNIT)
-            inside, offsets = execution.memory.shared.locate(targets[at], count, thread)
-            places = history.places(offsets[inside], count).reshape(-1)
-            _complete(execution, barrier, places, thread, count)
+        for target, barrier in _destinations(
+            execution, space, targets[at], places[at], named[member], thread, other=of_own
+        ):
+            store_bytes(execution, space, target, data, thread, UNIT)
+            granules = _granules(execution, target, count, thread)
+            if of_own:
+                _hand_source(execution, barrier, _granules(execution, starts[at], count, thread), thread)
+            _complete(execution, barrier, granules, thread, count)
+
+
+def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
+    """Copy boxes of tensors to shared memory."""
+    space = _SPACES[modifiers.one_of(_SPACES)]
+    modifiers.one_of(("global",))
+    modifiers.flag("tile")
+    modifiers.one_of(DIMENSIONS)
+    masks = int(modifiers.flag(_MULTICAST))
+    hints = policy(modifiers)
+    modifiers.finish()
+    to, source, place, *mask = modifiers.operands(3 + masks + hints)[: 3 + masks]
+    targets, places = addresses(execution, to, active), addresses(execution, place, active)
+    named = _masks(execution, mask, active)
+    for member in range(len(active)):
+        thread, at = active[member : member + 1], slice(member, member + 1)
+        found = box(execution, source, targets[member], thread)
+        if found is None:
+            continue
+        data = found.load(execution, thread)
+        some = found.outside[found.inside]
+        _refuse_written(execution, some, found.tensor.element_bytes, np.repeat(thread, len(some)))
+        for target, barrier in _destinations(
+            execution, space, targets[at], places[at], named[member], thread
+        ):
+            there = replace(found, shared=found.shared + (target - targets[at]))
+            there.put(execution, data, thread, space)
+            _complete(execution, barrier, there.places(execution, thread), thread, found.tensor.box_bytes)
+
+
+# -- where a copy goes
+def _masks(execution: Execution, mask: list[Operand], active: Indices) -> list[int | None]:
+    """Return the multicast mask of each thread, None where there is none."""
+    if not mask:
+        return [None] * len(active)
+    found: list[int | None] = execution.numbers(mask[0], 16, active, "the mask").tolist()
+    return found
+
+
+def _destinations(
+    execution: Execution,
+    space: str,
+    target: NDArray[np.uint64],
+    place: NDArray[np.uint64],
+    mask: int | None,
+    thread: Indices,
+    *,
+    other: bool = False,
+) -> Iterator[tuple[NDArray[np.uint64], BarrierObject]]:
+    """Yield where a thread's copy goes (1,), and the barrier object there that its bytes complete on.
+
+    Without a mask the two must be in one block; with `other`, in another one than the thread's.
+    """
+    peers = execution.memory.shared.peers
+    mnemonic = execution.instruction.mnemonic
+    pairs = [(target, place)]
+    if mask is not None:
+        try:
+            ranks = receivers(mask, execution.threads.launch.cluster_blocks)
+        except InputError as error:
+            execution.report(Kind.OUT_OF_BOUNDS, f"{mnemonic}: {error}", thread)
+            return
+        if peers is not None:
+            displaced = [np.array([rank], dtype=np.uint64) << RANK_BITS for rank in ranks]
+            at, barrier_at = peers.in_own_block(target), peers.in_own_block(place)
+            pairs = [(at + each, barrier_at + each) for each in displaced]
+    elif peers is not None and (peers.ranks_of(target) != peers.ranks_of(place)).any():
+        rank, other_rank = int(peers.ranks_of(target)[0]), int(peers.ranks_of(place)[0])
+        message = f"{mnemonic} copies to the block of rank {rank}, and names a barrier of rank {other_rank}"
+        execution.report(Kind.UNDEFINED, message, thread)
+        return
+    own = 0 if peers is None else int(peers.ranks[execution.threads.block[thread[0]]])
+    if other and (peers is None or int(peers.ranks_of(target)[0]) == own):
+        execution.report(Kind.UNDEFINED, f"{mnemonic} copies within one block", thread)
+        return
+    for to, of in pairs:
+        for barrier, _ in barriers_at_addresses(execution, space, of, thread):
+            yield to, barrier
+
+
+def _granules(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> NDArray[np.int64]:
+    """Return the granules of shared memory that `count` bytes at an address (1,) take."""
+    part = execution.memory.shared
+    assert part.history is not None
+    inside, offsets = part.locate(at, count, thread)
+    return part.history.places(offsets[inside], count).reshape(-1)
+
+
+# -- what is copied from the block's own shared memory
+def _own_bytes(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> Bytes:
+    check_proxy(execution, _granules(execution, at, count, thread), thread.tolist())
+    return load_bytes(execution, "shared", at, count, thread, UNIT, kept=False)
+
+
+def _hand_source(
+    execution: Execution, barrier: BarrierObject, granules: NDArray[np.int64], thread: Indices
+) -> None:
+    """Note that a copy reads granules of its thread's block until the phase is over that it counts for."""
+    history, agent = execution.memory.shared.history, barrier.agent(execution.ordering)
+    assert history is not None
+    history.handed_reads.note(granules, agent, barrier.phase, execution.instruction.line)
+    own = int(execution.threads.block[thread[0]])
+    RemoteAccesses.of(execution).note_copy(execution, own, agent, barrier.phase)
 
 
 def _complete(
@@ -202,61 +216,14 @@ def _complete(
     count: int,
 ) -> None:
     """Let what was copied to places be there for who knows the phase to be over, and its bytes complete."""
-    history = execution.memory.shared.history
+    history, agent = execution.memory.shared.history, barrier.agent(execution.ordering)
     assert history is not None
-    history.hand_copies(places, barrier.agent(execution.ordering), barrier.phase)
+    history.hand_copies(places, agent, barrier.phase)
     history.by_proxy[places] = True
+    if len(places):
+        block = int(execution.memory.shared.blocks_of(places[:1] * history.granule)[0])
+        RemoteAccesses.of(execution).note_copy(execution, block, agent, barrier.phase)
     BarrierObjects.of(execution).ended += barrier.complete_bytes(execution, thread, count)
-
-
-def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
-    """Copy boxes of tensors to shared memory."""
-    modifiers.one_of(("shared::cta", "shared::cluster"))
-    modifiers.one_of(("global",))
-    modifiers.flag("tile")
-    modifiers.one_of(DIMENSIONS)
-    hints = _policy(modifiers)
-    modifiers.finish()
-    to, source, place = modifiers.operands(3 + hints)[:3]
-    targets = addresses(execution, to, active)
-    for barrier, members in barriers_at(execution, "shared", place, active):
-        for member in members.tolist():
-            thread = active[member : member + 1]
-            found = box(execution, source, targets[member], thread)
-            if found is None:
-                continue
-            data = found.load(execution, thread)
-            some = found.outside[found.inside]
-            _refuse_written(execution, some, found.tensor.element_bytes, np.repeat(thread, len(some)))
-            found.put(execution, data, thread)
-            _complete(execution, barrier, found.places(execution, thread), thread, found.tensor.box_bytes)
-
-
-def _box_to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
-    """Copy boxes of tensors from shared memory."""
-    modifiers.one_of(("global",))
-    modifiers.one_of(("shared::cta",))
-    modifiers.flag("tile")
-    modifiers.one_of(DIMENSIONS)
-    hints = _policy(modifiers)
-    modifiers.finish()
-    to, source = modifiers.operands(2 + hints)[:2]
-    starts = addresses(execution, source, active)
-    before: Box | None = None
-    for member in range(len(active)):
-        thread = active[member : member + 1]
-        found = box(execution, to, starts[member], thread)
-        if found is None:
-            continue
-        read = found.places(execution, thread)
-        check_proxy(execution, read, thread.tolist())
-        size, who = found.tensor.element_bytes, np.repeat(thread, len(found.shared))
-        terms, lows = load_bytes(execution, "shared", found.shared, size, who, 1)
-        some = np.flatnonzero(found.inside)
-        if before is None or not found.is_same_as(before):  # a warp that elects nobody copies one box often
-            store_bytes(execution, "global", found.outside[some], (terms[some], lows[some]), who[some], 1)
-        before = found
-        _begin_store(execution, thread, read, found.outside[some], size)
 
 
 def _refuse_written(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> None:
@@ -268,48 +235,14 @@ def _refuse_written(execution: Execution, at: NDArray[np.uint64], count: int, th
         execution.unsupported(f"{execution.instruction.mnemonic} of what the kernel has written")
 
 
-def _to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
-    """Copy from shared to global memory."""
-    modifiers.one_of(("global",))
-    modifiers.one_of(("shared::cta",))
-    hints = _policy(modifiers)
-    modifiers.finish()
-    to, source, size = modifiers.operands(3 + hints)[:3]
-    starts, targets = addresses(execution, source, active), addresses(execution, to, active)
-    sizes = _sizes(execution, size, active)
-    shared = execution.memory.shared
-    assert shared.history is not None
-    for member, count in enumerate(sizes):
-        thread, at = active[member : member + 1], slice(member, member + 1)
-        if not count:
-            continue
-        inside, offsets = shared.locate(starts[at], count, thread)
-        read = shared.history.places(offsets[inside], count).reshape(-1)
-        check_proxy(execution, read, thread.tolist())
-        data = load_bytes(execution, "shared", starts[at], count, thread, UNIT)
-        store_bytes(execution, "global", targets[at], data, thread, UNIT)
-        _begin_store(execution, thread, read, targets[at], count)
-
-
-def _begin_store(
-    execution: Execution,
-    thread: Indices,
-    read: NDArray[np.int64],
-    targets: NDArray[np.uint64],
-    count: int,
-) -> None:
-    """Note a copy to global memory: granules read of shared memory, and where `count` bytes each go."""
-    shared, everywhere = execution.memory.shared.history, execution.memory.globals
-    stores, line = BulkStores.of(execution), execution.instruction.line
-    assert shared is not None
-    shared.begin_reads(read, line)
-    inside, offsets = everywhere.locate(targets, count, np.repeat(thread, len(targets)))
-    offsets = offsets[inside & (offsets < everywhere.read_only_from)]
-    written = np.zeros(0, dtype=np.int64)
-    if everywhere.history is not None:
-        written = everywhere.history.places(offsets, count).reshape(-1)
-        everywhere.history.begin_copies(written)
-    group = stores.committed.get(int(thread[0]), 0)
-    stores.pending.append(_Store(thread, group, read, written, line))
-    if everywhere.history is not None:
-        everywhere.history.copies = len(stores.pending)
+_COPIES: Mapping[tuple[bool, str, bool], Callable[[Execution, Modifiers, Indices], None]] = MappingProxyType(
+    {
+        (False, _COMPLETION, False): _to_shared,
+        (False, _COMPLETION, True): _box_to_shared,
+        (False, "bulk_group", False): to_global,
+        (False, "bulk_group", True): box_to_global,
+        (True, "bulk_group", False): reduced,
+        (True, "bulk_group", True): box_reduced,
+    }
+)
+"""Copies by whether they are reductions, how they complete, and whether they are of tensors."""

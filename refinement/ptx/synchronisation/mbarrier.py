@@ -26,7 +26,8 @@ from ..state.handlers import Modifiers
 from ..state.state_space import Space
 from ..text.module import InstructionStatement
 from ..text.operands import Operand
-from .barrier_objects import BYTES, MOST, Arrival, BarrierObject, BarrierObjects, by_lane
+from .barrier_objects import BYTES, MOST, BarrierObject, BarrierObjects, by_lane
+from .barrier_phases import Arrival
 from .real_fences import refuse_fences
 
 _SCOPES = ("cta", "cluster")
@@ -158,7 +159,7 @@ def _arrive(modifiers: Modifiers, *, drop: bool) -> Step:
     modifiers.finish()
     given = modifiers.operands(2, 3)
     if space == REMOTE and not isinstance(given[0], Sink):
-        raise InputError(f"{modifiers.instruction.mnemonic} returns no state")
+        raise modifiers.unsupported("an arrival at barriers of other blocks returns no state")
     if (expects or not completes) and len(given) < 3:
         raise InputError(f"{modifiers.instruction.mnemonic} takes a count")
 

@@ -68,9 +68,9 @@ class Box:
             terms[some], lows[some] = load_bytes(execution, "global", self.outside[some], size, who, 1)
         return terms, lows
 
-    def put(self, execution: Execution, data: Bytes, thread: Indices) -> None:
-        """Write the bytes of the box to shared memory."""
-        store_bytes(execution, "shared", self.shared, data, np.repeat(thread, len(self.shared)), 1)
+    def put(self, execution: Execution, data: Bytes, thread: Indices, space: str) -> None:
+        """Write the bytes of the box to shared memory, of the own block or, as `space` says, of a cluster."""
+        store_bytes(execution, space, self.shared, data, np.repeat(thread, len(self.shared)), 1)
 
     def places(self, execution: Execution, thread: Indices) -> NDArray[np.int64]:
         """Return the granules of shared memory that the box takes."""

@@ -84,22 +84,11 @@ def test_what_is_not_supported_is_refused_with_its_line(opcode: str) -> None:
 
 FORMS = {
     ("atom", "b128"): "atom.global.exch.b128 %q0, [%d0], %q1;",
-    ("atom", "shared::cluster"): "atom.shared::cluster.add.u32 %r1, [%r0], 1;",
-    ("barrier", "cluster"): "barrier.cluster.arrive.aligned;",
-    ("cp", "multicast::cluster"): (
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-        "[%r0], [%d0], 16, [%r2], 3;"
-    ),
     ("ld", "b128"): "ld.global.b128 %q0, [%d0];",
-    ("ld", "shared::cluster"): "ld.shared::cluster.u32 %r1, [%r0];",
         ("mbarrier", "complete_tx"): "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r0], 16;",
-    ("mbarrier", "shared::cluster"): "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r0];",
     ("red", "async"): "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32 [%r0], %r1, [%r2];",
-    ("red", "shared::cluster"): "red.shared::cluster.add.u32 [%r0], 1;",
     ("st", "b128"): "st.global.b128 [%d0], %q0;",
-    ("st", "async"): "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r0], %r1, [%r2];",
     ("st", "bulk"): "st.bulk.weak.shared::cta [%r0], 32, 0;",
-    ("st", "shared::cluster"): "st.shared::cluster.u32 [%r0], 1;",
 }  # fmt: skip
 """A form with each modifier that is said to be refused."""
 

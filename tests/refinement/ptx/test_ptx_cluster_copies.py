@@ -1,0 +1,144 @@
+"""Barrier objects of other blocks of a cluster, asynchronous stores and multicast copies, right and wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cluster_kernels import MULTICAST, PRODUCT, RING, ClusterKernel, Edit
+
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Verdict
+
+KERNELS = {"ring": RING, "multicast": MULTICAST, "product": PRODUCT}
+
+FENCE = ("fence.mbarrier_init.release.cluster;", "")
+START = ("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;", "bar.sync 0;")
+END = ("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;", "")
+
+FULL = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r8];"
+STORED = f"st.shared::cluster.u32 [%r11], %r17;\n{FULL}"
+ASYNC = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r11], %r17, [%r8];"
+BY_BYTES: tuple[Edit, ...] = (
+    (STORED, ASYNC),
+    ("CONSUME:", "CONSUME:\n@!%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 256;"),
+    ("[full], 64", "[full], 1"),
+)
+"""What makes the ring one of asynchronous stores."""
+
+MASK = "mov.u16 %h0, 3;"
+OWN_ALONE: tuple[Edit, ...] = (
+    ("[empty], 2", "[empty], 1"),
+    ("[empty+8], 2", "[empty+8], 1"),
+    ("mapa.shared::cluster.u32 %r17, %r9, %r0;", "mov.u32 %r17, %r9;"),
+    ("setp.gt.u32 %p3, %r0, 1;", "setp.gt.u32 %p3, %r0, 0;"),
+)
+"""What makes each block of the product release its stages to itself alone."""
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_of_two_blocks_is_verified(name: str, tmp_path: Path) -> None:
+    found = KERNELS[name].verified(tmp_path)
+    assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
+
+
+HARMLESS: dict[str, tuple[ClusterKernel, tuple[Edit, ...]]] = {
+    "stores whose bytes complete": (RING, BY_BYTES),
+    "an arrival that releases makes barriers known": (
+        RING, (FENCE, ("barrier.cluster.arrive.relaxed", "barrier.cluster.arrive"))
+    ),
+    "scopes of the cluster": (
+        MULTICAST,
+        (
+            ("mbarrier.arrive.shared::cluster.b64 _, [%r17]",
+             "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r17]"),
+            ("mbarrier.arrive.shared::cluster.b64 _, [%r18]",
+             "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r18]"),
+            ("try_wait.parity.shared::cta.b64 %p1", "try_wait.parity.acquire.cluster.shared::cta.b64 %p1"),
+        ),
+    ),
+    "the order of arrivals": (
+        PRODUCT,
+        (
+            ("%r17, %r9, %r0;", "%r17, %r9, %r31;"),
+            ("mapa.shared::cluster.u32 %r17", "xor.b32 %r31, %r0, %r1;\nmapa.shared::cluster.u32 %r17"),
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", HARMLESS)
+def test_a_harmless_edit_is_verified(edit: str, tmp_path: Path) -> None:
+    kernel, edits = HARMLESS[edit]
+    found = kernel.verified(tmp_path, *edits)
+    assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
+
+
+def test_scopes_of_a_block_are_taken_to_order_reads_alone(tmp_path: Path) -> None:
+    """A stage that is written again needs no more; one that is read needs arrivals that release it."""
+    wait = ("try_wait.parity.acquire.cluster.shared::cta.b64 %p2", "try_wait.parity.shared::cta.b64 %p2")
+    found = RING.verified(tmp_path, ("_, [%r9]", "_, [%r9] "), wait)
+    assert found.verdict is Verdict.VERIFIED
+    assert any("at .cta scope" in each for each in found.assumptions)
+
+
+FAULTS: dict[str, tuple[ClusterKernel, tuple[Edit, ...], Kind, str]] = {
+    "barriers that are not published": (RING, (FENCE,), Kind.RACE, "uses full+0x0"),
+    "a peer that has not begun": (RING, (START,), Kind.LIFETIME, "may not have begun"),
+    "a peer that has ended": (RING, (END,), Kind.LIFETIME, "may have ended"),
+    "an arrival of the scope of a block": (
+        RING, ((FULL, "mbarrier.arrive.shared::cluster.b64 _, [%r8];"),), Kind.RACE, "reads stage+0x0"
+    ),
+    "a wait of the scope of a block": (
+        RING, (("acquire.cluster.shared::cta.b64 %p3", "shared::cta.b64 %p3"),), Kind.RACE, "reads stage+0x0"
+    ),
+    "too few arrivals": (RING, (("[full], 64", "[full], 32"),), Kind.RACE, "or for the next"),
+    "too many arrivals": (RING, (("[full], 64", "[full], 65"),), Kind.DEADLOCK, "64 of 65 arrivals came"),
+    "the own barrier": (RING, (("_, [%r8]", "_, [%r4]"),), Kind.DEADLOCK, "0 of 64 arrivals came"),
+    "the own stage": (RING, (("[%r11], %r17", "[%r12], %r17"),), Kind.UNINITIALISED, "stage+0x0"),
+    "the stage is released before it is read": (
+        RING,
+        (
+            ("ld.shared.u32 %r18, [%r12];\n", ""),
+            ("add.u32 %r18,", "ld.shared.u32 %r18, [%r12]; add.u32 %r18,"),
+        ),
+        Kind.RACE, "writes stage+0x0, which block 1",
+    ),
+    "a barrier of another block is asked": (
+        RING, (("%p3, [full]", "%p3, [%r8]"),), Kind.OUT_OF_BOUNDS, "of another block of the cluster"
+    ),
+    "bytes of stores that do not come": (
+        RING, (*BY_BYTES[:1], (BY_BYTES[1][0], BY_BYTES[1][1].replace("256", "260")), BY_BYTES[2]),
+        Kind.DEADLOCK, "4 bytes of those expected did not come",
+    ),
+    "bytes of stores at the own barrier": (
+        RING, ((STORED, ASYNC.replace("[%r8]", "[%r4]")), *BY_BYTES[1:]), Kind.UNDEFINED, "to another block"
+    ),
+    "a mask without the peer": (
+        MULTICAST, ((MASK, "mov.u16 %h0, 1;"),), Kind.DEADLOCK, "bytes of those expected did not come"
+    ),
+    "a mask of a block that is not there": (
+        MULTICAST, ((MASK, "mov.u16 %h0, 7;"),), Kind.OUT_OF_BOUNDS, "names blocks that a cluster of 2 lacks"
+    ),
+    "bytes of one half": (
+        MULTICAST, (("_, [%r11], 256", "_, [%r11], 128"),), Kind.RACE, "is not waited for"
+    ),
+    "both halves in one place": (
+        MULTICAST, (("add.u32 %r14, %r10, %r3;", "mov.u32 %r14, %r10;"),), Kind.RACE, "is not waited for"
+    ),
+    "one half of B in place of the other": (
+        PRODUCT, (("mad.lo.u32 %r14, %r1, 256, %r7;",
+                   "xor.b32 %r30, %r1, 1; mad.lo.u32 %r14, %r30, 256, %r7;"),),
+        Kind.WRONG_VALUE, "uses A[0,0]*B[8,0], expected A[0,0]*B[0,0]",
+    ),
+    "stages are released to the own block alone": (PRODUCT, OWN_ALONE, Kind.RACE, "writes tiles+0x1000"),
+    "a warp that is not waited for": (PRODUCT, (("bar.sync 0;", ""),), Kind.RACE, "writes tiles+0x0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_refuted_for_its_reason(fault: str, tmp_path: Path) -> None:
+    kernel, edits, kind, message = FAULTS[fault]
+    found = kernel.verified(tmp_path, *edits)
+    assert found.verdict is Verdict.REFUTED
+    assert any(each.kind is kind and message in each.message for each in found.findings), found.findings
