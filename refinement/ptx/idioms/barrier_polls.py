@@ -97,7 +97,7 @@ class _State:
     held : dict of str to value
         By their names.
     decided : dict of value to int
-        What guards that nobody knows are on this way: whoever comes to a branch on the same value goes the same way.
+        What guards that are not known are taken for on this way: other branches on the same go along.
     """
 
     held: dict[str, _Value] = field(default_factory=dict)

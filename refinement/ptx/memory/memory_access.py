@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ...findings.finding import Kind
 from ...machine.memory import ABSENT, ByteLanes, Offsets
 from ...terms.interning import Ids
+from ..order.conflicts import Conflicts
 from ..order.ordering import NOBODY
-from ..order.races import Conflicts
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.loose_races import Bytes, report_races, unknown_words, with_loose_stores

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ....spec.errors import UnsupportedError
 from ..registers.threads import WARP, Indices, Threads
+from .clocks import Clocks
 from .fences import Fences
 from .vector_clocks import THREAD, TOGETHER, Happened, Knowledge, Released, Told, is_over, joined
 
@@ -40,7 +41,7 @@ class Arrived(NamedTuple):
     told: Sequence[Knowledge]
 
 
-class Ordering:
+class Ordering(Clocks):
     """The happens-before order of a batch's accesses.
 
     Parameters
@@ -50,15 +51,7 @@ class Ordering:
     """
 
     def __init__(self, threads: Threads) -> None:
-        blocks, warps = len(threads.blocks), threads.warps
-        self.per_block = warps * WARP
-        self.names = threads.blocks[threads.block] * self.per_block + threads.number
-        """Number in the grid of every thread of the batch."""
-        self._time = np.ones((blocks, warps), dtype=np.int32)
-        # [block, warp, other]: intervals of the other below this are over, as far as the warp knows.
-        self._over = np.zeros((blocks, warps, warps), dtype=np.int32)
-        self._over[:, np.arange(warps), np.arange(warps)] = 1
-        self._slowest = self._over.min(axis=2)
+        super().__init__(threads)
         self._beyond = Told()
         """What threads know to be over in other blocks."""
         self._wide, self._near = Fences(), Fences()
@@ -79,16 +72,9 @@ class Ordering:
         """Of whom threads see the barrier objects that they made."""
         self.presumes_reads = False
         """Whether reads are in order before what only a narrower scope than theirs tells."""
-        self._peers = threads.peers
         self._told = self._beyond, self.assumed, self._controls, self._proxied, self._reads, self._made
-        self._exist = threads.exist.reshape(-1, WARP).sum(axis=1)
         self.presumes = False
         """Whether fences of others before a barrier are taken for those of who writes behind it."""
-
-    def times(self, threads: Indices) -> NDArray[np.int32]:
-        """Return the interval that each thread is in."""
-        found: NDArray[np.int32] = self._time.reshape(-1)[threads // WARP]
-        return found
 
     def arrive(self, warps: Indices) -> Arrived:
         """Begin a new interval of some warps of one block, and return what they know to be over."""
@@ -139,7 +125,7 @@ class Ordering:
             self._share(np.array([warp]))
 
     def come_together(self, threads: Indices) -> None:
-        """Let threads know how far the others of their warps are, where all are there: ``.sync`` waits for them.
+        """Let threads know how far the others of their warps are, where all are there: ``.sync`` waits.
 
         What they left in memory is not ordered by that.
         """
@@ -157,7 +143,7 @@ class Ordering:
             self._controls.learn_together(warp, joined([here, told]))
 
     def follow(self, warps: Indices, times: NDArray[np.int32]) -> None:
-        """Let warps of one block know that each of them has come to the end of its interval before `times`."""
+        """Let warps of one block know that each of them has come as far as the interval in `times`."""
         of_block = self._time.shape[1]
         come = np.zeros(of_block, dtype=np.int32)
         come[warps % of_block] = times
@@ -393,11 +379,6 @@ class Ordering:
         found[apart] = self._over_in_others(threads[apart], others[apart], times[apart], all_warps=True)
         return found
 
-    def over_for_all(self, threads: Indices, times: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell whether accesses in intervals up to `times` of any warp of the block are in order before."""
-        found: NDArray[np.bool_] = times < self._slowest.reshape(-1)[threads // WARP]
-        return found
-
     def over_of_warps(self, threads: Indices) -> NDArray[np.int32]:
         """Return the intervals (n, warps) of the warps of each thread's cluster that it knows to be over.
 
@@ -470,23 +451,6 @@ class Ordering:
                 found[rows, rank] = told
         return found.reshape(len(threads), size * count)
 
-    def column_in_cluster(self, threads: Indices) -> Indices:
-        """Return the warp of each thread, by its number in the cluster."""
-        warps, count = threads // WARP, self._time.shape[1]
-        block, own = np.divmod(warps, count)
-        found: Indices = (self._peers[block] == block[:, None]).argmax(axis=1) * count + own
-        return found
-
-    @property
-    def cluster_warps(self) -> int:
-        """Warps of a cluster."""
-        return int(self._time.shape[1] * self._peers.shape[1])
-
-    def same_block(self, threads: Indices, others: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell whether threads (by number in the grid) are of the same blocks."""
-        found: NDArray[np.bool_] = self.names[threads] // self.per_block == others // self.per_block
-        return found
-
     def over(
         self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32]
     ) -> NDArray[np.bool_]:
@@ -524,17 +488,6 @@ class Ordering:
             for warp in range(warps):
                 known = self._proxied.of((block * warps + warp) * WARP)
                 found[block, warp] = known.get(name, 0)
-        return found
-
-    def block_of(self, others: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Return which block of the batch threads (by number in the grid) are of."""
-        first = int(self.names[0]) // self.per_block
-        found: NDArray[np.intp] = others // self.per_block - first
-        return found
-
-    def slowest(self, blocks: NDArray[np.intp]) -> NDArray[np.int32]:
-        """Return the interval of each block before which all is over for all of its warps."""
-        found: NDArray[np.int32] = self._slowest.reshape(len(self._time), -1).min(axis=1)[blocks]
         return found
 
     def over_for_warps(self, thread: int, time: int, warps: int) -> bool:

@@ -6,7 +6,6 @@ is there, are a race.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,72 +13,12 @@ from numpy.typing import NDArray
 
 from ..registers.threads import WARP, Indices
 from .atomic_users import AtomicUsers
+from .conflicts import Conflicts
 from .handed_reads import HandedReads
 from .ordering import NOBODY, Ordering
 from .same_value_writers import OTHER_BLOCK, JointWriters
 from .vector_clocks import AGENT, Places
 from .warp_reads import WarpReads
-
-
-@dataclass(frozen=True)
-class Conflicts:
-    """Accesses that race with earlier ones.
-
-    Attributes
-    ----------
-    which : array (c,)
-        Indices into the accesses.
-    others : array (c,)
-        The other thread, by its number in the grid.
-    lines : array (c,)
-        Where it wrote or read.
-    reads : array (c,)
-        Whether it read.
-    copies : array (c,)
-        Whether it is an asynchronous copy that is not waited for.
-    idempotent : array (c,)
-        Whether nothing is wrong with writing what the place holds already.
-    read_too : array (c,)
-        Whether others may have read, or changed by atomics, what a store is not in order with.
-    """
-
-    which: Indices
-    others: NDArray[np.int64]
-    lines: NDArray[np.int32]
-    reads: NDArray[np.bool_]
-    copies: NDArray[np.bool_]
-    idempotent: NDArray[np.bool_]
-    read_too: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.which)
-
-    def and_also(self, more: Conflicts) -> Conflicts:
-        """Return these and more."""
-        if not len(more):
-            return self
-        return Conflicts(
-            np.concatenate([self.which, more.which]),
-            np.concatenate([self.others, more.others]),
-            np.concatenate([self.lines, more.lines]),
-            np.concatenate([self.reads, more.reads]),
-            np.concatenate([self.copies, more.copies]),
-            np.concatenate([self.idempotent, more.idempotent]),
-            np.concatenate([self.read_too, more.read_too]),
-        )
-
-    def some(self, wanted: NDArray[np.bool_]) -> Conflicts:
-        """Return those of the conflicts that are wanted."""
-        return Conflicts(
-            self.which[wanted],
-            self.others[wanted],
-            self.lines[wanted],
-            self.reads[wanted],
-            self.copies[wanted],
-            self.idempotent[wanted],
-            self.read_too[wanted],
-        )
-
 
 _MIXED = 0xFF
 """In place of the size of the words that were stored to a place: they were of several."""
@@ -405,7 +344,7 @@ class AccessHistory:
         *,
         by_products: bool = False,
     ) -> None:
-        """Note that threads (n,) know copies of theirs, or products of their warps, to have read places (n,)."""
+        """Note that threads (n,) know their copies, or products of their warps, to have read places (n,)."""
         assert self._products is not None
         np.subtract.at(self._products[0], places, 1)
         self._note_readers(ordering, places, threads, line, by_products=by_products)

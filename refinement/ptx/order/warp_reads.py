@@ -17,8 +17,8 @@ from .ordering import Ordering
 _NEVER = -1
 
 WAITED_BY_ONE = (
-    "a group of wgmma is complete, with all that its warpgroup reads, when one warp has waited for it (PTX ISA: "
-    "one wgmma-group per warpgroup)"
+    "a group of wgmma is complete, with all that its warpgroup reads, when one warp has waited for it "
+    "(PTX ISA: one wgmma-group per warpgroup)"
 )
 """What is assumed where not all warps of a warpgroup tell that they have waited."""
 

@@ -193,7 +193,7 @@ class Program:
         return Decoded(instruction, sort, step, guard, selectable=selectable)
 
     def _synchronising(self, instruction: InstructionStatement, step: Step) -> Step:
-        """Return a step that lets warps come together first, where barrier objects depend on who is how far."""
+        """Return a step that lets warps come together first, where barrier objects are polled."""
         if not self._polls or not instruction.has("sync"):
             return step
 
