@@ -90,12 +90,26 @@ class _RefusalError(Exception):
 
 @dataclass
 class _State:
-    """What registers hold, of those that were written since."""
+    """What registers hold, of those that were written since.
+
+    Attributes
+    ----------
+    held : dict of str to value
+        By their names.
+    decided : dict of value to int
+        What guards that are not known are taken for on this way: other branches on the same go along.
+    """
 
     held: dict[str, _Value] = field(default_factory=dict)
+    decided: dict[_Value, int] = field(default_factory=dict)
 
     def copy(self) -> _State:
-        return _State(dict(self.held))
+        return _State(dict(self.held), dict(self.decided))
+
+    def deciding(self, value: _Value, holds: int) -> _State:
+        found = self.copy()
+        found.decided[value] = holds
+        return found
 
 
 class _Ways:
@@ -125,33 +139,54 @@ class _Ways:
         state = self._before(at)
         answer = next(register_names(instruction.operands[:1]), "")
         told = self._answered(state, answer, at, 1)
-        leaving = dict(self._trace(at + 1, told))
         question, meets = self._question(at, state), set[int]()
         for again, other in self._asked_next(at + 1, self._answered(state, answer, at, 0)):
             if self._body[again].predicate is not None or self._question(again, other) != question:
                 raise _RefusalError(f"line {self._body[again].line} polls something else after a failed poll")
             other_answer = next(register_names(self._body[again].operands[:1]), "")
-            meets.add(self._meets(leaving, again, self._answered(other, other_answer, again, 1)))
+            meets |= self._meets((at + 1, told), again + 1, self._answered(other, other_answer, again, 1))
         return meets.pop() if len(meets) == 1 else None
 
-    def _meets(self, leaving: Mapping[int, _State], again: int, told: _State) -> int:
-        """Return where who was told later meets who was told at once, with the same registers."""
-        differing = list[str]()
-        for index, state in self._trace(again + 1, told):
-            if index not in leaving:
-                continue
-            early = leaving[index]
-            differ = {
-                name
-                for name in early.held.keys() | state.held.keys()
-                if self._held(early, name) != self._held(state, name)
-            }
-            differing = sorted(differ & self._regions.live_at([index]))
-            if not differing:
-                return index
+    def _meets(self, at_once: tuple[int, _State], after: int, later: _State) -> set[int]:
+        """Return where who was told later meets who was told at once, with the same registers, way by way."""
+        found, pending, steps = set[int](), [(after, later)], 0
+        while pending:
+            index, state = pending.pop()
+            start, told = at_once
+            early = dict(self._trace(start, _State(dict(told.held), dict(state.decided))))
+            differing = list[str]()
+            for _ in range(_EXIT):
+                steps += 1
+                if index in early:
+                    differing = self._differing(early[index], state, index)
+                    if not differing:
+                        found.add(index)
+                        break
+                nexts = self._nexts(index, state) if steps <= _LONGEST else []
+                if len(nexts) > 1:
+                    pending += nexts
+                    break
+                if not nexts:
+                    raise _RefusalError(self._never_meet(differing))
+                index, state = nexts[0]
+            else:
+                raise _RefusalError(self._never_meet(differing))
+        return found
+
+    @staticmethod
+    def _never_meet(differing: list[str]) -> str:
         if differing:
-            raise _RefusalError(f"{differing[0]} depends on the number of polls")
-        raise _RefusalError("threads whose first poll succeeds continue elsewhere than those that poll again")
+            return f"{differing[0]} depends on the number of polls"
+        return "threads whose first poll succeeds continue elsewhere than those that poll again"
+
+    def _differing(self, early: _State, late: _State, index: int) -> list[str]:
+        """Return the registers that are read behind an instruction and hold something else there."""
+        differ = {
+            name
+            for name in early.held.keys() | late.held.keys()
+            if self._held(early, name) != self._held(late, name)
+        }
+        return sorted(differ & self._regions.live_at([index]))
 
     # -- ways through the text
     def _asked_next(self, at: int, state: _State) -> Iterator[tuple[int, _State]]:
@@ -166,8 +201,8 @@ class _Ways:
                 nexts = self._nexts(at, state)
                 if not nexts:
                     raise _RefusalError(self._acts(at))
-                pending += [(each, state.copy()) for each in nexts[1:]]
-                at = nexts[0]
+                pending += nexts[1:]
+                at, state = nexts[0]
             yield at, state
 
     def _acts(self, at: int) -> str:
@@ -183,25 +218,32 @@ class _Ways:
             nexts = self._nexts(at, state)
             if len(nexts) != 1:
                 return
-            at = nexts[0]
+            at, state = nexts[0]
 
-    def _nexts(self, at: int, state: _State) -> list[int]:
+    def _nexts(self, at: int, state: _State) -> list[tuple[int, _State]]:
         """Run an instruction on registers, and return what may come next; nothing if it does more."""
         if at >= len(self._body) or is_poll(self._body[at]):
             return []
         instruction = self._body[at]
         guard = instruction.predicate
         holds = None if guard is None else self._held(state, guard.name)
+        decided = state.decided.get(holds)
+        if not isinstance(holds, int) and decided is not None:
+            holds = decided
         acts = guard is None or (holds == int(not guard.negated) if isinstance(holds, int) else None)
         if instruction.opcode == "bra":
             target = self._labels[next(register_names(instruction.operands[:1]))]
-            return [target] if acts else [at + 1] if acts is not None else [target, at + 1]
+            if acts is not None:
+                return [(target if acts else at + 1, state)]
+            assert guard is not None
+            taken = int(not guard.negated)
+            return [(target, state.deciding(holds, taken)), (at + 1, state.deciding(holds, 1 - taken))]
         if instruction.opcode in POINTWISE:
             if acts is not False:
                 self._compute(instruction, state, certain=bool(acts))
         elif instruction.opcode not in WITHOUT_EFFECT:
             return []
-        return [at + 1]
+        return [(at + 1, state)]
 
     # -- what registers hold
     def _before(self, at: int) -> _State:
@@ -218,9 +260,9 @@ class _Ways:
         return state
 
     def _answered(self, state: _State, answer: str, at: int, value: int) -> _State:
-        found = state.copy()
-        found.held[answer] = value
-        return found
+        answered = state.copy()
+        answered.held[answer] = value
+        return answered
 
     def _question(self, at: int, state: _State) -> tuple[_Value, ...]:
         instruction = self._body[at]

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from ...findings.finding import Kind
 from ...machine.memory import ABSENT, ByteLanes, Offsets
 from ...terms.interning import Ids
+from ..order.conflicts import Conflicts
 from ..order.ordering import NOBODY
-from ..order.races import Conflicts
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.loose_races import Bytes, report_races, unknown_words, with_loose_stores
 from ..state.state_space import Space
+from ..text.product_registers import MULTIPLYING
 from .addressing import Addresses, located
 from .asynchronous_uses import refuse_reduced, report_asynchronous_reads
 from .same_words import differ_for_some
@@ -192,7 +193,8 @@ def _write_bytes(
         found = found.some(~ordered | found.reads)
     if len(found) and not atomic:
         changed = np.asarray(_differ(lanes, offsets, data).reshape(len(places), -1).any(axis=1))
-        harmless = ~changed[found.which] & found.idempotent
+        copies = found.copies & execution.instruction.has("bulk_group")  # they write what is there already
+        harmless = ~changed[found.which] & (found.idempotent | copies)
         _note_same_values(execution, part, found.some(harmless & ~found.reads), places)
         found = found.some(~harmless)
         found, data = with_loose_stores(
@@ -416,7 +418,16 @@ def _note_reading(
     if execution.instruction.has("nc"):
         _report_stale(execution, part, places, threads_of)
     line = execution.instruction.line
-    found = history.read(execution.ordering, places, threads_of, line, by_warps=by_warps, kept=kept)
+    by_products = execution.instruction.opcode == MULTIPLYING
+    found = history.read(
+        execution.ordering,
+        places,
+        threads_of,
+        line,
+        by_warps=by_warps,
+        by_products=by_products,
+        kept=kept,
+    )
     does = "reads for its whole warp" if by_warps else "reads"
     racing = None
     if len(found) and size:

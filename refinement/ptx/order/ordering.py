@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from ....spec.errors import UnsupportedError
 from ..registers.threads import WARP, Indices, Threads
+from .clocks import Clocks
 from .fences import Fences
-from .vector_clocks import THREAD, Happened, Knowledge, Released, Told, is_over, joined
+from .vector_clocks import THREAD, TOGETHER, Happened, Knowledge, Released, Told, is_over, joined
 
 NOBODY = -1
 
@@ -32,15 +33,15 @@ class Arrived(NamedTuple):
     ----------
     over : array (warps, warps of the block)
         Intervals of the others below this are over.
-    proxied : mapping
-        Of what is over, what is seen through the asynchronous proxy.
+    told : sequence of mapping
+        What any of their threads was told besides, in the order of `Ordering._told`.
     """
 
     over: NDArray[np.int32]
-    proxied: Knowledge
+    told: Sequence[Knowledge]
 
 
-class Ordering:
+class Ordering(Clocks):
     """The happens-before order of a batch's accesses.
 
     Parameters
@@ -50,15 +51,7 @@ class Ordering:
     """
 
     def __init__(self, threads: Threads) -> None:
-        blocks, warps = len(threads.blocks), threads.warps
-        self.per_block = warps * WARP
-        self.names = threads.blocks[threads.block] * self.per_block + threads.number
-        """Number in the grid of every thread of the batch."""
-        self._time = np.ones((blocks, warps), dtype=np.int32)
-        # [block, warp, other]: intervals of the other below this are over, as far as the warp knows.
-        self._over = np.zeros((blocks, warps, warps), dtype=np.int32)
-        self._over[:, np.arange(warps), np.arange(warps)] = 1
-        self._slowest = self._over.min(axis=2)
+        super().__init__(threads)
         self._beyond = Told()
         """What threads know to be over in other blocks."""
         self._wide, self._near = Fences(), Fences()
@@ -79,23 +72,16 @@ class Ordering:
         """Of whom threads see the barrier objects that they made."""
         self.presumes_reads = False
         """Whether reads are in order before what only a narrower scope than theirs tells."""
-        self._peers = threads.peers
-        self._exist = threads.exist.reshape(-1, WARP).sum(axis=1)
+        self._told = self._beyond, self.assumed, self._controls, self._proxied, self._reads, self._made
         self.presumes = False
         """Whether fences of others before a barrier are taken for those of who writes behind it."""
-
-    def times(self, threads: Indices) -> NDArray[np.int32]:
-        """Return the interval that each thread is in."""
-        found: NDArray[np.int32] = self._time.reshape(-1)[threads // WARP]
-        return found
 
     def arrive(self, warps: Indices) -> Arrived:
         """Begin a new interval of some warps of one block, and return what they know to be over."""
         self.warp_barrier(warps)
         block, own = np.divmod(warps, self._time.shape[1])
-        return Arrived(
-            self._over[block, own], joined([self._proxied.of(each * WARP) for each in warps.tolist()])
-        )
+        told = [joined([each.of(warp * WARP) for warp in warps.tolist()]) for each in self._told]
+        return Arrived(self._over[block, own], told)
 
     def barrier(self, warps: Indices, arrivals: Sequence[Arrived] = ()) -> None:
         """Put in order what some warps of one block did before and will do.
@@ -114,9 +100,10 @@ class Ordering:
         self._over[block, own] = known
         self._time[block, own] = now
         self._slowest[block] = self._over[block].min(axis=1)
-        for each in arrivals:
-            if each.proxied:
-                self._proxied.learn_together(int(warps[0]), each.proxied)
+        for arrived in arrivals:
+            for told, knowledge in zip(self._told, arrived.told, strict=True):
+                if knowledge:
+                    told.learn_together(int(warps[0]), knowledge)
         self._share(warps)
 
     def block_barriers(self) -> None:
@@ -137,6 +124,33 @@ class Ordering:
         for warp in warps.tolist():
             self._share(np.array([warp]))
 
+    def come_together(self, threads: Indices) -> None:
+        """Let threads know how far the others of their warps are, where all are there: ``.sync`` waits.
+
+        What they left in memory is not ordered by that.
+        """
+        of_block = self._time.shape[1]
+        warps, counts = np.unique(threads // WARP, return_counts=True)
+        for warp in warps[counts == self._exist[warps]].tolist():
+            block, own = divmod(warp, of_block)
+            self._time[block, own] += 1
+            first = warp * WARP
+            come = np.zeros(of_block, dtype=np.int32)
+            come[own] = self._time[block, own]
+            told = self._beyond.of_some(warp, np.arange(first, first + WARP))
+            self._controls.share(np.array([warp]))
+            here = {int(self.names[first]) // self.per_block: come}
+            self._controls.learn_together(warp, joined([here, told]))
+
+    def follow(self, warps: Indices, times: NDArray[np.int32]) -> None:
+        """Let warps of one block know that each of them has come as far as the interval in `times`."""
+        of_block = self._time.shape[1]
+        come = np.zeros(of_block, dtype=np.int32)
+        come[warps % of_block] = times
+        name = int(self.names[int(warps[0]) * WARP]) // self.per_block
+        for warp in warps.tolist():
+            self._controls.learn_together(warp, {name: come})
+
     # -- other blocks
     def _share(self, warps: Indices) -> None:
         """Tell some warps what any of their threads knows of other blocks."""
@@ -147,8 +161,7 @@ class Ordering:
     @property
     def _shared(self) -> tuple[Told | Fences, ...]:
         """What the threads of a warp tell each other at a barrier."""
-        known = self._beyond, self.assumed, self._controls, self._proxied, self._reads, self._made
-        return *known, self._wide, self._near
+        return *self._told, self._wide, self._near
 
     def known(self, thread: int) -> Knowledge:
         """Return what a thread knows to be over, in its own block and in others."""
@@ -173,7 +186,7 @@ class Ordering:
         """Tell whether a thread does not know something."""
         own = self.known(thread)
         for key, over in knowledge.items():
-            if key >= THREAD:
+            if THREAD <= key < TOGETHER:
                 if not is_over(own, key - THREAD, int(over[0]) - 1, self.per_block):
                     return True
             elif key not in own or (over > own[key]).any():
@@ -210,6 +223,7 @@ class Ordering:
             else:
                 now = np.array([self._time[block, own]])
                 memory += [{THREAD + int(name): now} for name in self.names[members]]
+                memory.append({TOGETHER + int(self.names[members[0]]) // WARP: now})
             memory += [
                 {int(self.names[members[0]]) // self.per_block: over},
                 self._beyond.of_some(warp, members),
@@ -365,11 +379,6 @@ class Ordering:
         found[apart] = self._over_in_others(threads[apart], others[apart], times[apart], all_warps=True)
         return found
 
-    def over_for_all(self, threads: Indices, times: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell whether accesses in intervals up to `times` of any warp of the block are in order before."""
-        found: NDArray[np.bool_] = times < self._slowest.reshape(-1)[threads // WARP]
-        return found
-
     def over_of_warps(self, threads: Indices) -> NDArray[np.int32]:
         """Return the intervals (n, warps) of the warps of each thread's cluster that it knows to be over.
 
@@ -385,6 +394,26 @@ class Ordering:
                 told = self._beyond.of(thread).get(int(self.names[thread]) // self.per_block)
                 if told is not None:
                     found[threads == thread] = np.maximum(found[threads == thread], told)
+        return found
+
+    def waited_of_warps(self, threads: Indices) -> NDArray[np.int32]:
+        """Return the intervals (n, warps of the cluster) below which what warps waited for together is over.
+
+        Any thread of a warp that tells what it did has waited for it.
+        """
+        found, count = self.over_of_warps(threads).copy(), self._time.shape[1]
+        for thread in np.unique(threads).tolist():
+            block, own = divmod(thread // WARP, count)
+            blocks = self.names[self._peers[block] * self.per_block] // self.per_block
+            keys = TOGETHER + (blocks[:, None] * count + np.arange(count)).reshape(-1)
+            seen, read = (
+                np.array([int(known[key][0]) if key in known else 0 for key in keys.tolist()], dtype=np.int32)
+                for known in (self._beyond.of(thread), self._reads.of(thread))
+            )
+            seen[self.column_in_cluster(np.array([thread]))] = self._time[block, own] + 1
+            self.presumes_reads |= bool((read > seen).any())
+            rows = threads == thread
+            found[rows] = np.maximum(found[rows], np.maximum(seen, read))
         return found
 
     def over_as_read(
@@ -421,23 +450,6 @@ class Ordering:
                 self.presumes_reads |= bool((told > over).any())
                 found[rows, rank] = told
         return found.reshape(len(threads), size * count)
-
-    def column_in_cluster(self, threads: Indices) -> Indices:
-        """Return the warp of each thread, by its number in the cluster."""
-        warps, count = threads // WARP, self._time.shape[1]
-        block, own = np.divmod(warps, count)
-        found: Indices = (self._peers[block] == block[:, None]).argmax(axis=1) * count + own
-        return found
-
-    @property
-    def cluster_warps(self) -> int:
-        """Warps of a cluster."""
-        return int(self._time.shape[1] * self._peers.shape[1])
-
-    def same_block(self, threads: Indices, others: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell whether threads (by number in the grid) are of the same blocks."""
-        found: NDArray[np.bool_] = self.names[threads] // self.per_block == others // self.per_block
-        return found
 
     def over(
         self, threads: Indices, others: NDArray[np.int64], times: NDArray[np.int32]
@@ -476,17 +488,6 @@ class Ordering:
             for warp in range(warps):
                 known = self._proxied.of((block * warps + warp) * WARP)
                 found[block, warp] = known.get(name, 0)
-        return found
-
-    def block_of(self, others: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Return which block of the batch threads (by number in the grid) are of."""
-        first = int(self.names[0]) // self.per_block
-        found: NDArray[np.intp] = others // self.per_block - first
-        return found
-
-    def slowest(self, blocks: NDArray[np.intp]) -> NDArray[np.int32]:
-        """Return the interval of each block before which all is over for all of its warps."""
-        found: NDArray[np.int32] = self._slowest.reshape(len(self._time), -1).min(axis=1)[blocks]
         return found
 
     def over_for_warps(self, thread: int, time: int, warps: int) -> bool:

@@ -6,7 +6,6 @@ is there, are a race.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,72 +13,12 @@ from numpy.typing import NDArray
 
 from ..registers.threads import WARP, Indices
 from .atomic_users import AtomicUsers
+from .conflicts import Conflicts
 from .handed_reads import HandedReads
 from .ordering import NOBODY, Ordering
 from .same_value_writers import OTHER_BLOCK, JointWriters
 from .vector_clocks import AGENT, Places
 from .warp_reads import WarpReads
-
-
-@dataclass(frozen=True)
-class Conflicts:
-    """Accesses that race with earlier ones.
-
-    Attributes
-    ----------
-    which : array (c,)
-        Indices into the accesses.
-    others : array (c,)
-        The other thread, by its number in the grid.
-    lines : array (c,)
-        Where it wrote or read.
-    reads : array (c,)
-        Whether it read.
-    copies : array (c,)
-        Whether it is an asynchronous copy that is not waited for.
-    idempotent : array (c,)
-        Whether nothing is wrong with writing what the place holds already.
-    read_too : array (c,)
-        Whether others may have read, or changed by atomics, what a store is not in order with.
-    """
-
-    which: Indices
-    others: NDArray[np.int64]
-    lines: NDArray[np.int32]
-    reads: NDArray[np.bool_]
-    copies: NDArray[np.bool_]
-    idempotent: NDArray[np.bool_]
-    read_too: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.which)
-
-    def and_also(self, more: Conflicts) -> Conflicts:
-        """Return these and more."""
-        if not len(more):
-            return self
-        return Conflicts(
-            np.concatenate([self.which, more.which]),
-            np.concatenate([self.others, more.others]),
-            np.concatenate([self.lines, more.lines]),
-            np.concatenate([self.reads, more.reads]),
-            np.concatenate([self.copies, more.copies]),
-            np.concatenate([self.idempotent, more.idempotent]),
-            np.concatenate([self.read_too, more.read_too]),
-        )
-
-    def some(self, wanted: NDArray[np.bool_]) -> Conflicts:
-        """Return those of the conflicts that are wanted."""
-        return Conflicts(
-            self.which[wanted],
-            self.others[wanted],
-            self.lines[wanted],
-            self.reads[wanted],
-            self.copies[wanted],
-            self.idempotent[wanted],
-            self.read_too[wanted],
-        )
-
 
 _MIXED = 0xFF
 """In place of the size of the words that were stored to a place: they were of several."""
@@ -151,6 +90,7 @@ class AccessHistory:
         *,
         atomic: bool = False,
         by_warps: bool = False,
+        by_products: bool = False,
         kept: bool = True,
     ) -> Conflicts:
         """Note that threads (n,) read places (n,), or change them by atomics; return what that races with.
@@ -179,14 +119,21 @@ class AccessHistory:
             conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
             self._atomics = True
         if kept:
-            self._note_readers(ordering, places, naming, line, atomic=atomic)
+            self._note_readers(ordering, places, naming, line, atomic=atomic, by_products=by_products)
         return conflicts
 
     def _note_readers(
-        self, ordering: Ordering, places: Places, threads: Indices, line: int, *, atomic: bool
+        self,
+        ordering: Ordering,
+        places: Places,
+        threads: Indices,
+        line: int,
+        *,
+        atomic: bool = False,
+        by_products: bool = False,
     ) -> None:
         if self.warp_reads is not None:
-            self.warp_reads.note(ordering, places, threads)
+            self.warp_reads.note(ordering, places, threads, by_products=by_products)
         now = ordering.times(threads)
         mine = ordering.names[threads]
         own = np.uint64(1) << (mine % ordering.per_block // WARP).astype(np.uint64)
@@ -388,11 +335,19 @@ class AccessHistory:
         np.add.at(self._products[0], places, 1)
         self._products[1, places] = line
 
-    def end_reads(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> None:
-        """Note that threads (n,) know the products of their warps to have read places (n,)."""
+    def end_reads(
+        self,
+        ordering: Ordering,
+        places: Places,
+        threads: Indices,
+        line: int,
+        *,
+        by_products: bool = False,
+    ) -> None:
+        """Note that threads (n,) know their copies, or products of their warps, to have read places (n,)."""
         assert self._products is not None
         np.subtract.at(self._products[0], places, 1)
-        self._note_readers(ordering, places, threads, line, atomic=False)
+        self._note_readers(ordering, places, threads, line, by_products=by_products)
 
     def read_by_products(self, places: Places) -> NDArray[np.int32]:
         """Return the lines of products under way that read some places (n,), 0 where there is none."""
@@ -421,6 +376,11 @@ class AccessHistory:
 
     def end_copies(self, ordering: Ordering, places: Places, threads: Indices) -> None:
         """Note that threads (n,) know their copies to places (n,) to be done."""
+        writer, mine = self._plain_writer[places], ordering.names[threads]
+        others = np.flatnonzero((writer != NOBODY) & (writer != mine))
+        others = others[~self._writes_over(ordering, places[others], threads[others])]
+        at = places[others]
+        self._joint.add(ordering, at, writer[others], self.line[at], self._written[at], mine[others])
         self._copying[places] = self.of_warps[places] = False
         self._plain_writer[places] = ordering.names[threads]
         self._written[places] = ordering.times(threads)
@@ -452,6 +412,7 @@ class StoreHistory(AccessHistory):
         *,
         atomic: bool = False,
         by_warps: bool = False,
+        by_products: bool = False,
         kept: bool = True,
     ) -> Conflicts:
         """Find no conflict."""
@@ -460,7 +421,15 @@ class StoreHistory(AccessHistory):
     def begin_reads(self, places: Places, line: int) -> None:
         """Do nothing."""
 
-    def end_reads(self, ordering: Ordering, places: Places, threads: Indices, line: int) -> None:
+    def end_reads(
+        self,
+        ordering: Ordering,
+        places: Places,
+        threads: Indices,
+        line: int,
+        *,
+        by_products: bool = False,
+    ) -> None:
         """Do nothing."""
 
     def write(

@@ -18,11 +18,15 @@ Knowledge = Mapping[int, NDArray[np.int32]]
 """By block of the grid: of each of its warps the intervals below this are over.
 
 Words that are waited for have negative numbers: of their values, as many are known to have been written.
-Single threads have numbers from `THREAD` up: their own intervals below this are over.
+Single threads have numbers from `THREAD` up: their own intervals below this are over. Warps have numbers from
+`TOGETHER` up: what they waited for together in intervals below this is over.
 """
 
 THREAD = 1 << 48
 """What the key of a single thread is more than its number in the grid."""
+
+TOGETHER = 1 << 56
+"""What the key of a warp is more than its number in the grid."""
 
 
 def joined(parts: Sequence[Knowledge]) -> Knowledge:

@@ -10,6 +10,7 @@ from ...findings.finding import Kind
 from ...machine.memory import Offsets
 from ...machine.observations import Observations
 from ...terms.store import TermStore
+from ..order.warp_reads import WAITED_BY_ONE
 from ..registers.threads import WARP, Indices, Launch
 from ..state.address_spaces import Memory
 from ..state.execution import Execution
@@ -100,6 +101,9 @@ class BetweenBlocks:
             self.assumptions[READS_OVER] = None
         if execution.ordering.presumes:
             self.assumptions[FENCED_BEFORE] = None
+        history = execution.memory.shared.history
+        if history is not None and history.warp_reads is not None and history.warp_reads.assumed:
+            self.assumptions[WAITED_BY_ONE] = None
         for line in () if self._semaphores is None else sorted(set(self._semaphores.left_waiting.values())):
             self._in_vain[line] = None
 

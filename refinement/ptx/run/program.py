@@ -185,11 +185,23 @@ class Program:
         step = self._step_of_swap(index) or _step(instruction)
         step = watched(instruction, step, self._function, self._narrow, self._descriptors)
         step = touching(instruction, step, self._product_registers)
+        step = self._synchronising(instruction, step)
         if any(rule not in _AVAILABILITY for rule, _ in self._illegal.get(index, ())):
             step = _refusing(
                 UnsupportedError(f"{instruction.mnemonic} is illegal, so that it has no meaning")
             )
         return Decoded(instruction, sort, step, guard, selectable=selectable)
+
+    def _synchronising(self, instruction: InstructionStatement, step: Step) -> Step:
+        """Return a step that lets warps come together first, where barrier objects are polled."""
+        if not self._polls or not instruction.has("sync"):
+            return step
+
+        def run(execution: Execution, active: Indices) -> None:
+            execution.ordering.come_together(active)
+            step(execution, active)
+
+        return run
 
     def _decoded_poll(self, index: int) -> Decoded:
         """Decode a question to a barrier object."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....spec.ptx.variant import WARPGROUP_WARPS
 from ...findings.finding import Kind
 from ..order.vector_clocks import Places
 from ..registers.threads import WARP, Indices
@@ -70,6 +71,8 @@ class _Product:
         What it uses.
     places : array (n, granules)
         What it reads of shared memory.
+    times : array (n,)
+        The interval in which each issued it.
     line : int
         Where it was issued.
     """
@@ -78,6 +81,7 @@ class _Product:
     group: NDArray[np.int64]
     registers: ProductRegisters
     places: Places
+    times: NDArray[np.int32]
     line: int
 
 
@@ -149,11 +153,14 @@ class AsynchronousProducts:
             done = each.group < below[each.warps]
             if done.any():
                 readers = np.repeat(each.warps[done] * WARP, each.places.shape[1])
-                history.end_reads(execution.ordering, each.places[done].reshape(-1), readers, each.line)
+                for group in each.warps[done].reshape(-1, WARPGROUP_WARPS):
+                    execution.ordering.follow(group, each.times[np.isin(each.warps, group)])
+                done_places = each.places[done].reshape(-1)
+                history.end_reads(execution.ordering, done_places, readers, each.line, by_products=True)
             if not done.all():
                 still = ~done
-                rest = each.warps[still], each.group[still], each.registers, each.places[still], each.line
-                left.append(_Product(*rest))
+                rest = each.warps[still], each.group[still], each.registers, each.places[still]
+                left.append(_Product(*rest, each.times[still], each.line))
         self._pending = left
 
     # -- registers
@@ -177,7 +184,8 @@ class AsynchronousProducts:
         assert history is not None
         line = execution.instruction.line
         history.begin_reads(places.reshape(-1), line)
-        self._pending.append(_Product(warps, self._committed[warps], registers, places, line))
+        times = execution.ordering.times(warps * WARP)
+        self._pending.append(_Product(warps, self._committed[warps], registers, places, times, line))
         self._now += 1
         shape = self._shapes.setdefault(registers.shape, len(self._shapes))
         for name in registers.accumulators:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ...findings.finding import Kind
 from ...machine.memory import Offsets
 from ...terms.interning import Ids
-from ..order.races import Conflicts
+from ..order.conflicts import Conflicts
 from ..registers.threads import Indices
 from .execution import Execution
 from .state_space import Space

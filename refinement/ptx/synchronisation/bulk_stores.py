@@ -22,7 +22,7 @@ from ..state.handlers import Modifiers
 from ..text.module import TYPE_BITS
 from ..text.operands import Operand
 from .atomics import MODELLED, update_words
-from .tensor_copies import DIMENSIONS, box
+from .tensor_copies import DIMENSIONS, Box, box
 
 UNIT = 16
 """Bytes that addresses and sizes are multiples of."""
@@ -98,6 +98,8 @@ class BulkStores:
                 everywhere.end_copies(execution.ordering, each.written, who)
         self.pending = left
         if everywhere is not None:
+            for each in left:
+                everywhere.begin_copies(each.written)  # several may copy to one place
             everywhere.copies = len(left)
 
     def report_unread(self, execution: Execution) -> None:
@@ -140,6 +142,7 @@ def box_to_global(execution: Execution, modifiers: Modifiers, active: Indices) -
     modifiers.finish()
     to, source = modifiers.operands(2 + hints)[:2]
     starts = addresses(execution, source, active)
+    before: Box | None = None
     for member in range(len(active)):
         thread = active[member : member + 1]
         found = box(execution, to, starts[member], thread)
@@ -150,8 +153,9 @@ def box_to_global(execution: Execution, modifiers: Modifiers, active: Indices) -
         size, who = found.tensor.element_bytes, np.repeat(thread, len(found.shared))
         terms, lows = load_bytes(execution, "shared", found.shared, size, who, 1)
         some = np.flatnonzero(found.inside)
-        data = terms[some], lows[some]
-        store_bytes(execution, "global", found.outside[some], data, who[some], 1)
+        if before is None or not found.is_same_as(before):  # a warp that elects nobody copies one box often
+            store_bytes(execution, "global", found.outside[some], (terms[some], lows[some]), who[some], 1)
+        before = found
         _begin_store(execution, thread, read, found.outside[some], size)
 
 
