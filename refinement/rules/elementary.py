@@ -207,11 +207,19 @@ _MERGES = "equality.proportional_choices:ProportionalChoices._as_product"
 CHOSEN = (
     _rule(
         "merge-of-sums", "where(x > y, p, q) + where(x > y, q, p) * ex2(min(x, y) - max(x, y))",
-        "p * ex2(x - max(x, y)) + q * ex2(y - max(x, y))", _MERGES, by=("integer()",),
+        "p * ex2(x - max(x, y)) + q * ex2(y - max(x, y))", _MERGES,
+        by=(
+            "integer()", "same(x - max(x, y), 0)", "same(y - max(x, y), 0)",
+            "same(x - max(x, y), min(x, y) - max(x, y))", "same(y - max(x, y), min(x, y) - max(x, y))",
+        ),
     ),
     _rule(
         "merge-by-cases", "where(x <= y, q + p * ex2(3 * x - 3 * y), p + q * ex2(3 * y - 3 * x))",
-        "p * ex2(3 * x - 3 * max(x, y)) + q * ex2(3 * y - 3 * max(x, y))", _MERGES, by=("integer()",),
+        "p * ex2(3 * x - 3 * max(x, y)) + q * ex2(3 * y - 3 * max(x, y))", _MERGES,
+        by=(
+            "integer()", "same(3 * x - 3 * max(x, y), 0)", "same(3 * y - 3 * max(x, y), 0)",
+            "same(3 * x - 3 * max(x, y), 3 * x - 3 * y)", "same(3 * y - 3 * max(x, y), 3 * y - 3 * x)",
+        ),
     ),
 )  # fmt: skip
 """Pairs of a maximum and a sum of powers of two relative to it, merged by a comparison."""
