@@ -21,6 +21,7 @@ from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.store import CONSTANT, INPUT, VECTOR, Operation, TermStore
 from ..terms.traversal import gathered
+from .dominated_quotients import DominatedQuotients
 from .integer_intervals import Intervals, Magnitudes
 from .intervals import Interval
 from .quantisation import NARROW, quantises
@@ -41,6 +42,7 @@ class RealRanges(Domain):
     def __init__(self, store: TermStore, magnitudes: Magnitudes) -> None:
         super().__init__(store)
         self._magnitudes = magnitudes
+        self._dominated = DominatedQuotients(store)
 
     @property
     def exact(self) -> Intervals:
@@ -107,7 +109,11 @@ class RealRanges(Domain):
         if operation.name not in _RULES:
             return _ANY
         given = map(self._read, gathered(self.store, operation, terms), operation.operands)
-        return _RULES[operation.name](operation, list(given))
+        found, greatest = (
+            _RULES[operation.name](operation, list(given)),
+            self._dominated.greatest(operation, terms),
+        )
+        return Interval(np.fmax(found.low, -greatest), np.fmin(found.high, greatest))
 
     def _of_inputs(self, operation: Operation, terms: Ids) -> Interval:
         assert isinstance(operation.result, FloatFormat)

@@ -14,8 +14,9 @@ import numpy as np
 from ...spec.float_encoding import decode
 from ...spec.formats import F32, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
+from ..analysis.intervals import Interval
 from ..analysis.quantisation import quantises
-from ..analysis.real_ranges import limits
+from ..analysis.real_ranges import RealRanges, limits
 from ..terms import operations
 from ..terms.bit_slices import extract
 from ..terms.domains import Rewriting
@@ -52,10 +53,13 @@ class ClampedConversions(Rewriting):
     ----------
     store : TermStore
         The terms.
+    ranges : RealRanges, optional
+        Of the terms: a clamp to limits that a number is within changes nothing.
     """
 
-    def __init__(self, store: TermStore) -> None:
+    def __init__(self, store: TermStore, ranges: RealRanges | None = None) -> None:
         super().__init__(store)
+        self._ranges = ranges
         self._clamps: dict[int, _Clamped] = {}
 
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
@@ -161,13 +165,23 @@ class ClampedConversions(Rewriting):
                 return self._clamps[number].within(operation.attribute[0], value)
         return None
 
+    def _whole_range(self, term: int, fmt: FloatFormat) -> Interval:
+        """Return between which whole numbers a number is that is rounded to one."""
+        (number,), function = self._arguments(term)[:1], str(self.store.operation(term).attribute)
+        if self._ranges is None:
+            return Interval(-np.inf, np.inf)
+        self._ranges.fill(np.array([number], dtype=np.int32))
+        (ends,) = self._ranges.read(np.array([number], dtype=np.int32), fmt)
+        return Interval(*FUNCTIONS[function](ends))
+
     def _made(self, clamped: _Clamped) -> int | None:
         """Return the conversion to 32 bits; None if f32 does not have a limit."""
         fmt, number = clamped.fmt, clamped.number
         made = self.store.apply(operations.function(clamped.function, fmt, fmt), number)
         limits = ("max", clamped.least, -(1 << 31)), ("min", clamped.greatest, (1 << 31) - 1)
+        ends = self._whole_range(made, fmt)
         for which, limit, of_type in limits:
-            if limit == of_type:
+            if limit == of_type or (ends.low >= limit if which == "max" else ends.high <= limit):
                 continue
             if abs(limit) > _EXACT or fmt != F32:
                 return None

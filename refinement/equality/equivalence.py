@@ -191,7 +191,7 @@ def _integers(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> _Rew
     if not any(converts(each) or saturates(each) or takes_low_bits(each) for each in store.operations):
         return None
     both = np.stack([actual, expected])
-    converted = ClampedConversions(store).values(both)
+    converted = ClampedConversions(store, forms.overflows.ranges).values(both)
     found = HalvedSums(store).values(converted)
     if (found == both).all():
         return None

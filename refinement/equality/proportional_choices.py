@@ -9,7 +9,7 @@ term is p where ``a ≥ b`` and q where ``a ≤ b``, and ``q = p·2^(s·(a − b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from ..normal_forms.elementary_forms import stem
 from ..normal_forms.sparse_polynomials import Monomial, Sparse, added, without
 from ..terms import operations
 from ..terms.choices import chosen
-from ..terms.domains import Domain, Rewriting
+from ..terms.domains import Contains, Rewriting
 from ..terms.evaluation import apply
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore
@@ -85,8 +85,8 @@ class ProportionalChoices(Rewriting):
 
     def __init__(self, store: TermStore) -> None:
         super().__init__(store)
-        self._chooses = _Contains(store, _is_select)
-        self._scales = _Contains(store, _is_exponential)
+        self._chooses = Contains(store, _is_select)
+        self._scales = Contains(store, _is_exponential)
         self._tried: dict[int, int] = {}
         self.count = 0
 
@@ -292,26 +292,6 @@ def _constant(number: Fraction, formats: Sequence[FloatFormat]) -> tuple[FloatFo
         if Fraction(float(decode(word, fmt)[0])) == number:
             return fmt, int(word[0])
     raise AssertionError(number)
-
-
-class _Contains(Domain):
-    """Whether a term is made of some operation, or is one."""
-
-    dtype = bool
-    unknown = False
-    join = np.logical_or
-
-    def __init__(self, store: TermStore, is_one: Callable[[Operation], bool]) -> None:
-        super().__init__(store)
-        self._is_one = is_one
-
-    def leaf(self, operation: Operation, terms: Ids) -> bool:
-        """Return that leaves are made of nothing."""
-        return False
-
-    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
-        """Return whether the operation is one, or what it is made of has one."""
-        return self.join.reduce(given, axis=0) | self._is_one(operation)
 
 
 def _is_select(operation: Operation) -> bool:

@@ -6,7 +6,7 @@ bottom up, once each, in groups by operation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -153,6 +153,34 @@ class Reached(Domain):
     def leaf(self, operation: Operation, terms: Ids) -> int:
         """Return that a leaf is none of them."""
         return NONE
+
+
+class Contains(Domain):
+    """Whether a term is made of some operation, or is one.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    is_one : callable
+        Tells which operations are looked for.
+    """
+
+    dtype = bool
+    unknown = False
+    join = np.logical_or
+
+    def __init__(self, store: TermStore, is_one: Callable[[Operation], bool]) -> None:
+        super().__init__(store)
+        self._is_one = is_one
+
+    def leaf(self, operation: Operation, terms: Ids) -> bool:
+        """Return that leaves are made of nothing."""
+        return False
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        """Return whether the operation is one, or what it is made of has one."""
+        return self.join.reduce(given, axis=0) | self._is_one(operation)
 
 
 class Rewriting(Domain):
