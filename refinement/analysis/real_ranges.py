@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ...spec.formats import F64, FloatFormat, Format, IntegerFormat
 from ..terms import operations
 from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
@@ -109,6 +109,8 @@ class RealRanges(Domain):
         if operation.name not in _RULES:
             return _ANY
         given = map(self._read, gathered(self.store, operation, terms), operation.operands)
+        if result == F64:  # which has room for the products of all that is finite in narrower formats
+            given = map(_finite, given, operation.operands)
         found, greatest = (
             _RULES[operation.name](operation, list(given)),
             self._dominated.greatest(operation, terms),
@@ -136,6 +138,14 @@ class RealRanges(Domain):
         distinct, inverse = np.unique(vectors, return_inverse=True)
         first, *others = (self._read(column, fmt) for column in self.store.elements(distinct).T)
         return Interval(*(end[inverse] for end in first.union(*others)))
+
+
+def _finite(given: Interval, fmt: Format) -> Interval:
+    """Return the finite numbers among some of a format, or all of f64."""
+    if fmt == F64 or not isinstance(fmt, FloatFormat):
+        return given
+    low, high = limits(fmt)
+    return Interval(np.maximum(given.low, low), np.minimum(given.high, high))
 
 
 _ANY = Interval(-np.inf, np.inf)

@@ -24,8 +24,8 @@ from ..analysis.quantisation import quantises
 from ..analysis.term_classes import ARITHMETIC, TermClasses
 from ..terms import operations
 from ..terms.bit_slices import extract, taken_apart
-from ..terms.choices import bits_of_choices
-from ..terms.evaluation import integers
+from ..terms.choices import bits_of_choices, chosen
+from ..terms.evaluation import apply, integers
 from ..terms.field_formats import field_format, repetitions
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
@@ -427,14 +427,30 @@ def _low_sums(q: Quantifier, parts: Ids, width: int) -> Ids | None:
 def _convert(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
     (source,) = operation.operands
     if isinstance(operation.result, FloatFormat):  # overflow is excluded over the reals
-        rounds = fmt == operation.result and not quantises(operation)
-        return [Piece(1, (q.argument(terms, 0, source),))] if rounds else None
+        if fmt != operation.result or quantises(operation):
+            return None
+        floats = _chosen_floats(q, operation, terms)
+        return [Piece(1, (q.argument(terms, 0, source) if floats is None else q.read(floats, fmt),))]
     if isinstance(source, IntegerFormat) and isinstance(fmt, IntegerFormat):
         inner, result = q.store.arguments(terms)[:, 0], operation.result
         assert isinstance(result, IntegerFormat)
         if q.magnitudes.fit(inner, result, source) and (is_raw(fmt) or fmt == result):
             return [Piece(1, (q.read(inner, source),))]
     return _whole(q, operation, fmt, terms)
+
+
+def _chosen_floats(q: Quantifier, operation: Operation, terms: Ids) -> Ids | None:
+    """Return conversions of choices between constant integers as choices between floats; None of others."""
+    inner = q.store.arguments(terms)[:, 0]
+    if (
+        not isinstance(operation.operands[0], IntegerFormat)
+        or not q.store.are(operations.SELECT, inner).all()
+    ):
+        return None
+    conditions, *sides = q.store.arguments(inner)[:, :3].T
+    if not all(q.store.are(CONSTANT, each).all() for each in sides):
+        return None
+    return chosen(q.store, conditions, *(apply(q.store, operation, each) for each in sides))
 
 
 def _whole(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
