@@ -316,5 +316,5 @@ WITHOUT_RESULTS = frozenset(
 )
 """Opcodes that compute nothing."""
 
-OF_ADDRESSES = frozenset(["cvta", "isspacep", "ldu", "mbarrier"])
+OF_ADDRESSES = frozenset(["cvta", "getctarank", "isspacep", "ldu", "mapa", "mbarrier"])
 """Opcodes on addresses, which are never data, or on opaque states, and ``ldu``: ``ld`` by another name."""

@@ -142,3 +142,129 @@ def test_a_fault_is_refuted_for_its_reason(fault: str, tmp_path: Path) -> None:
     found = kernel.verified(tmp_path, *edits)
     assert found.verdict is Verdict.REFUTED
     assert any(each.kind is kind and message in each.message for each in found.findings), found.findings
+
+
+def from_shared(
+    fence: str = "fence.proxy.async.shared::cta;", sync: str = "bar.sync 1;", behind: str = ""
+) -> tuple[Edit, ...]:
+    """Return what makes the ring copy each stage from shared memory of its own, of which it has one."""
+    copied = f"""mov.u32 %r21, own; add.u32 %r22, %r21, %r10; st.shared.u32 [%r22], %r17; {fence}
+    {sync}
+    @!%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r7], [%r21], 256, [%r8];
+    {behind}"""
+    declared = ".shared .align 8 .b8 full[8];"
+    return (STORED, copied), *BY_BYTES[1:], (declared, f".shared .align 128 .b8 own[256];\n{declared}")
+
+
+COPIED: dict[str, tuple[tuple[Edit, ...], Kind | None, str]] = {
+    "as it should be": (from_shared(), None, ""),
+    "no proxy fence": (from_shared(fence=""), Kind.PROXY, "reads own+0x0"),
+    "no barrier": (from_shared(sync=""), Kind.RACE, "reads own+0x4"),
+    "the source is written again": (
+        from_shared(behind="st.shared.u32 [%r22], %r10;"), Kind.RACE, "may still read asynchronously"
+    ),
+    "the source may have ended": ((*from_shared(), END), Kind.LIFETIME, "of shared memory of block 0"),
+    "the source is not waited for": (
+        (*from_shared(), ("@!%p2 bra FREE;", "")), Kind.RACE, "may still read asynchronously"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COPIED)
+def test_copies_from_shared_memory_to_a_peer(case: str, tmp_path: Path) -> None:
+    edits, kind, message = COPIED[case]
+    found = RING.verified(tmp_path, *edits)
+    assert found.verdict is (Verdict.REFUTED if kind else Verdict.VERIFIED)
+    assert not kind or any(each.kind is kind and message in each.message for each in found.findings)
+
+
+FOUR: tuple[Edit, ...] = (
+    (".reqnctapercluster 2", ".reqnctapercluster 2, 2"),
+    ("mul.lo.u32 %r3, %r1, 128;", "shr.u32 %r25, %r1, 1; and.b32 %r26, %r1, 1; add.u32 %r27, %r26, 2;\n"
+     "mul.lo.u32 %r3, %r25, 128;"),
+    ("mul.lo.u32 %r4, %r2, 2048;", "mul.lo.u32 %r4, %r2, 4096;"),
+    (MASK, "setp.eq.u32 %p6, %r26, 0; selp.u16 %h0, 5, 10, %p6;"),
+    ("%r12, 0;", "%r12, %r26;"),
+    ("%r12, 1;", "%r12, %r27;"),
+    ("grid = 4", "grid = [4, 2]"),
+    ("shape = [2, 2, 4, 64]", "shape = [2, 4, 4, 64]"),
+)  # fmt: skip
+"""What makes the multicast one of clusters of two by two blocks: each pair of a column shares its stages."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("5, 10", "5, 10", None),
+        ("5, 10", "10, 5", Kind.RACE),
+        ("5, 10", "15, 15", Kind.RACE),
+        ("5, 10", "3, 12", Kind.RACE),
+        ("%r18, %r12, %r27;", "%r18, %r12, %r25;", Kind.RACE),
+    ],
+)
+def test_pairs_of_a_cluster_of_four(old: str, new: str, kind: Kind | None, tmp_path: Path) -> None:
+    found = MULTICAST.verified(tmp_path, *FOUR, (old, new))
+    assert found.verdict is (Verdict.REFUTED if kind else Verdict.VERIFIED)
+    assert not kind or found.findings[0].kind is kind
+
+
+FENCES: dict[str, tuple[Edit, ...]] = {
+    "by another thread": (
+        ("fence.mbarrier_init.release.cluster;\nMADE:", "MADE:\nsetp.eq.u32 %p7, %r0, 1;\n"
+         "@%p7 fence.mbarrier_init.release.cluster;"),
+    ),
+    "before the barriers are made": (
+        FENCE, ("mbarrier.init.shared::cta.b64 [full], 64;",
+                "fence.mbarrier_init.release.cluster;\nmbarrier.init.shared::cta.b64 [full], 64;"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fence", FENCES)
+def test_a_fence_publishes_what_its_thread_has_made(fence: str, tmp_path: Path) -> None:
+    found = RING.verified(tmp_path, *FENCES[fence])
+    assert {each.kind for each in found.findings} == {Kind.RACE}
+
+
+def test_a_copy_that_nobody_waits_for_outlives_its_block(tmp_path: Path) -> None:
+    spare = """@%p0 bra OUT; sub.u64 %d0, %d0, 256; mov.u32 %r26, full; mov.u32 %r27, stage;
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r26], 128;
+    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r27], [%d0], 128, [%r26]; OUT: ret;"""
+    found = MULTICAST.verified(tmp_path, ("ret;", spare))
+    assert [each.kind for each in found.findings] == [Kind.LIFETIME]
+
+
+SPINNING: tuple[Edit, ...] = (
+    (".shared .align 8 .b8 full[8];", ".shared .align 4 .b8 flag[4];\n.shared .align 8 .b8 full[8];"),
+    ("mbarrier.init.shared::cta.b64 [full], 64;", "st.shared.u32 [flag], 0;"),
+    ("arrive.relaxed.aligned", "arrive.aligned"),
+    (FULL, "bar.sync 1; add.u32 %r29, %r14, 1; mov.u32 %r30, flag; mapa.shared::cluster.u32 %r31, %r30, 1;"
+           "st.release.cluster.shared::cluster.u32 [%r31], %r29;"),
+    ("mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [full], %r15;\n@!%p3 bra WAIT;",
+     "ld.acquire.cluster.shared::cta.u32 %r28, [flag];\nsetp.le.u32 %p3, %r28, %r14;\n@%p3 bra WAIT;"),
+)  # fmt: skip
+"""What makes a block wait for a word that its peer writes."""
+
+UNSUPPORTED: dict[str, tuple[tuple[Edit, ...], str]] = {
+    "a word that a peer writes": (SPINNING, "a word in shared memory of another block"),
+    "a store to the own block": (
+        ((STORED, ASYNC.replace("%r11", "%r12")), *BY_BYTES[1:]), "shared memory of the thread's own block"
+    ),
+    "a reduction": (
+        ((STORED, "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 "
+                  "[%r11], %r17, [%r8];"), *BY_BYTES[1:]),
+        "red.async",
+    ),
+    "a fence of the own block behind stores to a peer": (
+        ((STORED, f"st.shared::cluster.u32 [%r11], %r17;\nfence.proxy.async.shared::cta;\n{FULL}"),),
+        "behind stores to shared memory of other blocks",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNSUPPORTED)
+def test_what_is_not_modelled_is_told_with_its_line(case: str, tmp_path: Path) -> None:
+    edits, message = UNSUPPORTED[case]
+    found = RING.verified(tmp_path, *edits)
+    assert found.verdict is Verdict.UNSUPPORTED
+    assert message in found.findings[0].message and found.findings[0].line
