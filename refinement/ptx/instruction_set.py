@@ -14,7 +14,7 @@ from .scalar import (
 )
 from .state.execution import Decoders
 from .state.handlers import merged
-from .synchronisation import asynchronous, atomics, mbarrier, warp_barrier
+from .synchronisation import asynchronous, atomics, mbarrier, tensor_map_objects, warp_barrier
 from .text.module import InstructionStatement
 from .warp import election, exchanges, matrix, warpgroup, wmma
 
@@ -50,6 +50,7 @@ DECODERS: Decoders = merged(
             loads_and_stores,
             matrix,
             mbarrier,
+            tensor_map_objects,
             election,
             exchanges,
             warp_barrier,
