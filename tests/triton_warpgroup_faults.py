@@ -1,4 +1,4 @@
-"""Edits of the kernels that Triton compiled for Hopper: faults, what each is refuted for, and harmless ones."""
+"""Edits of the kernels that Triton compiled for Hopper: faults with their findings, and harmless ones."""
 
 from __future__ import annotations
 
