@@ -46,12 +46,13 @@ def described_maps(document: Any) -> tuple[Described, ...]:
 
 
 def _described_map(document: Mapping[str, Any]) -> Described:
-    box, swizzle, size = (document.get(each) for each in ("block_size", "swizzle", "elem_size"))
-    known = isinstance(box, list) and all(isinstance(each, int) for each in box) and box
+    box, swizzle = document.get("block_size"), document.get("swizzle")
+    extents = tuple(each for each in box if isinstance(each, int)) if isinstance(box, list) else ()
+    by_size = _BY_SIZE.get(document.get("elem_size", 1), "u8")
     return Described(
-        tuple(box) if known else (),
+        extents,
         _SWIZZLES[swizzle] if isinstance(swizzle, int) and 0 <= swizzle < len(_SWIZZLES) else 0,
-        _TYPES.get(document.get("elem_type"), _BY_SIZE.get(size, "u8")),
+        _TYPES.get(document.get("elem_type", -1), by_size),
     )
 
 
