@@ -3,8 +3,8 @@
 The 128 bytes of a map are opaque. Those of one that ``tensormap.replace`` has changed are terms of which
 nothing is known but which map they are, so that they may be moved as other bytes. A map in global memory is
 read through a proxy of its own: what ``tensormap.cp_fenceproxy`` has released there is seen behind a
-``fence.proxy.tensormap::generic.acquire`` for its bytes. Source: PTX ISA 9.1 sections 5.5, 8.3, 9.7.9.27
-(tensormap.replace), 9.7.13.4 (fence.proxy) and 9.7.13.16 (tensormap.cp_fenceproxy).
+``fence.proxy.tensormap::generic.acquire`` for its bytes. Source: PTX ISA 9.1 sections 5.5, 8.3, 9.7.9
+(tensormap.replace) and 9.7.13 (fence.proxy, tensormap.cp_fenceproxy).
 """
 
 from __future__ import annotations
