@@ -36,7 +36,7 @@ _LIMITS = MappingProxyType(
         "ld": ".acquire, .relaxed and .volatile wait for words in loops, and are as others elsewhere",
         "mbarrier": "a polling thread may do nothing else; pending counts are known to a sole arriver only",
         "membar": "orders accesses for other blocks, and for threads that wait for a word",
-        "tensormap": "a map over one that copies have used is not",
+        "tensormap": "a map over one that copies may still use is not",
         "trap": "reaching it is a finding",
     }
 )

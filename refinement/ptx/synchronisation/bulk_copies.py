@@ -28,6 +28,7 @@ from ..text.operands import Operand
 from .barrier_objects import BarrierObject, BarrierObjects
 from .mbarrier import barriers_at
 from .tensor_copies import DIMENSIONS, box
+from .tensor_map_objects import note_copy
 
 UNIT = 16
 """Bytes that addresses and sizes are multiples of."""
@@ -227,6 +228,7 @@ def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) 
             some = found.outside[found.inside]
             _refuse_written(execution, some, found.tensor.element_bytes, np.repeat(thread, len(some)))
             found.put(execution, data, thread)
+            note_copy(execution, found.at, (barrier.agent(execution.ordering), barrier.phase))
             _complete(execution, barrier, found.places(execution, thread), thread, found.tensor.box_bytes)
 
 
@@ -245,6 +247,7 @@ def _box_to_global(execution: Execution, modifiers: Modifiers, active: Indices) 
         found = box(execution, to, starts[member], thread)
         if found is None:
             continue
+        note_copy(execution, found.at, None)
         read = found.places(execution, thread)
         check_proxy(execution, read, thread.tolist())
         size, who = found.tensor.element_bytes, np.repeat(thread, len(found.shared))

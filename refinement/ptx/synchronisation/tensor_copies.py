@@ -42,12 +42,15 @@ class Box:
         Which elements the tensor has.
     shared : array (elements,)
         Addresses in shared memory.
+    at : uint64
+        Where the map lies.
     """
 
     tensor: TensorMap
     outside: NDArray[np.uint64]
     inside: NDArray[np.bool_]
     shared: NDArray[np.uint64]
+    at: np.uint64
 
     def load(self, execution: Execution, thread: Indices) -> Bytes:
         """Return the bytes (elements, bytes) of the box, zeros outside of the tensor."""
@@ -99,7 +102,8 @@ def box(execution: Execution, operand: Operand, start: np.uint64, thread: Indice
     instruction = execution.instruction
     if not isinstance(operand, TensorAddress) or len(operand.others) != 1:
         raise InputError(f"{instruction.mnemonic} takes [map, {{coordinates}}], not {operand}")
-    tensor = map_at(execution, addresses(execution, operand.base, thread)[0], thread)
+    at = addresses(execution, operand.base, thread)[0]
+    tensor = map_at(execution, at, thread)
     if tensor is None:
         return None
     given = operand.others[0]
@@ -132,4 +136,5 @@ def box(execution: Execution, operand: Operand, start: np.uint64, thread: Indice
         (offsets.reshape(-1) + tensor.address).astype(np.uint64),
         inside.reshape(-1),
         np.asarray(places).reshape(-1).astype(np.uint64),
+        at,
     )

@@ -79,8 +79,8 @@ class _Published:
         One of them, and the interval in which it did.
     acquired : list of (int, int)
         Threads that acquired it, by number in the grid, and their intervals.
-    used : bool
-        Whether a copy has used it.
+    copies : list of (int, int), optional
+        Of copies with it: the agent and the phase of their barrier object; None where one has no such.
     """
 
     line: int
@@ -89,7 +89,7 @@ class _Published:
     name: int
     time: int
     acquired: list[tuple[int, int]] = field(default_factory=list)
-    used: bool = False
+    copies: list[tuple[int, int] | None] = field(default_factory=list)
 
 
 @dataclass
@@ -139,7 +139,6 @@ def map_at(execution: Execution, at: np.uint64, thread: Indices) -> TensorMap | 
             f"{execution.instruction.mnemonic} with a tensor map that was written over since line "
             f"{published.line} copied it to global memory"
         )
-    published.used = True
     _check_acquired(execution, published, int(thread[0]))
     return _tensor_map(execution, _fields(execution, terms), thread)
 
@@ -297,9 +296,9 @@ def _publish(execution: Execution, instruction: InstructionStatement, active: In
         fields = _fields(execution, words[0])
         at = int(targets[0])
         before = objects.published.get(at)
-        if before is not None and before.used:
+        if before is not None and not all(_is_over(execution, each, warp) for each in before.copies):
             execution.unsupported(
-                f"{instruction.mnemonic} over a tensor map of line {before.line} that copies have used"
+                f"{instruction.mnemonic} over a tensor map of line {before.line} that copies may still use"
             )
         if not fields:
             execution.unsupported(f"{instruction.mnemonic} of a tensor map with no fields")
@@ -307,6 +306,31 @@ def _publish(execution: Execution, instruction: InstructionStatement, active: In
         names = ordering.names[warp].tolist()
         time = int(ordering.times(warp[:1])[0])
         objects.published[at] = _Published(instruction.line, words[0], frozenset(names), names[0], time)
+
+
+def note_copy(execution: Execution, at: np.uint64, phase: tuple[int, int] | None) -> None:
+    """Note a copy with the map at an address.
+
+    Parameters
+    ----------
+    execution : Execution
+        What runs.
+    at : uint64
+        Where the map lies.
+    phase : (int, int), optional
+        The agent of a barrier object and the phase that is over only when the copy is; None if there is none.
+    """
+    published = _Objects.of(execution).published.get(int(at))
+    if published is not None and phase not in published.copies:
+        published.copies.append(phase)
+
+
+def _is_over(execution: Execution, phase: tuple[int, int] | None, threads: Indices) -> bool:
+    """Tell whether all of some threads know a copy to be over."""
+    if phase is None:
+        return False
+    agents, phases = np.full(len(threads), phase[0], dtype=np.int64), np.full(len(threads), phase[1])
+    return bool(execution.ordering.over(threads, agents, phases.astype(np.int32)).all())
 
 
 def _fence(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:

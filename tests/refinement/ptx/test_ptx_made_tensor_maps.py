@@ -191,3 +191,21 @@ def test_a_harmless_edit_is_verified(edit: str, tmp_path: Path) -> None:
 def test_a_map_that_is_neither_given_nor_made_is_unsupported(tmp_path: Path) -> None:
     found = verified(tmp_path, TEXT.replace(RELEASE, "").replace(ACQUIRE, ""))
     assert found.verdict is Verdict.UNSUPPORTED
+
+
+WAIT = "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;\n@!%p2 bra WAIT;\n@%p0 bra DONE;"
+AGAIN = f"{WAIT}\n{RELEASE}\n{ACQUIRE}"
+
+
+def test_a_map_over_one_whose_copies_are_over_is_verified(tmp_path: Path) -> None:
+    assert WAIT in TEXT
+    found = verified(tmp_path, TEXT.replace(WAIT, AGAIN))
+    assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
+
+
+def test_a_map_over_one_that_copies_may_still_use_is_unsupported(tmp_path: Path) -> None:
+    early = f"WAIT:\n@%p0 bra LATE;\n{RELEASE}\n{ACQUIRE}\nLATE:\nmbarrier.try_wait"
+    text = TEXT.replace("WAIT:\nmbarrier.try_wait", early).replace("@!%p2 bra WAIT;", "@!%p2 bra LATE;")
+    found = verified(tmp_path, text)
+    assert found.verdict is Verdict.UNSUPPORTED
+    assert "may still use" in found.findings[0].message
