@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,21 +11,20 @@ from ..spec.errors import InputError
 from ..spec.formats import FORMATS, FloatFormat, Format, IntegerFormat
 from ..spec.json_text import read_json
 from ..spec.text_files import read_text
+from .draft_comments import FILL_IN, described, listed
 from .findings.demangling import argument_types, cut, demangled
 from .formula.parser import KEYWORDS
 from .machine.kernel_outline import KernelOutline, MemoryAccess, ParameterUse
-
-FILL_IN = "fill in"
-"""Marks what has to be completed."""
-
-_LINES = 3
-"""Lines of a kernel that are named for one fact."""
+from .tensor_map_draft import Described, array_lines, array_name, described_maps, map_lines
 
 _WORD = 4
 """Bytes of an element of which nothing is known."""
 
 _VECTOR = 16
 """Bytes of the accesses whose width says nothing of the elements."""
+
+_WARPGROUP = 128
+"""Threads that run ``wgmma`` together."""
 
 POINTER = 8
 """Bytes of an address."""
@@ -62,12 +61,15 @@ class TritonMetadata:
         Bytes of dynamic shared memory.
     scratch : tuple of int
         Bytes for each block of the scratch memory that the last parameters point to.
+    maps : tuple of Described
+        What it says of tensor maps, in the order of the parameters.
     """
 
     name: str
     threads: int
     shared: int
     scratch: tuple[int, ...]
+    maps: tuple[Described, ...] = ()
 
 
 def read_triton_metadata(path: Path) -> TritonMetadata:
@@ -94,6 +96,7 @@ def read_triton_metadata(path: Path) -> TritonMetadata:
         number("num_warps") * number("warp_size", 32),
         number("shared"),
         tuple(number(key) for key in scratch),
+        described_maps(document.get("tensordesc_meta")),
     )
 
 
@@ -121,16 +124,24 @@ def draft(outline: KernelOutline, metadata: TritonMetadata | None = None) -> str
     ]
     written = argument_types(outline.entry)
     types = written if len(written) == len(outline.parameters) else ("",) * len(outline.parameters)
+    maps = [each for each in outline.parameters if each.map_rank]
+    told = () if metadata is None or len(metadata.maps) != len(maps) else metadata.maps
+    said_of = {each.name: said for each, said in zip(maps, told, strict=False)}
     for number, (parameter, c_type) in enumerate(zip(outline.parameters, types, strict=True)):
         lines += ["", "[[param]]", f'name = "{names[parameter.name]}"' + _comment(parameter.name, names)]
         if metadata is not None and number >= first_scratch:
             lines += _scratch(metadata.scratch[number - first_scratch])
+        elif parameter.map_rank:
+            told_map = said_of.get(parameter.name)
+            lines += map_lines(parameter, names[parameter.name], outline, told_map)
         else:
             lines += _parameter(parameter, names, outline, c_type)
     for each in outline.leaves:
         if each.behind is not None:
             lines += ["", "[[array]]", f'name = "{names[each.behind.name]}"']
             lines += _array(each.behind, names, outline, "")
+    for each in maps:
+        lines += array_lines(each, names[each.name], outline, said_of.get(each.name))
     lines += ["", "# [ensures]", *_formula(outline, names)]
     return "\n".join([*lines, ""])
 
@@ -149,6 +160,8 @@ def _launch(outline: KernelOutline, metadata: TritonMetadata | None) -> Iterator
         yield f"block = {metadata.threads}  # the warps that Triton says"
     elif outline.most_threads is not None:
         yield f"block = {outline.most_threads}  # {FILL_IN}: the kernel takes at most so many threads"
+    elif any(each.startswith("wgmma") for each in outline.products):
+        yield f"block = {_WARPGROUP}  # {FILL_IN}: threads, a multiple of the {_WARPGROUP} of a warpgroup"
     else:
         yield f"block = 32  # {FILL_IN}: threads, an extent or [x, y, z]"
     if metadata is not None:
@@ -190,7 +203,7 @@ def _parameter(
         if parameter.size == POINTER:
             yield f"# shape = [1]  # {FILL_IN}, with a type and no value, if it should read an array"
         return
-    compared = f"; compared in {_listed(parameter.compared)}" if parameter.compared else ""
+    compared = f"; compared in {listed(parameter.compared)}" if parameter.compared else ""
     if isinstance(FORMATS[fmt], FloatFormat):
         yield f'value = "any"  # {FILL_IN} a number where it is always the same{compared}'
     else:
@@ -227,7 +240,7 @@ def _array(
 
 def _where_none_is_passed(parameter: ParameterUse) -> Iterator[str]:
     if parameter.compared:
-        where = f"it is compared with 0 in {_listed(parameter.compared)}"
+        where = f"it is compared with 0 in {listed(parameter.compared)}"
         yield f'# value = 0  # {FILL_IN}, with type = "u64" and no more, where none is passed: {where}'
 
 
@@ -237,7 +250,7 @@ def _described_accesses(parameter: ParameterUse) -> Iterator[str]:
         ("written", [each for each in parameter.accesses if each.writes]),
     ):
         if some:
-            yield f"# {what} by {_described(some)}"
+            yield f"# {what} by {described(some)}"
 
 
 _INDEX_BITS = (32, 64)
@@ -295,15 +308,17 @@ def _scratch(size: int) -> Iterator[str]:
     if size:
         yield 'type = "u8"'
         yield f"shape = [{size}]  # {FILL_IN}: Triton's scratch memory, {size} bytes for each block"
-        yield 'access = "inout"'
+        yield 'access = "scratch"'
     else:
         yield 'type = "u64"'
         yield "value = 0  # Triton's scratch memory, of which there is none"
 
 
 def _formula(outline: KernelOutline, names: dict[str, str]) -> Iterator[str]:
-    outputs = [names[each.name] for each in outline.arrays if each.is_written]
-    inputs = [names[each.name] for each in outline.arrays if not each.is_written]
+    called = {each.name: names[each.name] for each in outline.arrays}
+    called |= {each.name: array_name(names[each.name]) for each in outline.arrays if each.map_rank}
+    outputs = [called[each.name] for each in outline.arrays if each.is_written]
+    inputs = [called[each.name] for each in outline.arrays if not each.is_written]
     if not outputs:
         yield f'# formula = ""  # {FILL_IN}'
         return
@@ -331,19 +346,3 @@ def _names(outline: KernelOutline) -> dict[str, str]:
 
 def _comment(name: str, names: dict[str, str]) -> str:
     return "" if names[name] == name else f"  # {cut(name)}"
-
-
-def _described(accesses: Iterable[MemoryAccess]) -> str:
-    by_mnemonic: dict[str, list[int]] = {}
-    for access in accesses:
-        by_mnemonic.setdefault(access.mnemonic, []).append(access.line)
-    return "; ".join(
-        f"{mnemonic} in {_listed(lines)}" if any(lines) else mnemonic
-        for mnemonic, lines in by_mnemonic.items()
-    )
-
-
-def _listed(lines: Iterable[int]) -> str:
-    every = list(dict.fromkeys(lines))
-    shown = ", ".join(map(str, every[:_LINES]))
-    return f"line{'s' if len(every) > 1 else ''} {shown}{', …' if len(every) > _LINES else ''}"

@@ -67,6 +67,8 @@ class ParameterUse:
         Whether addresses depend on what the memory holds that it points to.
     behind : ParameterUse, optional
         What is done with the memory that the addresses lead to which it points to.
+    map_rank : int
+        Dimensions of the tensor map that it is, as copies name it; 0 if it is none.
     """
 
     name: str
@@ -84,6 +86,7 @@ class ParameterUse:
     used: bool
     is_index: bool = False
     behind: ParameterUse | None = None
+    map_rank: int = 0
 
     @property
     def is_read(self) -> bool:
@@ -124,6 +127,10 @@ class KernelOutline:
         The processors that it may be for, where the file names none.
     multiplied, summed : tuple of str
         Types of what its products multiply, and of what they add it to.
+    swizzles : tuple of int
+        Bytes of swizzled rows that descriptors of its products may say, as far as constants tell.
+    expected : tuple of (int, int)
+        Bytes of copies that barrier objects expect, each with the first line that says so.
     """
 
     isa: str
@@ -141,15 +148,19 @@ class KernelOutline:
     targets: tuple[str, ...] = ()
     multiplied: tuple[str, ...] = ()
     summed: tuple[str, ...] = ()
+    swizzles: tuple[int, ...] = ()
+    expected: tuple[tuple[int, int], ...] = ()
 
     @property
     def leaves(self) -> tuple[ParameterUse, ...]:
         """The parameters, and in place of structures the fields that the kernel loads."""
         return tuple(
-            leaf for each in self.parameters for leaf in (each.fields if each.is_structure else (each,))
+            leaf
+            for each in self.parameters
+            for leaf in (each.fields if each.is_structure and not each.map_rank else (each,))
         )
 
     @property
     def arrays(self) -> tuple[ParameterUse, ...]:
-        """The pointers among its leaves, and in place of addresses in memory what they lead to."""
-        return tuple(each.behind or each for each in self.leaves if each.is_pointer)
+        """The pointers and maps among its leaves, and in place of addresses in memory what they lead to."""
+        return tuple(each.behind or each for each in self.leaves if each.is_pointer or each.map_rank)

@@ -16,7 +16,14 @@ from .scalar import (
 )
 from .state.execution import Decoders
 from .state.handlers import merged
-from .synchronisation import asynchronous, atomics, mbarrier, remote_stores, warp_barrier
+from .synchronisation import (
+    asynchronous,
+    atomics,
+    mbarrier,
+    remote_stores,
+    tensor_map_objects,
+    warp_barrier,
+)
 from .text.module import InstructionStatement
 from .warp import election, exchanges, matrix, warpgroup, wmma
 
@@ -53,6 +60,7 @@ _PLAIN: Decoders = merged(
             loads_and_stores,
             matrix,
             mbarrier,
+            tensor_map_objects,
             election,
             exchanges,
             warp_barrier,

@@ -194,3 +194,56 @@ def test_arrays_of_indices_have_a_place_for_what_they_hold() -> None:
     arrays = draft(read_outline(kernel, None)).split("[[param]]")
     named = [re.search(r'name = "(\w+)"', each) for each in arrays if "# values = [0]" in each]
     assert [each and each[1] for each in named] == ["p3", "p4"]
+
+
+TENSORS = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry copies(.param .align 64 .b8 copies_param_0[128], .param .align 64 .b8 copies_param_1[128])
+{
+.reg .b64 %d<8>; .reg .b32 %r<8>; .reg .f32 %f<4>;
+.extern .shared .align 1024 .b8 tiles[];
+mov.b32 %r0, copies_param_0;
+cvt.u64.u32 %d0, %r0;
+cvta.param.u64 %d0, %d0;
+mov.b64 %d1, copies_param_1;
+cvta.param.u64 %d1, %d1;
+mov.u32 %r1, tiles;
+mov.u32 %r2, 0;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 8192;
+cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%d0, {%r2, %r2}], [%r1];
+mov.b64 %d2, 0x4000004000010000;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, %d2, %d2, 1, 1, 1, 0, 0;
+cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d1, {%r2, %r2}], [%r1];
+ret;
+}
+"""
+
+
+def test_parameters_of_tensor_copies_are_tensor_maps(tmp_path: Path) -> None:
+    kernel = tmp_path / "copies.ptx"
+    kernel.write_text(TENSORS)
+    text = draft(read_outline(kernel, "copies"))
+    parse_contract(text)
+    document = tomllib.loads(text)
+    assert document["launch"]["block"] == 128
+    read, written = document["param"]
+    assert (read["type"], read["box"], read["swizzle"]) == ("tensor_map", [1, 64], 128)
+    assert (written["type"], written["box"], written["swizzle"]) == ("tensor_map", [1, 32], 0)
+    assert "8192 in line 15" in text
+    arrays = {each["name"]: (each["type"], each["access"]) for each in document["array"]}
+    assert arrays == {read["to"]: ("bf16", "in"), written["to"]: ("f32", "out")}
+
+
+def test_triton_tells_boxes_of_tensor_maps(tmp_path: Path) -> None:
+    kernel, metadata = tmp_path / "copies.ptx", tmp_path / "copies.json"
+    kernel.write_text(TENSORS)
+    maps = [
+        {"swizzle": swizzle, "elem_size": size, "elem_type": kind, "block_size": box}
+        for swizzle, size, kind, box in ((3, 2, 10, [64, 64]), (1, 1, 0, [32, 32]))
+    ]
+    known = {"name": "copies", "num_warps": 4, "shared": 8192, "tensordesc_meta": maps}
+    metadata.write_text(json.dumps(known))
+    document = tomllib.loads(draft(read_outline(kernel, "copies"), read_triton_metadata(metadata)))
+    assert [(each["box"], each["swizzle"]) for each in document["param"]] == [([64, 64], 128), ([32, 32], 32)]
+    assert [each["type"] for each in document["array"]] == ["bf16", "u8"]

@@ -15,6 +15,7 @@ from .descents import BEHIND, NOTHING, Descent, descents, either, read, written
 from .element_types import UNTYPED, types_of_parameters, types_of_values
 from .parameter_fields import POINTER, Field, parameter_fields
 from .pointer_accesses import accesses, pointers
+from .tensor_maps import MapUse, expected_bytes, swizzles, tensor_maps
 
 _MOST_SHIFT = 5
 """An element of memory has fewer bytes than a power of two of it."""
@@ -40,6 +41,8 @@ def outline(module: Module, function: Function) -> KernelOutline:
         _parameter_uses(function),
         multiplied=tuple(dict.fromkeys(kind for each in products for kind in each.types[1:3])),
         summed=tuple(dict.fromkeys(kind for each in products for kind in each.types[:1])),
+        swizzles=swizzles(function),
+        expected=expected_bytes(function),
     )
 
 
@@ -66,6 +69,7 @@ def _parameter_uses(function: Function) -> tuple[ParameterUse, ...]:
                 compared[name].append(instruction.line)
     indices = set().union(*strides.values())
     used = set().union(*(each.all for each in found.values()))
+    maps = tensor_maps(function)
 
     def held(name: str) -> bool:
         """Tell whether only addresses are read: a flag of a library's may say whether it holds addresses."""
@@ -79,6 +83,7 @@ def _parameter_uses(function: Function) -> tuple[ParameterUse, ...]:
             size, declared = POINTER, UNTYPED
         loaded = fields.of(parameter.name) if field is None else []
         inside = tuple(use(parameter, str(each), each) for each in loaded)
+        tensor = maps.get(name, MapUse(0, ()))
         return ParameterUse(
             name,
             size,
@@ -88,13 +93,14 @@ def _parameter_uses(function: Function) -> tuple[ParameterUse, ...]:
             field is None and bool(parameter.dimensions),
             name in chosen,
             parameter.pointer_alignment if parameter.pointer_space is not None else None,
-            tuple(accessed[name]),
+            (*accessed[name], *tensor.copies),
             min(steps.get(name, ()), default=None),
             tuple(sorted((each for each in strides[name] if BEHIND not in each), key=fields.order)),
             tuple(dict.fromkeys(compared[name])),
             name in used,
             is_index=behind in indices,
             behind=use(parameter, behind, field) if behind in chosen and held(name) else None,
+            map_rank=tensor.rank,
         )
 
     return tuple(use(parameter, parameter.name, None) for parameter in function.parameters)

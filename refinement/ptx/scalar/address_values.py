@@ -105,6 +105,8 @@ def watched(
         return _whole_parameters(instruction, step)
     if opcode in _ADDRESSES_ALONE or (opcode == "mov" and not _is_vector(instruction)):
         return step
+    if opcode == "tensormap" and instruction.has("global_address"):
+        return step
     floats = instruction.types and not any(each[0] in "bus" for each in instruction.types)
     operands = list(_sources(instruction))
     watched_ones = [

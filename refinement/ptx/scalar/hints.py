@@ -33,7 +33,7 @@ def _nothing(execution: Execution, instruction: InstructionStatement, active: In
     """Do nothing."""
 
 
-def _fence(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
+def fence(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     """Let the asynchronous proxy see what was written to shared memory, if it is a fence for that.
 
     A fence that data may skip orders nothing: both ways of its branch go on together.
@@ -86,7 +86,7 @@ WITHOUT_EFFECT: Decoders = MappingProxyType(
                 "prefetchu",
             )
         },
-        "fence": undecoded(_fence),
+        "fence": undecoded(fence),
         "griddepcontrol": undecoded(_griddepcontrol),
     }
 )
@@ -94,10 +94,10 @@ WITHOUT_EFFECT: Decoders = MappingProxyType(
 
 HANDLERS: Decoders = MappingProxyType(
     {
-        **WITHOUT_EFFECT,
+        **{opcode: decoder for opcode, decoder in WITHOUT_EFFECT.items() if opcode != "fence"},
         "createpolicy": undecoded(_createpolicy),
         "discard": undecoded(_discard),
         "trap": undecoded(_trap),
     }
 )
-"""The instructions of this module."""
+"""The instructions of this module; for fences of tensor maps see `tensor_map_objects`."""

@@ -35,6 +35,7 @@ from .barrier_objects import BarrierObject, BarrierObjects
 from .bulk_stores import UNIT, BulkStores, box_reduced, box_to_global, policy, reduced, sizes_of, to_global
 from .mbarrier import REMOTE, barriers_at_addresses
 from .tensor_copies import DIMENSIONS, box
+from .tensor_map_objects import note_copy
 
 _COMPLETION = "mbarrier::complete_tx::bytes"
 _MULTICAST = "multicast::cluster"
@@ -130,6 +131,7 @@ def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) 
         ):
             there = replace(found, shared=found.shared + (target - targets[at]))
             there.put(execution, data, thread, space)
+            note_copy(execution, found.at, (barrier.agent(execution.ordering), barrier.phase))
             _complete(execution, barrier, there.places(execution, thread), thread, found.tensor.box_bytes)
 
 

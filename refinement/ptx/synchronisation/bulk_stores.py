@@ -23,6 +23,7 @@ from ..text.module import TYPE_BITS
 from ..text.operands import Operand
 from .atomics import MODELLED, update_words
 from .tensor_copies import DIMENSIONS, Box, box
+from .tensor_map_objects import note_copy
 
 UNIT = 16
 """Bytes that addresses and sizes are multiples of."""
@@ -148,6 +149,7 @@ def box_to_global(execution: Execution, modifiers: Modifiers, active: Indices) -
         found = box(execution, to, starts[member], thread)
         if found is None:
             continue
+        note_copy(execution, found.at, None)
         read = found.places(execution, thread)
         check_proxy(execution, read, thread.tolist())
         size, who = found.tensor.element_bytes, np.repeat(thread, len(found.shared))
@@ -239,6 +241,7 @@ def box_reduced(execution: Execution, modifiers: Modifiers, active: Indices) -> 
         thread = active[member : member + 1]
         found = box(execution, to, starts[member], thread)
         if found is not None:
+            note_copy(execution, found.at, None)
             kind = _kind(execution, name, found.tensor.element)
             some = found.inside
             _reduce(execution, thread, found.shared[some], found.outside[some], name, kind)

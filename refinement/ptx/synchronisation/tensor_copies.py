@@ -17,13 +17,13 @@ from ....spec.ptx.asynchronous.tensor_copies import shared_address, source
 from ....spec.ptx.asynchronous.tensor_map import COPY_ALIGNMENT, TensorMap
 from ....spec.ptx.operands import Vector
 from ...findings.finding import Kind
-from ..memory.addressing import addresses, in_window
+from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.loose_races import Bytes
-from ..state.state_space import WINDOWS
 from ..text.operands import Operand, TensorAddress
+from .tensor_map_objects import map_at
 
 DIMENSIONS = ("1d", "2d", "3d", "4d", "5d")
 
@@ -42,12 +42,15 @@ class Box:
         Which elements the tensor has.
     shared : array (elements,)
         Addresses in shared memory.
+    at : uint64
+        Where the map lies.
     """
 
     tensor: TensorMap
     outside: NDArray[np.uint64]
     inside: NDArray[np.bool_]
     shared: NDArray[np.uint64]
+    at: np.uint64
 
     def is_same_as(self, other: Box) -> bool:
         """Tell whether a copy of the one is a copy of the other."""
@@ -100,12 +103,15 @@ def box(execution: Execution, operand: Operand, start: np.uint64, thread: Indice
     InputError
         If it is no such operand, or has another number of coordinates.
     UnsupportedError
-        If the map is no parameter, or one for which no document says how boxes lie.
+        If it is not known which map lies there, or no document says how its boxes lie.
     """
     instruction = execution.instruction
     if not isinstance(operand, TensorAddress) or len(operand.others) != 1:
         raise InputError(f"{instruction.mnemonic} takes [map, {{coordinates}}], not {operand}")
-    tensor = _map(execution, operand, thread)
+    at = addresses(execution, operand.base, thread)[0]
+    tensor = map_at(execution, at, thread)
+    if tensor is None:
+        return None
     given = operand.others[0]
     elements = given.elements if isinstance(given, Vector) else (given,)
     named = instruction.one_of(DIMENSIONS)
@@ -136,18 +142,5 @@ def box(execution: Execution, operand: Operand, start: np.uint64, thread: Indice
         (offsets.reshape(-1) + tensor.address).astype(np.uint64),
         inside.reshape(-1),
         np.asarray(places).reshape(-1).astype(np.uint64),
-    )
-
-
-def _map(execution: Execution, operand: TensorAddress, thread: Indices) -> TensorMap:
-    """Return the tensor map at an address."""
-    at = addresses(execution, operand.base, thread)
-    parameters = execution.memory.parameters
-    if in_window(at, "param").all():
-        inside, lanes = parameters.locate(at - np.uint64(WINDOWS["param"]), 1, thread)
-        if inside.all() and int(lanes[0]) in execution.memory.tensor_maps:
-            return execution.memory.tensor_maps[int(lanes[0])]
-    execution.unsupported(
-        f"{execution.instruction.mnemonic} with a tensor map that is no parameter of the contract with "
-        'type = "tensor_map"'
+        at,
     )

@@ -8,6 +8,7 @@ from ptx_machine import BODY, Bench, kernel, kinds, written
 
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.ptx.run import machine
+from mmaproof.refinement.ptx.synchronisation.mbarrier import LOW_BIT
 from mmaproof.spec.formats import U32
 
 THREADS = 64
@@ -116,6 +117,18 @@ def test_who_waits_sees_what_those_who_arrived_have_written(body: str, expected:
     bench, done = run(body, target="sm_90")
     assert (done.complete, done.findings) == (True, ())
     np.testing.assert_array_equal(bench.left(done, "c", U32), expected)
+
+
+def test_of_a_parity_in_a_register_the_lowest_bit_is_taken_and_said() -> None:
+    bench, done = run(TURNS, ("xor.b32 %r12, %r12, 1;", "not.b32 %r12, %r12;"), target="sm_90")
+    assert (done.complete, done.findings) == (True, ())
+    assert LOW_BIT in done.assumptions
+    np.testing.assert_array_equal(bench.left(done, "c", U32), ACROSS + 2)
+
+
+def test_a_parity_is_a_literal_of_0_or_1() -> None:
+    _, done = run(COPIES, ("[%r1], %r9;", "[%r1], 2;"), target="sm_90")
+    assert done.findings[0].kind is Kind.UNDEFINED
 
 
 ARRIVE = "mbarrier.arrive.shared.b64 %d2, [%r1];"
