@@ -312,7 +312,7 @@ class SymbolicLaunch:
         ]
         use_memory_of_any_size(execution, SymbolicMemory(self.store, arrays))
         known = {name: each for name, each in execution.special.items() if "clusterid" not in name}
-        execution.special = known | self._block_registers()
+        execution.special = {**known, **self._block_registers()}
         self.shared = [
             self.store, self.kernel.module, self._function, self._program, self.threads, self._observations,
             memory.buffers, *memory.buffers, *self.arrays.values(),

@@ -20,7 +20,7 @@ from ..state.execution import Execution
 from ..state.remote_accesses import RemoteAccesses
 from ..synchronisation import barrier_reductions, cluster_barrier
 from ..synchronisation.barrier_objects import BarrierObjects
-from ..synchronisation.bulk_copies import BulkStores
+from ..synchronisation.bulk_stores import BulkStores
 from ..synchronisation.cluster_barrier import ClusterBarriers
 from ..synchronisation.register_pool import RegisterPool
 from ..text.module import InstructionStatement
@@ -378,6 +378,15 @@ class Batch:
                     active[partial[active // WARP]],
                 )
 
+    def _report_gathering(self) -> None:
+        """Report who waits for ever at barriers of clusters, or for registers."""
+        execution = self._execution
+        for strand in self._gathering:
+            execution.instruction = self._program.steps[strand.at].instruction
+            pool = execution.instruction.opcode == "setmaxnreg"
+            lacking = RegisterPool.of(execution) if pool else ClusterBarriers.of(execution)
+            lacking.report_waiting(execution, strand.active)
+
     def _report_deadlock(self) -> None:
         """Report barriers that stay incomplete, or words that never become what is waited for."""
         execution = self._execution
@@ -386,12 +395,7 @@ class Batch:
             assert decoded.test is not None
             execution.instruction = decoded.instruction
             decoded.test.report_waiting(execution, strand.active)
-        for strand in self._gathering:
-            execution.instruction = self._program.steps[strand.at].instruction
-            pool = execution.instruction.opcode == "setmaxnreg"
-            what = RegisterPool.of(execution) if pool else ClusterBarriers.of(execution)
-            what.report_waiting(execution, strand.active)
-        if self._polling or self._gathering:
+        if self._polling:
             return
         if self._parked:
             parked = self._parked[0]
@@ -402,6 +406,7 @@ class Batch:
                 execution.unsupported(what.format(f"{len(execution.threads.blocks)} blocks that run at once"))
             execution.report(Kind.DEADLOCK, what.format("other threads"), parted)
             return
+        self._report_gathering()
         for waiting in self.scheduler.waiting:
             active = waiting.strand.active
             execution.instruction = self._program.steps[waiting.strand.at - 1].instruction
