@@ -1,4 +1,4 @@
-"""Kernels of warpgroups written by hand: a copying warp, named barriers, stores through shared memory; right and wrong."""
+"""Kernels of warpgroups written by hand, right and wrong: a copying warp, named barriers, bulk stores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ EDITS = {
     "turns": ("turns", "", ""),
     "bytes are expected when they were asked for": (
         "ring",
-        "mov.u32 \t%r119, 4608;\n\t// begin inline asm\n\tmbarrier.arrive.expect_tx.shared::cta.b64 _, [%r125], %r119;",
+        "mov.u32 \t%r119, 4608;\n\t// begin inline asm\n"
+        "\tmbarrier.arrive.expect_tx.shared::cta.b64 _, [%r125], %r119;",
         "mbarrier.expect_tx.shared::cta.b64 [%r125], 512;\n\tmov.u32 \t%r119, 4096;\n"
         "\tmbarrier.arrive.expect_tx.shared::cta.b64 _, [%r125], %r119;",
     ),
@@ -62,19 +63,25 @@ PROXY = "fence.proxy.async.shared::cta;"
 
 FAULTS = {
     "nobody waits for a stage": ("ring", FREE, "", {Kind.RACE}),
-    "the parity of a stage": ("ring", "xor.b32  \t%r116, %r152, 1;", "mov.u32 \t%r116, %r152;", {Kind.DEADLOCK}),
+    "the parity of a stage": (
+        "ring", "xor.b32  \t%r116, %r152, 1;", "mov.u32 \t%r116, %r152;", {Kind.DEADLOCK}
+    ),
     "the parity of the bytes": ("ring", "[%r67], %r143, %r69;", "[%r67], %r40, %r69;", {Kind.RACE}),
     "one warp less releases a stage": ("ring", "%r50, 8;", "%r50, 7;", {Kind.RACE, Kind.UNDEFINED}),
     "a stage is released before it is multiplied": (
-        "ring", "wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;", {Kind.RACE, Kind.PENDING}
+        "ring", "wait_group.sync.aligned 0;", "wait_group.sync.aligned 1;", {Kind.RACE, Kind.PENDING}
     ),
     "too many bytes": ("ring", "%r119, 4608;", "%r119, 4624;", {Kind.DEADLOCK}),
     "the store may still read": ("ring", READ, "", {Kind.RACE}),
     "no proxy fence": ("ring", PROXY, "", {Kind.PROXY}),
     "half of the threads meet": ("ring", "%r104, 256;", "%r104, 128;", {Kind.RACE}),
     "more threads than there are": ("ring", "%r104, 256;", "%r104, 288;", {Kind.DEADLOCK}),
-    "the rows of the other warpgroup": ("ring", "add.s32 \t%r79, %r77, %r78;", "mov.u32 \t%r79, %r77;", {Kind.WRONG_VALUE}),
-    "the distance of groups of rows": ("ring", "-4611685949707845632", "-4611685984067584000", {Kind.WRONG_VALUE}),
+    "the rows of the other warpgroup": (
+        "ring", "add.s32 \t%r79, %r77, %r78;", "mov.u32 \t%r79, %r77;", {Kind.WRONG_VALUE}
+    ),
+    "the distance of groups of rows": (
+        "ring", "-4611685949707845632", "-4611685984067584000", {Kind.WRONG_VALUE}
+    ),
     "the last store is left": ("ring", "cp.async.bulk.wait_group 0;", "", {Kind.UNDEFINED}),
     "no turns": ("turns", "bar.sync %r5, %r46;", "", {Kind.RACE, Kind.DEADLOCK}),
     "the wrong turn": ("turns", "bar.arrive %r6, %r83;", "bar.arrive %r5, %r83;", {Kind.DEADLOCK, Kind.RACE}),

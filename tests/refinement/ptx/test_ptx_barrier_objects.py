@@ -280,6 +280,67 @@ def test_one_lane_arrives_for_its_warp_once_the_warp_has_come_together() -> None
     assert list(kinds(done)) == [RACE]
 
 
+HANDED = (
+    SETUP.replace("[%r1], 64", "[%r1], 1").replace("[%r1+8], 64", "[%r1+8], 2")
+    + """
+mov.u32 %r10, 0;
+mov.u32 %r12, 0;
+and.b32 %r15, %r0, 31;
+setp.eq.u32 %p6, %r15, 0;
+NEXT:
+@%p0 bra FULL;
+xor.b32 %r13, %r12, 1;
+FREE:
+mbarrier.try_wait.parity.shared.b64 %p2, [%r1+8], %r13;
+@!%p2 bra FREE;
+mbarrier.arrive.shared.b64 %d2, [%r1];
+FULL:
+mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %r12;
+@!%p1 bra FULL;
+shfl.sync.idx.b32 %r14, %r0, 0, 31, -1;
+@%p6 mbarrier.arrive.shared.b64 %d3, [%r1+8];
+xor.b32 %r12, %r12, 1;
+add.u32 %r10, %r10, 1;
+setp.lt.u32 %p3, %r10, 3;
+@%p3 bra NEXT;
+st.global.u32 [%d0], %r14;
+"""
+)
+"""One thread tells all, and is told by a lane of each warp."""
+
+
+def test_a_lane_knows_of_its_warp_behind_what_all_execute_together() -> None:
+    _, done = run(HANDED, target="sm_90")
+    assert (done.complete, done.findings) == (True, ())
+    _, done = run(HANDED, ("shfl.sync.idx.b32 %r14, %r0, 0, 31, -1;", "mov.u32 %r14, 0;"), target="sm_90")
+    assert list(kinds(done)) == [RACE]
+
+
+TRIED = """mbarrier.test_wait.shared.b64 %p1, [%r1], %d2;
+selp.u32 %r20, 1, 0, %p1;
+setp.gt.u32 %p7, %r0, 5;
+@%p7 bra ON;
+nanosleep.u32 20;
+ON:
+setp.ne.u32 %p5, %r20, 0;
+@%p5 bra DONE;
+AGAIN:
+mbarrier.test_wait.shared.b64 %p1, [%r1], %d2;
+@!%p1 bra AGAIN;
+DONE:
+"""
+"""Asked once, then again, with a branch between that does not depend on the answer."""
+
+
+def test_a_branch_between_polls_that_does_not_depend_on_them() -> None:
+    bench, done = run(TOGETHER, (MEET, TRIED))
+    assert done.findings == ()
+    np.testing.assert_array_equal(bench.left(done, "c", U32), ACROSS)
+    changed = TRIED.replace("nanosleep.u32 20;", "@!%p1 add.u32 %r4, %r4, 0;")
+    _, done = run(TOGETHER, (MEET, changed))
+    assert any("%r4 depends on the number of polls" in each.message for each in done.findings)
+
+
 def test_barriers_at_generic_addresses() -> None:
     body = TOGETHER.replace(
         "mov.u32 %r1, bar;", "mov.u32 %r1, bar;\nmov.u64 %d9, bar;\ncvta.shared.u64 %d9, %d9;"
