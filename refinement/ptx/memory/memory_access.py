@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...findings.finding import Kind
 from ...machine.memory import ABSENT, ByteLanes, Offsets
 from ...terms.interning import Ids
+from ..order.fetches import Fetcher
 from ..order.ordering import NOBODY
 from ..order.races import Conflicts
 from ..registers.threads import Indices
@@ -73,17 +74,23 @@ def store(
 
 
 def load_bytes(
-    execution: Execution, space: str, at: Addresses, count: int, threads: Indices, alignment: int
+    execution: Execution,
+    space: str,
+    at: Addresses,
+    count: int,
+    threads: Indices,
+    alignment: int,
+    fetcher: Fetcher | None = None,
 ) -> Bytes:
     """Return what `count` neighbouring bytes (n, count) hold, each a term and where in it the byte lies.
 
-    What can't be read is reported, and undefined.
+    What can't be read is reported, and undefined. A fetcher may read them later.
     """
     terms = np.full((len(at), count), ABSENT, dtype=np.int32)
     lows = np.zeros(terms.shape, dtype=np.uint8)
     for part, members, offsets in located(execution, space, at, count, threads, alignment):
         if part.history is not None and part.read_only_from:
-            _note_reading(execution, part, offsets, 0, count, threads[members])
+            _note_reading(execution, part, offsets, 0, count, threads[members], fetcher=fetcher)
         places = offsets[:, None] + np.arange(count)
         terms[members], lows[members] = part.lanes.terms[places], part.lanes.lows[places]
         _note_unowned(execution, part, places, threads[members])
@@ -204,7 +211,7 @@ def _write_bytes(
 def _report_asynchronous_reads(execution: Execution, part: Space, places: Offsets, threads: Indices) -> None:
     """Report writes to what products and copies under way may still read."""
     assert part.history is not None
-    lines = part.history.read_by_products(places)
+    lines = part.history.read_asynchronously(execution.ordering, places, threads)
     if not lines.any():
         return
     first = int(np.flatnonzero(lines)[0])
@@ -393,6 +400,7 @@ def _note_reading(
     threads: Indices,
     *,
     by_warps: bool = False,
+    fetcher: Fetcher | None = None,
 ) -> _Racing | None:
     """Keep who reads, and report races with writers, where somebody may write.
 
@@ -416,7 +424,7 @@ def _note_reading(
     if execution.instruction.has("nc"):
         _report_stale(execution, part, places, threads_of)
     line = execution.instruction.line
-    found = history.read(execution.ordering, places, threads_of, line, by_warps=by_warps)
+    found = history.read(execution.ordering, places, threads_of, line, by_warps=by_warps, fetcher=fetcher)
     does = "reads for its whole warp" if by_warps else "reads"
     racing = None
     if len(found) and size:

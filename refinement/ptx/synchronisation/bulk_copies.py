@@ -20,6 +20,7 @@ from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
 from ..memory.proxy_reads import check_proxy
 from ..memory.symbolic_accesses import is_of_any_size
+from ..order.fetches import Fetcher
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
@@ -184,11 +185,13 @@ def _to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> N
             thread, count, at = active[member : member + 1], sizes[member], slice(member, member + 1)
             if not count:
                 continue
-            data = load_bytes(execution, "global", starts[at], count, thread, UNIT)
+            fetcher = Fetcher(barrier.agent(execution.ordering), barrier.phase)
+            data = load_bytes(execution, "global", starts[at], count, thread, UNIT, fetcher)
             _refuse_written(execution, starts[at], count, thread)
-            store_bytes(execution, "shared", targets[at], data, thread, UNIT)
             inside, offsets = execution.memory.shared.locate(targets[at], count, thread)
             places = history.places(offsets[inside], count).reshape(-1)
+            check_proxy(execution, places, thread.tolist(), "writes")
+            store_bytes(execution, "shared", targets[at], data, thread, UNIT)
             _complete(execution, barrier, places, thread, count)
 
 
@@ -223,11 +226,14 @@ def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) 
             found = box(execution, source, targets[member], thread)
             if found is None:
                 continue
-            data = found.load(execution, thread)
+            fetcher = Fetcher(barrier.agent(execution.ordering), barrier.phase)
+            data = found.load(execution, thread, fetcher)
             some = found.outside[found.inside]
             _refuse_written(execution, some, found.tensor.element_bytes, np.repeat(thread, len(some)))
+            places = found.places(execution, thread)
+            check_proxy(execution, places, thread.tolist(), "writes")
             found.put(execution, data, thread)
-            _complete(execution, barrier, found.places(execution, thread), thread, found.tensor.box_bytes)
+            _complete(execution, barrier, places, thread, found.tensor.box_bytes)
 
 
 def _box_to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
@@ -251,17 +257,26 @@ def _box_to_global(execution: Execution, modifiers: Modifiers, active: Indices) 
         terms, lows = load_bytes(execution, "shared", found.shared, size, who, 1)
         some = np.flatnonzero(found.inside)
         data = terms[some], lows[some]
+        _refuse_written(execution, found.outside[some], size, who[some], "over")
         store_bytes(execution, "global", found.outside[some], data, who[some], 1)
         _begin_store(execution, thread, read, found.outside[some], size)
 
 
-def _refuse_written(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> None:
-    """Refuse to copy what the kernel has written to global memory, where proxies are not looked at."""
+def _refuse_written(
+    execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices, does: str = "of"
+) -> None:
+    """Refuse to copy what the kernel has written to global memory, or over it, by other instructions.
+
+    Which proxy fences were run for global memory is not kept.
+    """
     part = execution.memory.globals
     inside, offsets = part.locate(at, count, thread)
     offsets = offsets[inside & (offsets < part.read_only_from)]
-    if part.history is not None and (part.history.writer[part.history.places(offsets, count)] >= 0).any():
-        execution.unsupported(f"{execution.instruction.mnemonic} of what the kernel has written")
+    if part.history is None:
+        return
+    places = part.history.places(offsets, count)
+    if ((part.history.writer[places] >= 0) & ~part.history.by_proxy[places]).any():
+        execution.unsupported(f"{execution.instruction.mnemonic} {does} what the kernel has written")
 
 
 def _to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
@@ -283,6 +298,7 @@ def _to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> N
         read = shared.history.places(offsets[inside], count).reshape(-1)
         check_proxy(execution, read, thread.tolist())
         data = load_bytes(execution, "shared", starts[at], count, thread, UNIT)
+        _refuse_written(execution, targets[at], count, thread, "over")
         store_bytes(execution, "global", targets[at], data, thread, UNIT)
         _begin_store(execution, thread, read, targets[at], count)
 
@@ -305,6 +321,7 @@ def _begin_store(
     if everywhere.history is not None:
         written = everywhere.history.places(offsets, count).reshape(-1)
         everywhere.history.begin_copies(written)
+        everywhere.history.by_proxy[written] = True
     group = stores.committed.get(int(thread[0]), 0)
     stores.pending.append(_Store(thread, group, read, written, line))
     if everywhere.history is not None:
