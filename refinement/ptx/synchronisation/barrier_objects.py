@@ -246,8 +246,8 @@ class BarrierObject:
         if not self._now.pending and missing > 0:
             execution.report(
                 Kind.RACE,
-                f"{execution.instruction.mnemonic} leaves phase {self._named(self.phase)} with all arrivals and "
-                f"{missing} bytes on their way that it does not expect: it may end before they come",
+                f"{execution.instruction.mnemonic} leaves phase {self._named(self.phase)} with no arrival and "
+                f"{missing} bytes to come that it does not expect: it may end before they do",
                 threads,
             )
 
