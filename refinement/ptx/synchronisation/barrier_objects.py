@@ -246,8 +246,8 @@ class BarrierObject:
         if not self._now.pending and missing > 0:
             execution.report(
                 Kind.RACE,
-                f"{execution.instruction.mnemonic} leaves phase {self._named(self.phase)} with no arrival and "
-                f"{missing} bytes to come that it does not expect: it may end before they do",
+                f"{execution.instruction.mnemonic} leaves phase {self._named(self.phase)} with "
+                f"{missing} bytes more to come than it expects, and no arrivals: it may end before they do",
                 threads,
             )
 
