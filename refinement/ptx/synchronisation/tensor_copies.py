@@ -26,6 +26,9 @@ from ..state.loose_races import Bytes
 from ..state.state_space import WINDOWS
 from ..text.operands import Operand, TensorAddress
 
+MAP_ALIGNMENT = 64
+"""Bytes that the address of a map is a multiple of, as the driver's type ``CUtensorMap`` is declared."""
+
 DIMENSIONS = ("1d", "2d", "3d", "4d", "5d")
 
 
@@ -141,10 +144,25 @@ def _map(execution: Execution, operand: TensorAddress, thread: Indices) -> Tenso
     at = addresses(execution, operand.base, thread)
     parameters = execution.memory.parameters
     if in_window(at, "param").all():
-        inside, lanes = parameters.locate(at - np.uint64(WINDOWS["param"]), 1, thread)
+        within = at - np.uint64(WINDOWS["param"])
+        inside, lanes = parameters.locate(within, 1, thread)
         if inside.all() and int(lanes[0]) in execution.memory.tensor_maps:
+            _require_aligned(execution, int(within[0]))
             return execution.memory.tensor_maps[int(lanes[0])]
     execution.unsupported(
         f"{execution.instruction.mnemonic} with a tensor map that is no parameter of the contract with "
         'type = "tensor_map"'
     )
+
+
+def _require_aligned(execution: Execution, at: int) -> None:
+    """Refuse a map of which the parameters' alignments do not say that it is where the driver has maps."""
+    parameters = execution.memory.parameters
+    for region, parameter in zip(parameters.regions, execution.function.parameters, strict=True):
+        inside = region.address <= at < region.address + region.size
+        if inside and (parameter.alignment % MAP_ALIGNMENT or at % MAP_ALIGNMENT):
+            execution.unsupported(
+                f"{execution.instruction.mnemonic} with a tensor map at byte {at - region.address} of "
+                f"{region.name}, which has .align {parameter.alignment}; maps begin at multiples of "
+                f"{MAP_ALIGNMENT}"
+            )

@@ -264,14 +264,19 @@ box = [1, 1, 64]
 """
 
 
+def _tables() -> tuple[str, str, str, str, str]:
+    """Return the parts of the contract: its head, the map, the array, the output and the formula."""
+    array = CONTRACT[CONTRACT.index("[[param]]") : CONTRACT.rindex("[[param]]")]
+    head, output = CONTRACT[: CONTRACT.index("[[param]]")], CONTRACT[CONTRACT.rindex("[[param]]") :]
+    output, ensures = output.split("[ensures]")
+    return head, MAP.lstrip(), array.replace("[[param]]", "[[array]]"), output, "[ensures]" + ensures
+
+
 def mapped(folder: Path, text: str, edit: tuple[str, str] = ("", "")) -> Result:
     kernel, described = folder / "k.ptx", folder / "k.toml"
     kernel.write_text(text)
-    array = CONTRACT[CONTRACT.index("[[param]]") : CONTRACT.rindex("[[param]]")]
-    contract = CONTRACT.replace(array, MAP.lstrip()).replace(
-        "[ensures]", array.replace("[[param]]", "[[array]]") + "[ensures]"
-    )
-    described.write_text(contract.replace(*edit))
+    head, tensor, array, output, ensures = _tables()
+    described.write_text((head + tensor + output + array + ensures).replace(*edit))
     return verify(kernel, described).result
 
 
@@ -300,3 +305,26 @@ def test_a_faulty_tensor_copy_is_refuted(old: str, new: str, kinds: set[Kind], t
 def test_a_box_that_is_smaller_leaves_bytes_out(tmp_path: Path) -> None:
     found = mapped(tmp_path, MAPPED, ("box = [1, 1, 64]", "box = [1, 1, 32]"))
     assert found.findings[0].kind is Kind.DEADLOCK
+
+
+def test_a_map_begins_at_a_multiple_of_its_alignment(tmp_path: Path) -> None:
+    text = MAPPED.replace(
+        ".param .align 64 .b8 a[128], .param .u64 c", ".param .u64 c, .param .align 8 .b8 a[128]"
+    )
+    kernel, described = tmp_path / "k.ptx", tmp_path / "k.toml"
+    kernel.write_text(text)
+    head, _, array, output, ensures = _tables()
+    described.write_text(head + output + MAP.lstrip() + array + ensures)
+    found = verify(kernel, described).result
+    assert [each.kind for each in found.findings] == [Kind.UNSUPPORTED]
+    assert "maps begin at multiples of 64" in found.findings[0].message
+    kernel.write_text(text.replace(".align 8 .b8 a", ".align 64 .b8 a"))
+    assert verify(kernel, described).result.verdict is Verdict.VERIFIED
+
+
+def test_the_barrier_of_a_tensor_copy_may_be_named(tmp_path: Path) -> None:
+    """A map stands between the addresses, in no space that the instruction names."""
+    named = MAPPED.replace("[%d0, {%r12, %r2, %r1}], [%r6];", "[%d0, {%r12, %r2, %r1}], [full];")
+    assert named != MAPPED
+    found = mapped(tmp_path, named)
+    assert Kind.ILLEGAL not in {each.kind for each in found.findings}
