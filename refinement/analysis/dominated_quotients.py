@@ -159,8 +159,8 @@ class DominatedQuotients:
             return _Factors(numerators=(term,))
         below = [divides] * (len(arguments) - 1) + [divides != _divides(operation)]
         parts = [
-            self._factors(*factor, depth - 1, divides=side)
-            for *factor, side in zip(arguments, operation.operands, below, strict=True)
+            self._factors(each, read, depth - 1, divides=side)
+            for each, read, side in zip(arguments, operation.operands, below, strict=True)
         ]
         if _divides(operation):
             parts = [*parts[:-1], parts[-1].inverse()]

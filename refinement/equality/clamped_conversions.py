@@ -177,7 +177,7 @@ class ClampedConversions(Rewriting):
     def _made(self, clamped: _Clamped) -> int | None:
         """Return the conversion to 32 bits; None if f32 does not have a limit."""
         fmt, number = clamped.fmt, clamped.number
-        made = self.store.apply(operations.function(clamped.function, fmt, fmt), number)
+        made = int(self.store.apply(operations.function(clamped.function, fmt, fmt), number))
         limits = ("max", clamped.least, -(1 << 31)), ("min", clamped.greatest, (1 << 31) - 1)
         ends = self._whole_range(made, fmt)
         for which, limit, of_type in limits:
@@ -186,7 +186,7 @@ class ClampedConversions(Rewriting):
             if abs(limit) > _EXACT or fmt != F32:
                 return None
             word = self.store.constants(int(np.float32(limit).view(np.uint32)), F32.bits)
-            made = self.store.apply(operations.extremum(fmt, which), made, word)
+            made = int(self.store.apply(operations.extremum(fmt, which), made, word)[0])
         return int(self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made))
 
 

@@ -146,7 +146,8 @@ class ProportionalChoices(Rewriting):
         fmt = operation.operands[0]
         if not isinstance(fmt, FloatFormat):
             return None
-        return _Order(*(sides if which == "max" else sides[::-1]), fmt)
+        greater, less = sides if which == "max" else sides[::-1]
+        return _Order(greater, less, fmt)
 
     def _case(self, term: int, order: _Order, *, holds: bool, depth: int = _DEPTH) -> int:
         """Return what a term is where one number is not less than the other (`holds`), or not greater."""

@@ -25,6 +25,10 @@ _SCALES = (8, 40, 94, -40, 24, 16, 64, -94, 4, 10, -4, 700, -700)
 _EXPONENTS = (90.0, 62.0)
 """Inputs of which powers of 2, and of e, are still far from the ends of f32, and their squares are not."""
 
+_ONE_SIDED = (200.0, -200.0, 1000.0, -1000.0)
+"""Inputs that are near each other and far from 0: their powers are 0, or infinite, in f32 and in f64, and
+those of their differences are ordinary. A maximum that begins with 0 is beyond all of the negative ones."""
+
 _ALONE = (12, 60)
 """Binary exponents of inputs that are large one array at a time."""
 
@@ -88,6 +92,8 @@ def _values(
     if mined := [sign * number for number in constants for sign in (1.0, -1.0)]:
         for _ in range(2):
             yield drawn(np.array([*mined, 1.0, -1.0])), True
+    for number in _ONE_SIDED:
+        yield drawn(number + np.array([0.0, 1.0, 2.0, 3.0])), False
     ends = {name: fmt.maximum_exponent for name, (fmt, _) in formats.items() if isinstance(fmt, FloatFormat)}
     for exponent in _SCALES:
         if ends and abs(exponent) < min(ends.values()):

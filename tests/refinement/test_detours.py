@@ -453,3 +453,22 @@ def test_a_product_in_f16_that_the_formula_rounds_to_f16_is_no_detour() -> None:
     body = "mul.f16 %h1, %A, %B; cvt.f32.f16 %Y, %h1;"
     result = result_of(body, "Y[i] = f16(A[i] * B[i])", HALVES)
     assert result.verdict == "verified", result.findings
+
+
+def test_a_maximum_that_begins_with_nil_lets_all_powers_underflow() -> None:
+    """All of many numbers are negative in one of so many inputs only that are drawn with either sign."""
+    names = "ABCDEFGH"
+    most = f"max({', '.join(f'{each}[i]' for each in names)})"
+    powers = [f"exp2({each}[i] - {most})" for each in names]
+    body = f"mov.f32 %f1, {single(0)}; mov.f32 %f3, {single(0)};"
+    body += "".join(f"max.f32 %f1, %f1, %{each};" for each in names)
+    body += "".join(
+        f"sub.f32 %f2, %{each}, %f1; ex2.approx.f32 %f2, %f2; add.f32 %f3, %f3, %f2;"
+        for each in reversed(names)
+    )
+    result = result_of(
+        body + "div.rn.f32 %Y, %f2, %f3;",
+        f"Y[i] = {powers[0]} / ({' + '.join(powers)})",
+        {**dict.fromkeys(names, "f32"), "Y": "f32 out"},
+    )
+    assert "divisor" in refused(result)

@@ -49,11 +49,14 @@ class Poll:
         Why it is not as if the thread waited; empty if it is.
     ignored : bool
         Whether nobody looks at the answer, so that nobody waits for it.
+    again : frozenset of int
+        Indices of the polls that are asked next when this one fails.
     """
 
     meet: int | None = None
     refusal: str = ""
     ignored: bool = False
+    again: frozenset[int] = frozenset()
 
 
 NOT_ASKED = Poll()
@@ -81,7 +84,23 @@ def barrier_polls(function: Function, regions: BranchRegions, leaders: frozenset
     if not asked:
         return {}
     ways = _Ways(function, regions, leaders)
-    return {index: ways.poll(index) for index in asked}
+    polls = {index: ways.poll(index) for index in asked}
+    return {index: _with_next(function, index, polls) for index in asked}
+
+
+def _with_next(function: Function, at: int, polls: Mapping[int, Poll]) -> Poll:
+    """Return a poll, refused where one that is asked again in its place does not wait."""
+    reached, pending = {at}, [at]
+    while pending:
+        for each in polls[pending.pop()].again - reached:
+            reached.add(each)
+            pending.append(each)
+            line = function.body[each].line
+            if polls[each].ignored:
+                return Poll(None, f"nobody waits for the answer of line {line}, which asks again")
+            if polls[each].refusal:
+                return Poll(None, polls[each].refusal)
+    return polls[at]
 
 
 class _RefusalError(Exception):
@@ -128,24 +147,25 @@ class _Ways:
         if not answers & self._regions.live_at([at + 1]):
             return Poll(ignored=True)
         try:
-            return Poll(self._meet(at))
+            return self._asked_until_told(at)
         except _RefusalError as error:
             return Poll(None, str(error))
 
-    def _meet(self, at: int) -> int | None:
+    def _asked_until_told(self, at: int) -> Poll:
         instruction = self._body[at]
         if instruction.predicate is not None:
             raise _RefusalError(f"{instruction.mnemonic} has a guard")
         state = self._before(at)
         answer = next(register_names(instruction.operands[:1]), "")
         told = self._answered(state, answer, at, 1)
-        question, meets = self._question(at, state), set[int]()
+        question, meets, again_at = self._question(at, state), set[int](), set[int]()
         for again, other in self._asked_next(at + 1, self._answered(state, answer, at, 0)):
             if self._body[again].predicate is not None or self._question(again, other) != question:
                 raise _RefusalError(f"line {self._body[again].line} polls something else after a failed poll")
+            again_at.add(again)
             other_answer = next(register_names(self._body[again].operands[:1]), "")
             meets |= self._meets((at + 1, told), again + 1, self._answered(other, other_answer, again, 1))
-        return meets.pop() if len(meets) == 1 else None
+        return Poll(meets.pop() if len(meets) == 1 else None, again=frozenset(again_at))
 
     def _meets(self, at_once: tuple[int, _State], after: int, later: _State) -> set[int]:
         """Return where who was told later meets who was told at once, with the same registers, way by way."""

@@ -14,9 +14,7 @@ from ..state.state_space import Space
 def report_asynchronous_reads(execution: Execution, part: Space, places: Offsets, threads: Indices) -> None:
     """Report writes to what products and copies under way may still read."""
     assert part.history is not None
-    lines = part.history.read_by_products(places)
-    handed = part.history.handed_reads.open_lines(execution.ordering, places, threads)
-    lines = np.where(lines > 0, lines, handed)
+    lines = part.history.read_asynchronously(execution.ordering, places, threads)
     if not lines.any():
         return
     first = int(np.flatnonzero(lines)[0])

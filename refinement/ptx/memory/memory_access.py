@@ -11,6 +11,7 @@ from ...findings.finding import Kind
 from ...machine.memory import ABSENT, ByteLanes, Offsets
 from ...terms.interning import Ids
 from ..order.conflicts import Conflicts
+from ..order.fetches import Fetcher
 from ..order.ordering import NOBODY
 from ..registers.threads import Indices
 from ..state.execution import Execution
@@ -81,18 +82,17 @@ def load_bytes(
     count: int,
     threads: Indices,
     alignment: int,
-    *,
-    kept: bool = True,
+    fetchers: tuple[Fetcher, ...] = (),
 ) -> Bytes:
     """Return what `count` neighbouring bytes (n, count) hold, each a term and where in it the byte lies.
 
-    What can't be read is reported, and undefined. See `AccessHistory.read` of what is not `kept`.
+    What can't be read is reported, and undefined. Fetchers may read them later.
     """
     terms = np.full((len(at), count), ABSENT, dtype=np.int32)
     lows = np.zeros(terms.shape, dtype=np.uint8)
     for part, members, offsets in located(execution, space, at, count, threads, alignment):
         if part.history is not None and part.read_only_from:
-            _note_reading(execution, part, offsets, 0, count, threads[members], kept=kept)
+            _note_reading(execution, part, offsets, 0, count, threads[members], fetchers=fetchers)
         places = offsets[:, None] + np.arange(count)
         terms[members], lows[members] = part.lanes.terms[places], part.lanes.lows[places]
         _note_unowned(execution, part, places, threads[members])
@@ -393,7 +393,7 @@ def _note_reading(
     threads: Indices,
     *,
     by_warps: bool = False,
-    kept: bool = True,
+    fetchers: tuple[Fetcher, ...] = (),
 ) -> _Racing | None:
     """Keep who reads, and report races with writers, where somebody may write.
 
@@ -426,7 +426,7 @@ def _note_reading(
         line,
         by_warps=by_warps,
         by_products=by_products,
-        kept=kept,
+        fetchers=fetchers,
     )
     does = "reads for its whole warp" if by_warps else "reads"
     racing = None

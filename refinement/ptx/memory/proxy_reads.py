@@ -1,6 +1,8 @@
-"""Reads through the asynchronous proxy: what was written through the generic one needs a fence between.
+"""Accesses through the asynchronous proxy: what was written through the generic one needs a fence between.
 
-Source: PTX ISA 9.1 sections 8.3 (proxies) and 9.7.13.4 (fence.proxy.async).
+That goes for what is written over, too: without a proxy fence on the path, writes through two proxies are in
+no causality order. Source: PTX ISA 9.1 sections 8.3 (proxies), 8.9.5 (proxy-preserved base causality order)
+and 9.7.13.4 (fence.proxy.async).
 """
 
 from __future__ import annotations
@@ -9,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...findings.finding import Kind
+from ..registers.threads import Indices
 from ..state.execution import Execution
 
 
-def check_proxy(execution: Execution, places: NDArray[np.int64], threads: list[int]) -> None:
+def check_proxy(
+    execution: Execution, places: NDArray[np.int64], threads: list[int], does: str = "reads"
+) -> None:
     """Report granules of shared memory that were written, in order before, with no proxy fence between.
 
     Parameters
@@ -20,9 +25,11 @@ def check_proxy(execution: Execution, places: NDArray[np.int64], threads: list[i
     execution : Execution
         What runs.
     places : array (n,)
-        What each of the threads reads.
+        What each of the threads accesses.
     threads : list of int
-        Who reads; the first that does not see what was written is told.
+        Who does; the first that does not see what was written is told.
+    does : str
+        What they do.
     """
     part, ordering = execution.memory.shared, execution.ordering
     history = part.history
@@ -40,9 +47,26 @@ def check_proxy(execution: Execution, places: NDArray[np.int64], threads: list[i
             line = int(history.line[place])
             execution.report(
                 Kind.PROXY,
-                f"{execution.instruction.mnemonic} reads {part.place(place * history.granule)} through the "
+                f"{execution.instruction.mnemonic} {does} {part.place(place * history.granule)} through the "
                 f"asynchronous proxy, which line {line} writes with no fence.proxy.async between",
                 np.array([thread]),
                 other_line=line,
             )
             return
+
+
+def refuse_written(
+    execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices, does: str = "of"
+) -> None:
+    """Refuse to copy what the kernel has written to global memory, or over it, by other instructions.
+
+    Which proxy fences were run for global memory is not kept.
+    """
+    part = execution.memory.globals
+    inside, offsets = part.locate(at, count, thread)
+    offsets = offsets[inside & (offsets < part.read_only_from)]
+    if part.history is None:
+        return
+    places = part.history.places(offsets, count)
+    if ((part.history.writer[places] >= 0) & ~part.history.by_proxy[places]).any():
+        execution.unsupported(f"{execution.instruction.mnemonic} {does} what the kernel has written")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..registers.threads import WARP, Indices
 from .atomic_users import AtomicUsers
 from .conflicts import Conflicts
-from .handed_reads import HandedReads
+from .fetches import Fetcher, Fetches
 from .ordering import NOBODY, Ordering
 from .same_value_writers import OTHER_BLOCK, JointWriters
 from .vector_clocks import AGENT, Places
@@ -69,12 +69,12 @@ class AccessHistory:
         """Where asynchronous copies wrote last, through the asynchronous proxy."""
         self._products: NDArray[np.int32] | None = None
         """Of products under way, how many warps read each granule, and the line of one of them."""
-        self.handed_reads = HandedReads()
-        """Copies that read shared memory, of which who waits for barrier objects knows that they are over."""
         self.reduced: NDArray[np.bool_] | None = None
         """Where bulk reductions change memory."""
         self._changed: NDArray[np.int32] | None = None
         """Lines of atomic operations that changed each granule since it was written; 0 for none."""
+        self._fetches = Fetches()
+        """Copies that read, of which who waits for barrier objects knows that they are over."""
 
     def places(self, offsets: NDArray[np.int64], count: int) -> Places:
         """Return the granules (n, …) of accesses (n,) of `count` bytes."""
@@ -91,11 +91,11 @@ class AccessHistory:
         atomic: bool = False,
         by_warps: bool = False,
         by_products: bool = False,
-        kept: bool = True,
+        fetchers: tuple[Fetcher, ...] = (),
     ) -> Conflicts:
         """Note that threads (n,) read places (n,), or change them by atomics; return what that races with.
 
-        What is not `kept` is only looked at: a copy reads that another thread than the reader waits for.
+        With fetchers they let these read, who may do so later.
 
         Atomics are like reads, in that they race with other accesses but not with each other. Where whole
         warps read or wrote, what a thread wrote itself reaches others, or is others': another one of its warp
@@ -118,7 +118,9 @@ class AccessHistory:
             others = np.flatnonzero(self._atomic[places] != atomic)
             conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
             self._atomics = True
-        if kept:
+        for fetcher in fetchers:
+            self._fetches.note(ordering, places, int(naming[0]), line, fetcher)
+        if not fetchers:
             self._note_readers(ordering, places, naming, line, atomic=atomic, by_products=by_products)
         return conflicts
 
@@ -349,12 +351,16 @@ class AccessHistory:
         np.subtract.at(self._products[0], places, 1)
         self._note_readers(ordering, places, threads, line, by_products=by_products)
 
-    def read_by_products(self, places: Places) -> NDArray[np.int32]:
-        """Return the lines of products under way that read some places (n,), 0 where there is none."""
+    def read_asynchronously(self, ordering: Ordering, places: Places, threads: Indices) -> NDArray[np.int32]:
+        """Return the lines of products and copies that may still read places (n,), 0 where there is none.
+
+        What a copy has read is over for threads (n,) that know its phase to be.
+        """
+        fetched = self._fetches.open(ordering, places, threads)
         if self._products is None:
-            return np.zeros(len(places), dtype=np.int32)
+            return fetched
         count, line = self._products[:, places]
-        return np.where(count > 0, line, 0)
+        return np.where(count > 0, line, fetched)
 
     def note_atomic_change(self, places: Places, line: int) -> None:
         """Note that atomic operations change places."""
@@ -413,7 +419,7 @@ class StoreHistory(AccessHistory):
         atomic: bool = False,
         by_warps: bool = False,
         by_products: bool = False,
-        kept: bool = True,
+        fetchers: tuple[Fetcher, ...] = (),
     ) -> Conflicts:
         """Find no conflict."""
         return self._conflicts(places, np.empty(0, dtype=np.intp))

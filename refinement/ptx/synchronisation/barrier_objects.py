@@ -118,6 +118,7 @@ class BarrierObject:
             self._come(execution, some, how)
             self._now.pending -= len(some) * how.count
             self._count -= len(some) * how.count if how.drop else 0
+            self._check_bytes(execution, some)
             if self._now.is_over:
                 self._end(execution, some, how)
                 ended = True
@@ -130,6 +131,7 @@ class BarrierObject:
             ordering = execution.ordering
             line = execution.instruction.line
             self._now.within.append(Events(ordering.names[thread], ordering.times(thread), line))
+            self._check_bytes(execution, thread)
         self._transact(execution, thread, count)
 
     def complete_bytes(self, execution: Execution, thread: Indices, count: int) -> bool:
@@ -149,6 +151,20 @@ class BarrierObject:
             self._end(execution, thread, Arrival(copies=True))
             return True
         return False
+
+    def _check_bytes(self, execution: Execution, threads: Indices) -> None:
+        """Report bytes of copies under way that nobody expects when all arrivals have come.
+
+        Where they come later than the last arrival, the phase is over before.
+        """
+        missing = -self._now.transactions
+        if not self._now.pending and missing > 0:
+            execution.report(
+                Kind.RACE,
+                f"{execution.instruction.mnemonic} leaves phase {self._named(self.phase)} with "
+                f"{missing} bytes more to come than it expects, and no arrivals: it may end before they do",
+                threads,
+            )
 
     def _transact(self, execution: Execution, thread: Indices, count: int) -> None:
         self._now.transactions += count

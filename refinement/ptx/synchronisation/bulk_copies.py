@@ -21,8 +21,9 @@ from ....spec.ptx.operands import Integer
 from ...findings.finding import Kind
 from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
-from ..memory.proxy_reads import check_proxy
+from ..memory.proxy_reads import check_proxy, refuse_written
 from ..memory.symbolic_accesses import is_of_any_size
+from ..order.fetches import Fetcher
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
@@ -36,6 +37,9 @@ from .bulk_stores import UNIT, BulkStores, box_reduced, box_to_global, policy, r
 from .mbarrier import REMOTE, barriers_at_addresses
 from .tensor_copies import DIMENSIONS, box
 from .tensor_map_objects import note_copy
+
+_Destination = tuple[NDArray[np.uint64], BarrierObject]
+"""Where a copy goes, and the barrier object there that its bytes complete on."""
 
 _COMPLETION = "mbarrier::complete_tx::bytes"
 _MULTICAST = "multicast::cluster"
@@ -91,18 +95,19 @@ def _to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> N
         thread, at = active[member : member + 1], slice(member, member + 1)
         if not count:
             continue
+        destinations = [
+            *_destinations(execution, space, targets[at], places[at], named[member], thread, other=of_own)
+        ]
+        fetchers = _fetchers(execution, destinations)
         if of_own:
-            data = _own_bytes(execution, starts[at], count, thread)
+            data = _own_bytes(execution, starts[at], count, thread, fetchers)
         else:
-            data = load_bytes(execution, "global", starts[at], count, thread, UNIT)
-            _refuse_written(execution, starts[at], count, thread)
-        for target, barrier in _destinations(
-            execution, space, targets[at], places[at], named[member], thread, other=of_own
-        ):
-            store_bytes(execution, space, target, data, thread, UNIT)
+            data = load_bytes(execution, "global", starts[at], count, thread, UNIT, fetchers)
+            refuse_written(execution, starts[at], count, thread)
+        for target, barrier in destinations:
             granules = _granules(execution, target, count, thread)
-            if of_own:
-                _hand_source(execution, barrier, _granules(execution, starts[at], count, thread), thread)
+            check_proxy(execution, granules, thread.tolist(), "writes")
+            store_bytes(execution, space, target, data, thread, UNIT)
             _complete(execution, barrier, granules, thread, count)
 
 
@@ -123,16 +128,17 @@ def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) 
         found = box(execution, source, targets[member], thread)
         if found is None:
             continue
-        data = found.load(execution, thread)
+        destinations = [*_destinations(execution, space, targets[at], places[at], named[member], thread)]
+        data = found.load(execution, thread, _fetchers(execution, destinations))
         some = found.outside[found.inside]
-        _refuse_written(execution, some, found.tensor.element_bytes, np.repeat(thread, len(some)))
-        for target, barrier in _destinations(
-            execution, space, targets[at], places[at], named[member], thread
-        ):
+        refuse_written(execution, some, found.tensor.element_bytes, np.repeat(thread, len(some)))
+        for target, barrier in destinations:
             there = replace(found, shared=found.shared + (target - targets[at]))
+            granules = there.places(execution, thread)
+            check_proxy(execution, granules, thread.tolist(), "writes")
             there.put(execution, data, thread, space)
             note_copy(execution, found.at, (barrier.agent(execution.ordering), barrier.phase))
-            _complete(execution, barrier, there.places(execution, thread), thread, found.tensor.box_bytes)
+            _complete(execution, barrier, granules, thread, found.tensor.box_bytes)
 
 
 # -- where a copy goes
@@ -153,7 +159,7 @@ def _destinations(
     thread: Indices,
     *,
     other: bool = False,
-) -> Iterator[tuple[NDArray[np.uint64], BarrierObject]]:
+) -> Iterator[_Destination]:
     """Yield where a thread's copy goes (1,), and the barrier object there that its bytes complete on.
 
     Without a mask the two must be in one block; with `other`, in another one than the thread's.
@@ -193,21 +199,20 @@ def _granules(execution: Execution, at: NDArray[np.uint64], count: int, thread: 
     return part.history.places(offsets[inside], count).reshape(-1)
 
 
-# -- what is copied from the block's own shared memory
-def _own_bytes(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> Bytes:
+def _fetchers(execution: Execution, destinations: list[_Destination]) -> tuple[Fetcher, ...]:
+    """Return who reads what is copied: a copy to each destination, until the phase there is over."""
+    return tuple(Fetcher(barrier.agent(execution.ordering), barrier.phase) for _, barrier in destinations)
+
+
+def _own_bytes(
+    execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices, fetchers: tuple[Fetcher, ...]
+) -> Bytes:
+    """Return bytes of the block's own shared memory, which must not end before they are read."""
     check_proxy(execution, _granules(execution, at, count, thread), thread.tolist())
-    return load_bytes(execution, "shared", at, count, thread, UNIT, kept=False)
-
-
-def _hand_source(
-    execution: Execution, barrier: BarrierObject, granules: NDArray[np.int64], thread: Indices
-) -> None:
-    """Note that a copy reads granules of its thread's block until the phase is over that it counts for."""
-    history, agent = execution.memory.shared.history, barrier.agent(execution.ordering)
-    assert history is not None
-    history.handed_reads.note(granules, agent, barrier.phase, execution.instruction.line)
     own = int(execution.threads.block[thread[0]])
-    RemoteAccesses.of(execution).note_copy(execution, own, agent, barrier.phase)
+    for agent, phase in fetchers:
+        RemoteAccesses.of(execution).note_copy(execution, own, agent, phase)
+    return load_bytes(execution, "shared", at, count, thread, UNIT, fetchers)
 
 
 def _complete(
@@ -226,15 +231,6 @@ def _complete(
         block = int(execution.memory.shared.blocks_of(places[:1] * history.granule)[0])
         RemoteAccesses.of(execution).note_copy(execution, block, agent, barrier.phase)
     BarrierObjects.of(execution).ended += barrier.complete_bytes(execution, thread, count)
-
-
-def _refuse_written(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> None:
-    """Refuse to copy what the kernel has written to global memory, where proxies are not looked at."""
-    part = execution.memory.globals
-    inside, offsets = part.locate(at, count, thread)
-    offsets = offsets[inside & (offsets < part.read_only_from)]
-    if part.history is not None and (part.history.writer[part.history.places(offsets, count)] >= 0).any():
-        execution.unsupported(f"{execution.instruction.mnemonic} of what the kernel has written")
 
 
 _COPIES: Mapping[tuple[bool, str, bool], Callable[[Execution, Modifiers, Indices], None]] = MappingProxyType(

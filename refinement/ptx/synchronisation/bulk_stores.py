@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...findings.finding import Kind
 from ..memory.addressing import addresses
 from ..memory.memory_access import load, load_bytes, store_bytes
-from ..memory.proxy_reads import check_proxy
+from ..memory.proxy_reads import check_proxy, refuse_written
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
@@ -156,6 +156,7 @@ def box_to_global(execution: Execution, modifiers: Modifiers, active: Indices) -
         terms, lows = load_bytes(execution, "shared", found.shared, size, who, 1)
         some = np.flatnonzero(found.inside)
         if before is None or not found.is_same_as(before):  # a warp that elects nobody copies one box often
+            refuse_written(execution, found.outside[some], size, who[some], "over")
             store_bytes(execution, "global", found.outside[some], (terms[some], lows[some]), who[some], 1)
         before = found
         _begin_store(execution, thread, read, found.outside[some], size)
@@ -180,6 +181,7 @@ def to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> No
         read = shared.history.places(offsets[inside], count).reshape(-1)
         check_proxy(execution, read, thread.tolist())
         data = load_bytes(execution, "shared", starts[at], count, thread, UNIT)
+        refuse_written(execution, targets[at], count, thread, "over")
         store_bytes(execution, "global", targets[at], data, thread, UNIT)
         _begin_store(execution, thread, read, targets[at], count)
 
@@ -292,6 +294,7 @@ def _begin_store(
     if everywhere.history is not None:
         written = everywhere.history.places(offsets, count).reshape(-1)
         everywhere.history.begin_copies(written)
+        everywhere.history.by_proxy[written] = True
     _begin_reading(execution, thread, read, written)
     if everywhere.history is not None:
         everywhere.history.copies = len(BulkStores.of(execution).pending)

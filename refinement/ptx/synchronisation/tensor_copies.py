@@ -19,6 +19,7 @@ from ....spec.ptx.operands import Vector
 from ...findings.finding import Kind
 from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
+from ..order.fetches import Fetcher
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.loose_races import Bytes
@@ -58,7 +59,7 @@ class Box:
             np.where(self.inside, self.outside, 0), np.where(other.inside, other.outside, 0)
         )
 
-    def load(self, execution: Execution, thread: Indices) -> Bytes:
+    def load(self, execution: Execution, thread: Indices, fetchers: tuple[Fetcher, ...]) -> Bytes:
         """Return the bytes (elements, bytes) of the box, zeros outside of the tensor."""
         store, size = execution.store, self.tensor.element_bytes
         if self.tensor.fill == "nan" and not self.inside.all():
@@ -68,7 +69,9 @@ class Box:
         some = np.flatnonzero(self.inside)
         if len(some):
             who = np.repeat(thread, len(some))
-            terms[some], lows[some] = load_bytes(execution, "global", self.outside[some], size, who, 1)
+            terms[some], lows[some] = load_bytes(
+                execution, "global", self.outside[some], size, who, 1, fetchers
+            )
         return terms, lows
 
     def put(self, execution: Execution, data: Bytes, thread: Indices, space: str) -> None:

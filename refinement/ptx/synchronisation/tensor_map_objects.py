@@ -124,8 +124,10 @@ def map_at(execution: Execution, at: np.uint64, thread: Indices) -> TensorMap | 
     """
     where = np.array([at], dtype=np.uint64)
     if in_window(where, "param").all():
-        inside, lanes = execution.memory.parameters.locate(where - np.uint64(WINDOWS["param"]), 1, thread)
+        within = where - np.uint64(WINDOWS["param"])
+        inside, lanes = execution.memory.parameters.locate(within, 1, thread)
         if inside.all() and int(lanes[0]) in execution.memory.tensor_maps:
+            _require_aligned(execution, int(within[0]))
             return execution.memory.tensor_maps[int(lanes[0])]
     published = _Objects.of(execution).published.get(int(at))
     if published is None:
@@ -141,6 +143,19 @@ def map_at(execution: Execution, at: np.uint64, thread: Indices) -> TensorMap | 
         )
     _check_acquired(execution, published, int(thread[0]))
     return _tensor_map(execution, _fields(execution, terms), thread)
+
+
+def _require_aligned(execution: Execution, at: int) -> None:
+    """Refuse a map of which the parameters' alignments do not say that it is where the driver has maps."""
+    parameters = execution.memory.parameters
+    for region, parameter in zip(parameters.regions, execution.function.parameters, strict=True):
+        inside = region.address <= at < region.address + region.size
+        if inside and (parameter.alignment % MAP_ALIGNMENT or at % MAP_ALIGNMENT):
+            execution.unsupported(
+                f"{execution.instruction.mnemonic} with a tensor map at byte {at - region.address} of "
+                f"{region.name}, which has .align {parameter.alignment}; maps begin at multiples of "
+                f"{MAP_ALIGNMENT}"
+            )
 
 
 def _check_acquired(execution: Execution, published: _Published, thread: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ....spec.ptx.operands import Address, Register
 from .module import Function, InstructionStatement, Module
-from .operands import Operand, Symbol
+from .operands import Operand, Symbol, TensorAddress
 
 SPACES = ("global", "shared", "local", "const", "param")
 
@@ -29,10 +29,14 @@ def in_its_space(operand: Operand, spaces: Mapping[str, str]) -> Operand:
 
 
 def misplaced(instruction: InstructionStatement, spaces: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is wrong with the addresses of variables; spaces and addresses stand in the same order."""
+    """Yield what is wrong with the addresses of variables; spaces and addresses stand in the same order.
+
+    The address of a tensor map has its place among them, and may be in any space.
+    """
     named = [each.partition("::")[0] for each in instruction.modifiers]
-    addresses = (each for each in instruction.operands if isinstance(each, Address))
+    addresses = (each for each in instruction.operands if isinstance(each, Address | TensorAddress))
     for space, address in zip((each for each in named if each in SPACES), addresses, strict=False):
-        lies = spaces.get(address.base.name) if isinstance(address.base, Symbol) else None
+        base = address.base
+        lies = spaces.get(base.name) if isinstance(base, Symbol) else None
         if lies is not None and lies != space:
-            yield f"{instruction.mnemonic}: .{space} takes no address of {address.base}, which is in .{lies}"
+            yield f"{instruction.mnemonic}: .{space} takes no address of {base}, which is in .{lies}"

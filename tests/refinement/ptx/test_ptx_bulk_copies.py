@@ -132,6 +132,9 @@ ARRIVE = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r6], 256;"
 FREE = "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r7], %r8;\n@!%p1 bra FREE;"
 WAIT = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r6], %r4;\n@!%p2 bra WAIT;"
 
+TWICE = WAIT.replace("@!%p2 bra WAIT;", "@%p2 bra GO;") + "\n" + WAIT.split("\n", maxsplit=1)[0] + "\nGO:"
+
+
 FAULTS = {
     "too few bytes are expected": (TEXT, ARRIVE, ARRIVE.replace("256", "240"), {Kind.DEADLOCK}),
     "too many bytes are expected": (TEXT, ARRIVE, ARRIVE.replace("256", "512"), {Kind.DEADLOCK}),
@@ -154,6 +157,18 @@ FAULTS = {
     "no barrier before the copy": (STORED, "bar.sync 0;\n@%p0 bra STO", "@%p0 bra STO", {Kind.RACE}),
     "the copy back is not waited for": (STORED, "cp.async.bulk.wait_group.read 0;", "", {Kind.RACE}),
     "the copy back is in no group": (STORED, "cp.async.bulk.commit_group;", "", {Kind.RACE}),
+    "nobody waits for the second answer": (TEXT, WAIT, TWICE, {Kind.UNSUPPORTED}),
+    "bytes are expected when all have arrived": (
+        TEXT, f"{ARRIVE}\nmul.wide.u32 %d4, %r2, 256;\nadd.u64 %d4, %d0, %d4;\n{LOAD}, 256, [%r6];",
+        "mul.wide.u32 %d4, %r2, 256;\nadd.u64 %d4, %d0, %d4;\n"
+        f"{LOAD}, 128, [%r6];\nmbarrier.arrive.shared::cta.b64 _, [%r6];\n"
+        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r6], 256;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5+128], [%d4+128], 128, [%r6];",
+        {Kind.RACE},
+    ),
+    "a copy over what is written with no proxy fence": (
+        TEXT, "MADE:", "MADE:\nst.shared.u32 [stages], 0;", {Kind.PROXY},
+    ),
     "a group may be pending": (STORED, "wait_group.read 0", "wait_group.read 1", {Kind.UNDEFINED, Kind.RACE}),
 }  # fmt: skip
 
@@ -163,8 +178,41 @@ def test_a_fault_is_refuted_for_its_reason(fault: str, tmp_path: Path) -> None:
     text, old, new, kinds = FAULTS[fault]
     assert old in text
     found = verified(tmp_path, text.replace(old, new, 1))
-    assert found.verdict is Verdict.REFUTED
+    assert found.verdict is (Verdict.UNSUPPORTED if Kind.UNSUPPORTED in kinds else Verdict.REFUTED)
     assert found.findings[0].kind in kinds
+
+
+IN_PLACE = """
+[[param]]
+name = "A"
+type = "u32"
+shape = [2, 4, 64]
+access = "inout"
+[[param]]
+name = "C"
+type = "u32"
+shape = [2, 4, 64]
+access = "out"
+[ensures]
+formula = ["C[i, j, k] = old(A[i, j, k]) + 1", "A[i, j, k] = 7"]
+"""
+CLEARED = TEXT.replace("st.global.u32 [%d5], %r10;", "st.global.u32 [%d5], %r10;\nADD").replace(
+    "ADD", "sub.u64 %d7, %d5, %d1;\nadd.u64 %d7, %d7, %d0;\nst.global.u32 [%d7], 7;"
+)
+"""The same, with the source overwritten when it is copied."""
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_the_source_of_a_copy_may_be_overwritten_when_its_phase_is_over(wait: bool, tmp_path: Path) -> None:
+    text = CLEARED
+    if not wait:
+        text = text.replace(f"{LOAD}, 256, [%r6];", f"{LOAD}, 256, [%r6];\nst.global.u32 [%d4], 7;")
+    kernel, described = tmp_path / "k.ptx", tmp_path / "k.toml"
+    kernel.write_text(text)
+    described.write_text(CONTRACT[: CONTRACT.index("[[param]]")] + IN_PLACE.lstrip())
+    found = verify(kernel, described).result
+    assert found.verdict is (Verdict.VERIFIED if wait else Verdict.REFUTED)
+    assert [each.kind for each in found.findings[:1]] == ([] if wait else [Kind.RACE])
 
 
 HARMLESS = {
@@ -216,14 +264,19 @@ box = [1, 1, 64]
 """
 
 
+def _tables() -> tuple[str, str, str, str, str]:
+    """Return the parts of the contract: its head, the map, the array, the output and the formula."""
+    array = CONTRACT[CONTRACT.index("[[param]]") : CONTRACT.rindex("[[param]]")]
+    head, output = CONTRACT[: CONTRACT.index("[[param]]")], CONTRACT[CONTRACT.rindex("[[param]]") :]
+    output, ensures = output.split("[ensures]")
+    return head, MAP.lstrip(), array.replace("[[param]]", "[[array]]"), output, "[ensures]" + ensures
+
+
 def mapped(folder: Path, text: str, edit: tuple[str, str] = ("", "")) -> Result:
     kernel, described = folder / "k.ptx", folder / "k.toml"
     kernel.write_text(text)
-    array = CONTRACT[CONTRACT.index("[[param]]") : CONTRACT.rindex("[[param]]")]
-    contract = CONTRACT.replace(array, MAP.lstrip()).replace(
-        "[ensures]", array.replace("[[param]]", "[[array]]") + "[ensures]"
-    )
-    described.write_text(contract.replace(*edit))
+    head, tensor, array, output, ensures = _tables()
+    described.write_text((head + tensor + output + array + ensures).replace(*edit))
     return verify(kernel, described).result
 
 
@@ -252,3 +305,26 @@ def test_a_faulty_tensor_copy_is_refuted(old: str, new: str, kinds: set[Kind], t
 def test_a_box_that_is_smaller_leaves_bytes_out(tmp_path: Path) -> None:
     found = mapped(tmp_path, MAPPED, ("box = [1, 1, 64]", "box = [1, 1, 32]"))
     assert found.findings[0].kind is Kind.DEADLOCK
+
+
+def test_a_map_begins_at_a_multiple_of_its_alignment(tmp_path: Path) -> None:
+    text = MAPPED.replace(
+        ".param .align 64 .b8 a[128], .param .u64 c", ".param .u64 c, .param .align 8 .b8 a[128]"
+    )
+    kernel, described = tmp_path / "k.ptx", tmp_path / "k.toml"
+    kernel.write_text(text)
+    head, _, array, output, ensures = _tables()
+    described.write_text(head + output + MAP.lstrip() + array + ensures)
+    found = verify(kernel, described).result
+    assert [each.kind for each in found.findings] == [Kind.UNSUPPORTED]
+    assert "maps begin at multiples of 64" in found.findings[0].message
+    kernel.write_text(text.replace(".align 8 .b8 a", ".align 64 .b8 a"))
+    assert verify(kernel, described).result.verdict is Verdict.VERIFIED
+
+
+def test_the_barrier_of_a_tensor_copy_may_be_named(tmp_path: Path) -> None:
+    """A map stands between the addresses, in no space that the instruction names."""
+    named = MAPPED.replace("[%d0, {%r12, %r2, %r1}], [%r6];", "[%d0, {%r12, %r2, %r1}], [full];")
+    assert named != MAPPED
+    found = mapped(tmp_path, named)
+    assert Kind.ILLEGAL not in {each.kind for each in found.findings}

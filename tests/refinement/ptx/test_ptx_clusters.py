@@ -190,7 +190,8 @@ def test_registers_of_the_pool(old: str, new: str, kind: Kind | None) -> None:
     text = kernel(body.replace("BOTH:", "BOTH: bar.sync 0;"), 1, target="sm_90a")
     text = text.replace("(.param .u64 p0)", "(.param .u64 p0) .maxnreg 96")
     done = Bench().run(text, [written("c", 1024)], block=256)
-    assert set(kinds(done)) == ({kind} if kind else set())
+    found = set(kinds(done))  # a thread that waits for ever never comes to the barrier of both, either
+    assert found - ({Kind.DIVERGENCE} if kind is Kind.DEADLOCK else set()) == ({kind} if kind else set())
     assert done.assumptions == ()
     unknown = Bench().run(text.replace(".maxnreg 96", ""), [written("c", 1024)], block=256)
     assert kind is not None or "ptxas ignores it" in unknown.assumptions[0]
