@@ -186,7 +186,7 @@ class ClampedConversions(Rewriting):
             if abs(limit) > _EXACT or fmt != F32:
                 return None
             word = self.store.constants(int(np.float32(limit).view(np.uint32)), F32.bits)
-            made = int(self.store.apply(operations.extremum(fmt, which), made, word)[0])
+            made = int(self.store.apply(operations.extremum(fmt, which), made, word))
         return int(self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made))
 
 

@@ -135,6 +135,7 @@ def test_faults_of_every_kind_are_planted_in_every_kernel() -> None:
     gapless = {Kind.CLOBBERED}  # all memory of these kernels' outputs is theirs; see test_verify_gaps
     of_others = {Kind.ACCUMULATOR, Kind.DEADLOCK, Kind.REGISTER}  # what PTX has not
     of_others |= {Kind.PENDING, Kind.PROXY}  # of products of warpgroups; see test_ptx_warpgroup_products
+    of_others |= {Kind.LIFETIME}  # of clusters; see test_ptx_cluster_copies
     of_others |= {Kind.INACCURATE}  # these contracts bound no errors; see test_error_search
     assert {fault.kind for fault in FAULTS} == {kind for kind in Kind if kind.refutes} - gapless - of_others
     entries = {KERNELS[fault.edit.kernel]["entry"] for fault in FAULTS}

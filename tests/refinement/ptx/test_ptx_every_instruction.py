@@ -96,7 +96,7 @@ def _operands(form: Form, repeated: int) -> dict[str, tuple[str, Words]]:
     return found
 
 
-ELSEWHERE = frozenset({"elect", "wgmma"})
+ELSEWHERE = frozenset({"elect", "tensormap", "wgmma"})
 """What has tests of its own."""
 
 
