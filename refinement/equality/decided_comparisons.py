@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.float_encoding import decode
-from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ...spec.formats import FloatFormat, Format, IntegerFormat, Special
 from ..analysis.intervals import Interval
 from ..analysis.real_ranges import limits
 from ..normal_forms.forms import NormalForms
@@ -24,7 +24,8 @@ from ..terms.choices import chosen
 from ..terms.domains import Rewriting
 from ..terms.evaluation import apply
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, INPUT, NORMAL_FORM, Operation, bits, is_raw
+from ..terms.slices import fields
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, Operation, bits, is_raw
 from ..terms.traversal import by_operation
 
 _OF_NUMBERS = {"num": True, "nan": False}
@@ -113,7 +114,11 @@ class DecidedComparisons(Rewriting):
     def _read(self, terms: Ids, fmt: Format) -> NDArray[np.float64]:
         """Return the ranges (n, 2) of terms; from -∞ to ∞ where these are no numbers or nothing is known."""
         if isinstance(fmt, IntegerFormat):
-            return np.asarray(self._magnitudes.intervals(terms, fmt), dtype=np.float64)
+            found = np.array(self._magnitudes.intervals(terms, fmt), dtype=np.float64)
+            greatest = self._greatest_of_floats(terms)
+            known = (greatest >= 0) & (found[:, 0] >= 0)
+            found[known, 1] = np.minimum(found[known, 1], greatest[known])
+            return found
         assert isinstance(fmt, FloatFormat)
         self._ranges.fill(terms)
         found = np.array(self._ranges.read(terms, fmt))
@@ -126,6 +131,38 @@ class DecidedComparisons(Rewriting):
                 found[places] = np.where(np.isnan(numbers)[:, None], [-np.inf, np.inf], numbers[:, None])
             elif operation.name == INPUT and operation.result == fmt:
                 found[places] = np.clip(found[places], float(limits(fmt).low), float(limits(fmt).high))
+        return found
+
+    def _greatest_of_floats(self, terms: Ids) -> NDArray[np.int64]:
+        """Return the greatest words that terms (n,) are, masked magnitudes of finite inputs; -1 of others.
+
+        ``(bits(x) & 0x7fffffff) > 0x7f800000`` asks for a NaN.
+        """
+        found = np.full(len(terms), -1, dtype=np.int64)
+        for operation, members in by_operation(self.store, np.unique(terms)):
+            if operation.name != CONCATENATION:
+                continue
+            kept = [at for at, field in enumerate(fields(operation)) if not field.constant]
+            if len(kept) != 1:
+                continue
+            field, start = (
+                fields(operation)[kept[0]],
+                sum(each.width for each in fields(operation)[: kept[0]]),
+            )
+            parts = self.store.elements(self.store.arguments(members)[:, 0])
+            zeros = np.delete(parts, kept[0], axis=1)
+            masks = (self.store.constant_values(zeros) == 0).all(axis=1) & (not field.repeats)
+            for source, words in by_operation(self.store, np.unique(parts[masks, kept[0]])):
+                fmt = source.result
+                if (
+                    source.name != INPUT
+                    or not isinstance(fmt, FloatFormat)
+                    or fmt.special is not Special.IEEE
+                ):
+                    continue
+                if start == field.low and field.top == fmt.bits - 2:
+                    most = fmt.largest << fmt.padding_bits >> start << start
+                    found[np.isin(terms, members[masks & np.isin(parts[:, kept[0]], words)])] = most
         return found
 
 

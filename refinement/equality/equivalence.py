@@ -61,6 +61,8 @@ class Comparison:
     read : pair of arrays (n,), optional
         The terms that are equal to those that were compared, but for NaNs, if these are not shown equal as
         they are (`truncated_floats`).
+    evaluated : pair of arrays (n,), optional
+        The terms that the checker evaluated, if not those that were compared.
     """
 
     identical: NDArray[np.bool_]
@@ -71,6 +73,7 @@ class Comparison:
     checked: Checked = field(default_factory=Checked)
     special: SpecialValues | None = None
     read: tuple[Ids, Ids] | None = None
+    evaluated: tuple[Ids, Ids] | None = None
 
 
 _POLE = "what divides, or has a logarithm, is 0 for all inputs"
@@ -112,6 +115,7 @@ def compare(
                 found = plain
     finally:
         forms.quantifier.is_patient = True
+    actual, expected = found.evaluated or (actual, expected)
     both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
     members = np.flatnonzero(found.equal & ~both)
     read = compared_as(fmt)
@@ -162,7 +166,10 @@ def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, foun
         better = of_terms.equal.sum() > found.equal.sum()
         if better:
             identical = of_terms.identical if of_nans_too else identical
-            found = replace(of_terms, identical=identical, read=made)
+            evaluated = (
+                None if rewrite is _decided else made
+            )  # of bits, what roundings leave is another number
+            found = replace(of_terms, identical=identical, read=made, evaluated=evaluated)
         if better or rewrite is _decided:  # others are tried on what is decided
             terms, of_nans = made, of_nans_too
     return found

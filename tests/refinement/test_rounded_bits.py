@@ -17,6 +17,10 @@ TF32 = (
 )
 AWAY = "mov.b32 %r0, %A; add.s32 %r1, %r0, 32768; shr.u32 %r2, %r1, 16; cvt.u16.u32 %C, %r2;"
 NAN_KEPT = BF16.replace("%C, %r3", "%h1, %r3") + "setp.nan.f32 %p1, %A, %A; selp.b16 %C, 32767, %h1, %p1;"
+NAN_BY_BITS = (
+    BF16.replace("%C, %r3", "%h1, %r3")
+    + "and.b32 %r4, %r0, 2147483647; setp.gt.u32 %p1, %r4, 2139095040; selp.b16 %C, 32767, %h1, %p1;"
+)
 INFINITY_CUT = (
     EVEN
     + "add.s32 %r2, %r2, 32767; shr.u32 %r3, %r2, 16; shr.u32 %r5, %r0, 16; and.b32 %r4, %r0, 2139095040; "
@@ -28,6 +32,7 @@ RIGHT = {
     "tf32": (TF32, WIDE),
     "ties away": (AWAY, NARROW),
     "NaN apart": (NAN_KEPT, NARROW),
+    "NaN apart by bits": (NAN_BY_BITS, NARROW),
     "infinities apart": (INFINITY_CUT, NARROW),
 }
 FAULTS = [
@@ -45,6 +50,9 @@ FAULTS = [
     ("ties away", "32768", "98304"),
     ("NaN apart", "setp.nan.f32 %p1, %A, %A", "setp.num.f32 %p1, %A, %A"),
     ("NaN apart", "setp.nan.f32 %p1, %A, %A", "setp.gt.f32 %p1, %A, 0f42800000"),
+    ("NaN apart by bits", "2139095040", "2130706432"),
+    ("NaN apart by bits", "%r0, 2147483647", "%r0, 4294967295"),
+    ("NaN apart by bits", "setp.gt", "setp.le"),
     ("infinities apart", "%r5, %r3, %p1", "%r5, %r5, %p1"),
     ("infinities apart", "shr.u32 %r5, %r0, 16", "shr.u32 %r5, %r0, 15"),
 ]
