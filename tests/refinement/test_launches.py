@@ -255,7 +255,7 @@ def test_a_workspace_may_be_zeroed(tmp_path: Path) -> None:
         ('params = ["W", "C"]', 'params = ["W", "D"]', "there is no parameter 'D'; there are: A, B, W, C"),
         ('params = ["W", "C"]', 'params = ["W"]', "no launch takes C"),
         ('params = ["W", "C"]', "params = 3", "params must be a list of names"),
-        ('entry = "reduce"', 'entry = "reduce"\ncluster = 2', "unknown key 'cluster'"),
+        ('entry = "reduce"', 'entry = "reduce"\nwarps = 2', "unknown key 'warps'"),
         ('isa = "ptx"', 'isa = "ptx"\nentry = "partial"', "every \\[\\[launch\\]\\] of several has an entry"),
         ("A[i, k] * B", "W[i, k, 0] * B", 'W has access "scratch"'),
         ('access = "out"', 'access = "out"\nvalues = [1]', 'access = "out" has no given values'),
