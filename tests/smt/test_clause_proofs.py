@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from mmaproof.smt.clause_proofs import Clause, RejectedProofError, check, main, read_clauses, read_steps
@@ -42,12 +42,14 @@ def test_no_proof_of_what_has_a_model_is_accepted(clauses: list[Clause], steps: 
         check(clauses, [*steps, ()])
 
 
+@settings(suppress_health_check=[HealthCheck.filter_too_much])  # few clauses have no model
 @given(CLAUSES)
 def test_a_solver_s_proofs_are_accepted(clauses: list[Clause]) -> None:
     assume(not satisfiable(clauses))
     check(clauses, refutation(clauses))
 
 
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(CLAUSES, CLAUSES)
 def test_what_was_needed_is_a_proof_of_its_own(clauses: list[Clause], surplus: list[Clause]) -> None:
     assume(not satisfiable(clauses))

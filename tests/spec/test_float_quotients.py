@@ -25,7 +25,7 @@ def _is_rounded(bits: int, fmt: FloatFormat, exact: Fraction, rounding: Rounding
     """Tell whether an encoding of a finite magnitude is that of a positive number, rounded."""
 
     def value(encoding: int) -> Fraction:
-        return Fraction(2) ** 2000 if encoding > fmt.largest else fmt.exact(encoding) or Fraction(0)
+        return Fraction(2) ** 2200 if encoding > fmt.largest else fmt.exact(encoding) or Fraction(0)
 
     own = value(bits)
     below, above = value(max(0, bits - 1)), value(bits + 1)
