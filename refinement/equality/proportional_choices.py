@@ -255,8 +255,8 @@ class ProportionalChoices(Rewriting):
         exponent = apply(store, operations.fused(F64, ((of_number, fmt),)), number, exponent)
         for each in factor.terms:
             exponent = apply(store, operations.fused(F64, ((fmt, F64),)), [each], exponent)
-        power = apply(store, operations.function(_EXPONENTIAL, F64, F64), exponent)
-        return int(apply(store, operations.fused(fmt, ((fmt, F64),)), [term], power)[0])
+        power = apply(store, operations.function(_EXPONENTIAL, fmt, F64), exponent)
+        return int(apply(store, operations.fused(fmt, ((fmt, fmt),)), [term], power)[0])
 
 
 def _proportion(
