@@ -140,7 +140,7 @@ def contract(kernel: Path | str, entry: str | None = None, *, from_triton: Path 
     InputError
         If a file can't be read, or has no such kernel.
     """
-    from ..refinement.contract_draft import draft, read_triton_metadata
+    from ..refinement.drafts.contracts import draft, read_triton_metadata
     from ..refinement.machine.front_end import read_outline
 
     metadata = None if from_triton is None else read_triton_metadata(Path(from_triton))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from struct import pack, unpack
 from typing import Any
 
-from mmaproof.refinement.contract_draft import FILL_IN
+from mmaproof.refinement.drafts.contracts import FILL_IN
 from mmaproof.spec.formats import FORMATS
 
 Table = dict[str, Any]

@@ -14,7 +14,7 @@ import pytest
 from mmaproof.refinement.contract.contract import Contract
 from mmaproof.refinement.contract.parameters import ArrayParameter, PointerParameter
 from mmaproof.refinement.contract.reading import parse_contract
-from mmaproof.refinement.contract_draft import TritonMetadata, draft, read_triton_metadata
+from mmaproof.refinement.drafts.contracts import TritonMetadata, draft, read_triton_metadata
 from mmaproof.refinement.findings.demangling import LONGEST, demangled, spellings
 from mmaproof.refinement.machine.front_end import read_outline
 from mmaproof.refinement.verification import verify

@@ -8,7 +8,7 @@ import pytest
 
 from mmaproof.refinement.contract.parameters import ArrayParameter, Structure
 from mmaproof.refinement.contract.reading import parse_contract
-from mmaproof.refinement.contract_draft import draft
+from mmaproof.refinement.drafts.contracts import draft
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.findings.result import Result
 from mmaproof.refinement.machine.front_end import read_outline

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmaproof.refinement.contract.reading import parse_contract
-from mmaproof.refinement.contract_draft import draft
+from mmaproof.refinement.drafts.contracts import draft
 from mmaproof.refinement.kernel_replay import document_of_kernel, replay
 from mmaproof.refinement.machine.front_end import read_outline
 from mmaproof.refinement.verification import verify

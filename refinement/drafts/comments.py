@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .machine.kernel_outline import MemoryAccess
+from ..machine.kernel_outline import MemoryAccess
 
 FILL_IN = "fill in"
 """Marks what has to be completed."""

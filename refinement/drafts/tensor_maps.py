@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..spec.formats import FORMATS
-from .draft_comments import FILL_IN, described, listed
-from .machine.kernel_outline import KernelOutline, ParameterUse
+from ...spec.formats import FORMATS
+from ..machine.kernel_outline import KernelOutline, ParameterUse
+from .comments import FILL_IN, described, listed
 
 _SWIZZLES = (0, 32, 64, 128)
 _ROW = 128

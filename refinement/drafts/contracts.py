@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..spec.errors import InputError
-from ..spec.formats import FORMATS, FloatFormat, Format, IntegerFormat
-from ..spec.json_text import read_json
-from ..spec.text_files import read_text
-from .draft_comments import FILL_IN, described, listed
-from .findings.demangling import argument_types, cut, demangled
-from .formula.parser import KEYWORDS
-from .machine.kernel_outline import KernelOutline, MemoryAccess, ParameterUse
-from .tensor_map_draft import Described, array_lines, array_name, described_maps, map_lines
+from ...spec.errors import InputError
+from ...spec.formats import FORMATS, FloatFormat, Format, IntegerFormat
+from ...spec.json_text import read_json
+from ...spec.text_files import read_text
+from ..findings.demangling import argument_types, cut, demangled
+from ..formula.parser import KEYWORDS
+from ..machine.kernel_outline import KernelOutline, MemoryAccess, ParameterUse
+from .comments import FILL_IN, described, listed
+from .tensor_maps import Described, array_lines, array_name, described_maps, map_lines
 
 _WORD = 4
 """Bytes of an element of which nothing is known."""
