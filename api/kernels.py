@@ -33,7 +33,8 @@ def verify(
     Parameters
     ----------
     kernel, contract : Path or str
-        The files.
+        The files. A source file (``.cu``, or ``.c`` for Power) is compiled first, for the default processor;
+        `mmaproof.compiled` is for others.
     against : Path or str, optional
         A kernel that computes the same; the contract then has no formulas.
     choices : str or sequence of str
@@ -66,11 +67,11 @@ def verify(
     from ..reports import verify_report
     from ..version import __version__
 
-    former = None if against is None else Path(against)
+    former = None if against is None else _to_verify(against)
     with nullcontext() if scheduler is None else cluster(scheduler) as workers:
         submit = None if workers is None else workers.submit
         found = decide(
-            Path(kernel),
+            _to_verify(kernel),
             Path(contract),
             told,
             against=former,
@@ -144,7 +145,15 @@ def contract(kernel: Path | str, entry: str | None = None, *, from_triton: Path 
     from ..refinement.machine.front_end import read_outline
 
     metadata = None if from_triton is None else read_triton_metadata(Path(from_triton))
-    return draft(read_outline(Path(kernel), entry), metadata)
+    return draft(read_outline(_to_verify(kernel), entry), metadata)
+
+
+def _to_verify(kernel: Path | str) -> Path:
+    """Return the file of a kernel, compiled if it is a source."""
+    from .compiling import compiled, is_source
+
+    path = Path(kernel)
+    return compiled(path).path if is_source(path) else path
 
 
 class NotVerifiedError(AssertionError):

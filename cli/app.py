@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import Annotated, NoReturn
 
 import typer
 
 from ..version import __version__
+from . import completion
 from .budget import budgeted
 from .endings import ended
 from .exit_codes import EPILOG
-
-COMPLETION = "_MMAPROOF_COMPLETE"
-"""The variable by which a shell asks for completions, and reads what is printed."""
-
-COMPLETING = ("--install-completion", "--show-completion")
-"""How completion is installed; Typer then ends the process."""
 
 WELCOME = f"""\
 mmaproof {__version__}: what matrix-multiply instructions mean, proved, and whether kernels agree with it.
@@ -109,11 +103,10 @@ def status(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal without ∀ is no reason to stop
-    if COMPLETION in os.environ or (arguments and arguments[0] in COMPLETING):
-        with suppress(SystemExit):
-            command_line()(list(arguments), prog_name="mmaproof")
-        return 0
     try:
+        if completion.is_asked(arguments):
+            completion.complete(arguments, partial(command_line(), prog_name="mmaproof"))
+            return 0
         app = command_line(arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS)
         with typer.main.get_command(app).make_context("mmaproof", list(arguments)) as context:
             ending = context.command.invoke(context)

@@ -124,7 +124,7 @@ def check(
         _print(report, saved)
         if certificates is not None and certified is not None:
             print_certificates(certified, certificates)
-    tell_github(report)
+    tell_github(report, annotate=output_format.is_read_by_people)
     return exit_code(report) if certified is None or certified.agrees else ExitCode.DEFECT
 
 

@@ -9,10 +9,13 @@ import typer
 
 from .exit_codes import ExitCode
 from .output import say_lines
+from .sources import Compiler, Flags, Target, kernel_file
 
 
 def contract(
-    kernel: Annotated[Path, typer.Argument(metavar="KERNEL", help="The kernel's file, such as a .ptx.")],
+    kernel: Annotated[
+        Path, typer.Argument(metavar="KERNEL", help="The kernel: .ptx, .o, .s, .pto, or .cu, .c to compile.")
+    ],
     entry: Annotated[
         str | None, typer.Option(metavar="NAME", help="The kernel, where the file has several.")
     ] = None,
@@ -23,12 +26,17 @@ def contract(
             help="What Triton's cache keeps beside the PTX: tells block, shared and scratch memory.",
         ),
     ] = None,
+    target: Target = None,
+    compiler: Compiler = None,
+    flags: Flags = "",
 ) -> ExitCode:
     """Write a contract to complete: parameters in order, with what the code tells of them.
 
-    What remains to be said is marked. As it is, `verify` takes it, and looks at memory alone.
+    What remains to be said is marked `fill in`; until it is said, `verify` decides nothing. Without [ensures]
+    it looks at memory alone. A source file (.cu; .c, .cc, .cpp for Power) is compiled first.
     """
     from ..api import kernels
 
+    kernel = kernel_file(kernel, target, compiler, flags)
     say_lines(kernels.contract(kernel, entry, from_triton=from_triton))
     return ExitCode.HOLDS

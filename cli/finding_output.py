@@ -36,6 +36,11 @@ class OutputFormat(StrEnum):
     JUNIT = "junit"
     GITHUB = "github"
 
+    @property
+    def is_read_by_people(self) -> bool:
+        """Whether lines for others may stand beside it: in a document they would not belong to it."""
+        return self in (OutputFormat.TEXT, OutputFormat.CONCISE)
+
 
 Output = Annotated[
     OutputFormat,

@@ -86,7 +86,7 @@ def gate(
         fill(found)
     if not printed(found, output_format):
         print_findings(found)
-    tell_github(found)
+    tell_github(found, annotate=output_format.is_read_by_people)
     return exit_code(found)
 
 

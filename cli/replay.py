@@ -49,14 +49,17 @@ def replay(
 
 
 def _replay_kernel(again: Replayed) -> ExitCode:
-    say(f"{again.document['kernel']} against {again.document['contract']}", "bold")
+    from ..reports.kernel_counterexample_text import difference_text, input_lines
+
+    document = again.document
+    reference = document.get("against") or document["contract"]
+    say(f"{document['kernel']} and {reference}, on these inputs:", "bold")
+    say_lines(input_lines(document["inputs"]), indent=2)
     if again.difference is None:
-        say("the kernel's output is what the contract says on these inputs", "green")
+        say("both give the same", "green")
         return ExitCode.HOLDS
     found = again.difference
-    say(f"{found.output}:")
-    say(f"  kernel   = {found.kernel}")
-    say(f"  contract = {found.contract}")
-    print()
-    say("the kernel's output is not what the contract says on these inputs", "bold red")
+    say(
+        difference_text(found.output, document["kernel"], found.kernel, reference, found.contract), "bold red"
+    )
     return ExitCode.FAILS

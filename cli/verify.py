@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json as json_format
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import files
 from .budget import doing
 from .exit_codes import ExitCode
-from .finding_output import Output, OutputFormat, printed, result_files, tell_github
+from .finding_output import Output, OutputFormat, exit_code, printed, result_files, tell_github
 from .output import note, say
+from .sources import Compiler, Flags, Target, kernel_file
 
 if TYPE_CHECKING:
     from ..refinement.examine.counterexamples import KernelCounterexample
-    from ..refinement.findings.result import Result
     from ..refinement.instance_verification import Told
     from ..refinement.verification import Verification
     from ..reports.verify_report import VerifyReport
@@ -29,7 +29,9 @@ SAVED = Path("mmaproof-counterexamples")
 
 
 def verify(
-    kernel: Annotated[Path, typer.Argument(metavar="KERNEL", help="The kernel's file, such as a .ptx.")],
+    kernel: Annotated[
+        Path, typer.Argument(metavar="KERNEL", help="The kernel: .ptx, .o, .s, .pto, or .cu, .c to compile.")
+    ],
     contract: Annotated[
         Path | None, typer.Option(metavar="C.toml", help="What it is launched with and is to compute.")
     ] = None,
@@ -73,6 +75,9 @@ def verify(
     counterexamples: Annotated[
         Path, typer.Option(metavar="DIR", help="Where a counterexample is saved.")
     ] = SAVED,
+    target: Target = None,
+    compiler: Compiler = None,
+    flags: Flags = "",
     output_format: Output = OutputFormat.TEXT,
 ) -> ExitCode:
     """Verify a kernel against a contract, for all data, at every set of the contract's sizes.
@@ -83,12 +88,20 @@ def verify(
     A size may be a domain in the contract, such as "any multiple of 32". Unless it is shown for all of them
     the kernel is undecided; with --as-far-as-shown the verdict says for which sizes it holds.
 
+    A source file (.cu; .c, .cc, .cpp for Power) is compiled first; the command is printed.
+
     A refuted kernel comes with inputs on which it is wrong, for `mmaproof replay`.
     """
     from ..api import kernels
+    from ..api.compiling import is_source
     from ..refinement.examine.trials import DisagreementError
+    from ..reports import verdict_text
     from ..spec.errors import DefectError, InputError
 
+    kernel = kernel_file(kernel, target, compiler, flags)
+    if against is not None:
+        of_source = is_source(against)
+        against = kernel_file(against, *((target, compiler, flags) if of_source else (None, None, "")))
     if list_:
         return _list(kernel)
     if contract is None:
@@ -120,18 +133,12 @@ def verify(
         if certificate is not None:
             _certify(report.found, certificate)
     if not printed(report, output_format):
-        _print(report.found)
-        if explain:
-            _print_rows(report.result)
-            _print_obligations(report.result)
-    tell_github(report)
-    return {
-        "verified": ExitCode.HOLDS,
-        "safe": ExitCode.HOLDS,
-        "refuted": ExitCode.FAILS,
-        "undecided": ExitCode.UNDECIDED,
-        "unsupported": ExitCode.UNDECIDED,
-    }[report.result.verdict]
+        for line in verdict_text.verdict_lines(report.found, explain=explain):
+            say(line.text, line.style)
+        if report.result.counterexample is not None:
+            note(f"mmaproof replay {report.result.counterexample} runs the counterexample again")
+    tell_github(report, annotate=output_format.is_read_by_people)
+    return exit_code(report)
 
 
 def _certify(found: Verification, path: Path) -> None:
@@ -183,80 +190,3 @@ def _written(counterexample: KernelCounterexample, where: Path) -> Path:
     path = files.directory(where) / f"{Path(counterexample.kernel).stem}.json"
     files.write_text(path, json_format.dumps(counterexample.document(), indent=1) + "\n")
     return path
-
-
-def _rests_on(result: Result) -> Iterator[str]:
-    """Yield what a verdict takes for granted."""
-    yield result.claim
-    yield from result.accuracy
-    if result.assumptions:
-        yield f"assumed: {'; '.join(result.assumptions)}"
-    outputs, of_proofs = (result.stats.get(name, {}) for name in ("checker", "checker_of_proofs"))
-    yield from _not_evaluated(outputs, result.stats["outputs"], "elements")
-    yield from _not_evaluated(of_proofs, of_proofs.get("elements", 0), "equalities of proofs for every size")
-
-
-def _not_evaluated(checker: Mapping[str, Any], every: int, what: str) -> Iterator[str]:
-    """Yield what the checker could not evaluate again, if there is any."""
-    if checker.get("open"):
-        reasons = "; ".join(f"{each['elements']:,}: {each['reason']}" for each in checker["open"])
-        count = sum(each["elements"] for each in checker["open"])
-        yield f"not evaluated again: {count:,} of {every:,} {what} ({reasons})"
-
-
-def _print(found: Verification) -> None:
-    result = found.result
-    for finding in result.findings:
-        say(str(finding), "red" if finding.kind.refutes else "")
-    if found.counterexample is not None:
-        difference = found.counterexample.difference
-        say(f"on the inputs saved, {difference.output} is {difference.kernel}, not {difference.contract}")
-        note(f"saved {result.counterexample}; mmaproof replay runs it again")
-    stats = result.stats
-    if result.bound is not None:
-        say(result.bound)
-    colour = {"verified": "bold green", "safe": "bold green", "refuted": "bold red"}.get(
-        result.verdict, "bold"
-    )
-    say(f"{result.verdict}{result.strength}: {result.kernel}", colour)
-    for each in result.quantified:
-        if each.reason and result.verdict in ("verified", "safe"):
-            print(f"not for every {each.name}: {each.reason}")
-    for case in result.cases:
-        print(case)
-    if result.verdict in ("verified", "safe"):
-        for line in (*result.outputs, *result.written, *_rests_on(result)):
-            print(line)
-        for each_note in result.notes:
-            print(f"note: {each_note}")
-    if result.verdict == "safe":
-        print("memory only: the contract has no [ensures], so nothing is said of what is computed")
-    elif "outputs" in stats and not found.memory_only:
-        seconds = f"{stats['total_seconds']:.3f} s"
-        print(f"{stats['outputs']} output elements, {stats['wrong']} not right; {seconds}")
-
-
-def _print_rows(result: Result) -> None:
-    """Print the rules by instances of which both sides of outputs are equal."""
-    from ..refinement.rules.rows import BY_NAME
-
-    for name, count in result.stats.get("rows", {}).items():
-        rule = BY_NAME[name]
-        condition = f" if {rule.condition}" if rule.condition else ""
-        print(f"used {count:,} times, {name}: {rule.left} = {rule.right}{condition}")
-
-
-def _print_obligations(result: Result) -> None:
-    """Print the parts of proofs for every number of sizes, and the sizes that were verified one by one."""
-    obligations = result.stats.get("obligations", ())
-    if not obligations:
-        print("no proof for every number of a size: only the sizes listed are verified")
-    for each in obligations:
-        place = f"{result.kernel}:{each['line']}"
-        place = f"{each['source']} ({place})" if each["source"] else place
-        at = ", ".join(f"{name} = {number}" for name, number in each["sizes"].items())
-        named = f"{each['obligation']}{f' at {at}' if at else ''}"
-        print(f"proved in {each['seconds']:.3f} s, {named}: {each['statement']} ({place})")
-    for sizes in result.stats.get("sizes", ()):
-        listed = ", ".join(f"{name} = {number}" for name, number in sizes.items())
-        print(f"looked at by itself: {listed or 'the only sizes'}")

@@ -13,6 +13,7 @@ from .version import __version__
 
 if TYPE_CHECKING:
     from . import triton as triton
+    from .api.compiling import compiled as compiled
     from .api.instructions import explain as explain
     from .api.instructions import layout as layout
     from .api.instructions import legal as legal
@@ -34,6 +35,7 @@ _HOMES = {
     "UnsupportedError": ".spec.errors",
     "assert_verified": ".api.kernels",
     "check": ".api.proving",
+    "compiled": ".api.compiling",
     "contract": ".api.kernels",
     "explain": ".api.instructions",
     "gate": ".api.tables",

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ..spec.errors import InputError
+from ..spec.text_files import from_here, read_text
 from .analysis.rounding_depth import Roundings, worst
 from .certificate.certificate_document import certificate_document, rows_of
 from .checker.evaluated import Checked
 from .contract.contract import Accumulate, Contract, Instance
 from .contract.parameters import ArrayParameter
 from .contract.reading import read_contract
+from .drafts.unfinished import unfinished
 from .every_size import Scope, examined
 from .examine.counterexamples import KernelCounterexample
 from .examine.output_comparison import Examination
@@ -61,12 +63,15 @@ class Verification:
         Every set of sizes that was looked at, in order; the last one may be refuted.
     counterexample : KernelCounterexample, optional
         That of the first examination that has one.
+    beyond : tuple of KernelFinding
+        The findings that are about no single set of sizes.
     """
 
     result: Result
     contract: Contract
     examinations: tuple[tuple[Instance, Examination], ...]
     counterexample: KernelCounterexample | None
+    beyond: tuple[KernelFinding, ...] = ()
 
     @property
     def certificate(self) -> dict[str, Any] | None:
@@ -129,6 +134,8 @@ def verify(
     """
     started = time.perf_counter()
     contract = read_contract(contract_path)
+    if (draft := unfinished(str(contract_path), read_text(contract_path))) is not None:
+        return _not_begun(kernel_path, contract, against, draft, time.perf_counter() - started)
     if against is not None and contract.says_values:
         raise InputError("two kernels are compared by a contract without [ensures]", str(contract_path))
     arrays = [each for each in contract.parameters if isinstance(each, ArrayParameter)]
@@ -158,19 +165,21 @@ def verify(
     findings = tuple(
         of_all_cases((words_of(each.case), _at_sizes(each, examined)) for each, examined in examinations)
     )
+    beyond: list[KernelFinding] = []
     equality = _weakest([*(examination.equality for examination in found), scope.equality])
     if equality is not None and (overflow := scope.claimed_overflow(every=every)) is not None:
         what = f"an index overflows: {overflow}"
         kind = Kind.OUT_OF_BOUNDS if overflow.is_outside else Kind.WRONG_VALUE
-        finding = KernelFinding(kind, what, kernel.path, overflow.line)
-        findings, equality = (*findings, _named(kernel, finding)), None
-    verdict = verdict_of(findings, equality, memory_only=memory_only)
+        beyond.append(_named(kernel, KernelFinding(kind, what, kernel.path, overflow.line)))
+        equality = None
+    verdict = verdict_of((*findings, *beyond), equality, memory_only=memory_only)
     if (
         every
         and verdict in (Verdict.VERIFIED, Verdict.SAFE)
         and (missed := _not_for_all(kernel, scope.sizes))
     ):
-        findings, equality, verdict = (*findings, *missed), None, Verdict.UNDECIDED
+        beyond += missed
+        equality, verdict = None, Verdict.UNDECIDED
     undergone = worst([each.roundings for each in found if each.roundings is not None])
     former_undergone = worst([each.former_roundings for each in found if each.former_roundings is not None])
     result = Result(
@@ -180,7 +189,7 @@ def verify(
         verdict,
         equality,
         None if equality is None else _bound(undergone, former_undergone, against, scope),
-        findings,
+        (*findings, *beyond),
         None,
         tuple(coverage),
         tuple(_written(found)),
@@ -205,7 +214,22 @@ def verify(
         tuple(map(str, contract.requirements)),
     )
     counterexample = next((e.counterexample for e in found if e.counterexample is not None), None)
-    return Verification(result, contract, tuple(examinations), counterexample)
+    return Verification(result, contract, tuple(examinations), counterexample, tuple(beyond))
+
+
+def _not_begun(
+    kernel: Path, contract: Contract, against: Path | None, why: KernelFinding, seconds: float
+) -> Verification:
+    """Return that a kernel is undecided for a reason that keeps it from being run."""
+    result = Result(
+        str(kernel),
+        None if against is None else str(against),
+        contract.path,
+        Verdict.UNDECIDED,
+        findings=(why,),
+        stats={"sizes": [], "outputs": 0, "wrong": 0, "total_seconds": round(seconds, 3)},
+    )
+    return Verification(result, contract, (), None, (why,))
 
 
 def _sections(found: Sequence[Examination]) -> list[dict[str, Any]]:
@@ -304,9 +328,11 @@ def _name_sources(examination: Examination, kernels: Sequence[Kernel]) -> None:
 
 
 def _named(kernel: Kernel, finding: KernelFinding) -> KernelFinding:
-    source = kernel.source(finding.line)
+    source = from_here(kernel.source(finding.line))
+    other = from_here(kernel.source(finding.other_line)) if finding.other_line else ""
+    finding = replace(finding, source=source, other_source="" if other == source else other)
     if not finding.line or not (place := kernel.place(finding.line)):
-        return replace(finding, source=source)
+        return finding
     return replace(finding, line=0, source=f"{source}, {place}" if source else place)
 
 

@@ -50,7 +50,7 @@ _STANDINGS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CheckReport(Report):
     """A report of ``check``.
 

@@ -42,7 +42,7 @@ class Wording:
     conclusions: Mapping[Conclusion, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What was checked, what was found, and how to speak of it; each command has its kind.
 
@@ -111,6 +111,16 @@ class Report:
     def holds(self) -> bool:
         """Whether nothing was found wrong, and nothing left undecided that is not let pass."""
         return self.conclusion is Conclusion.HOLDS
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        lines = [f"{finding.place}: {finding.standing}: {finding.summary}" for finding in self.findings]
+        return "\n".join([self.headline, *lines])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.headline}>"
 
     def _repr_html_(self) -> str:
         """Show the page in a notebook, in a frame: its style is its own."""

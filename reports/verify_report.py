@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from ..refinement.findings.finding import Kind
+from ..refinement.findings.result import Verdict
 from ..spec.findings import NOWHERE, Cause, Checked, Finding, Position, Standing
-from ..spec.formats import format_named
-from ..spec.values import values_of_encodings
+from .kernel_counterexample_text import input_lines
 from .report import Conclusion, Report, Wording
+from .source_places import source_place
+from .verdict_text import verdict_lines
 
 if TYPE_CHECKING:
-    from ..refinement.contract.contract import Contract, Instance
+    from ..refinement.contract.contract import Contract
     from ..refinement.findings.finding import KernelFinding
     from ..refinement.findings.result import Result
     from ..refinement.verification import Verification
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
 SOURCE = "docs/command-line.md, verify"
 """Where the kinds of findings are described."""
-
-SHOWN = 8
-"""Elements of an input of a counterexample that a page shows."""
 
 OF_MEMORY = Wording(
     "kernel",
@@ -53,7 +49,16 @@ OF_KERNELS = Wording(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+_CONCLUSIONS = {
+    Verdict.VERIFIED: Conclusion.HOLDS,
+    Verdict.SAFE: Conclusion.HOLDS,
+    Verdict.REFUTED: Conclusion.FAILS,
+    Verdict.UNDECIDED: Conclusion.UNDECIDED,
+    Verdict.UNSUPPORTED: Conclusion.UNDECIDED,
+}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class VerifyReport(Report):
     """A report of ``verify``.
 
@@ -69,9 +74,17 @@ class VerifyReport(Report):
     indented: ClassVar[bool] = True
 
     @property
+    def conclusion(self) -> Conclusion:
+        """What the verdict means."""
+        return _CONCLUSIONS[self.result.verdict]
+
+    @property
     def result(self) -> Result:
         """The verdict, and what it rests on."""
         return self.found.result
+
+    def __str__(self) -> str:
+        return "\n".join(line.text for line in verdict_lines(self.found))
 
     def saved_in(self, path: Path) -> VerifyReport:
         """Return the report that names the file in which its counterexample is."""
@@ -100,7 +113,7 @@ class VerifyReport(Report):
     def inputs(self) -> list[str]:
         """The inputs of the counterexample: of each array the first elements that are not 0."""
         found = self.found.counterexample
-        return [_input(name, given) for name, given in found.inputs.items()] if found else []
+        return list(input_lines(found.inputs)) if found else []
 
     @property
     def drawings(self) -> list[tuple[str, list[Drawing]]]:
@@ -111,31 +124,6 @@ class VerifyReport(Report):
             (str(instance), [drawn(status) for status in examination.outputs])
             for instance, examination in self.found.examinations
         ]
-
-
-def _input(name: str, given: Mapping[str, Any]) -> str:
-    """Write an array of a counterexample: its format and extents, and elements."""
-    shape = tuple(given["shape"])
-    head = (
-        f"{name}: {given['format']}[{', '.join(map(str, shape))}]" if shape else f"{name}: {given['format']}"
-    )
-    nonzero = [place for place, bits in enumerate(given["bits"]) if int(bits, 16)]
-    if not nonzero:
-        return f"{head} = 0"
-    fmt = format_named(given["format"])
-    bits = np.array([int(given["bits"][place], 16) for place in nonzero[:SHOWN]], dtype=fmt.storage)
-    values = [
-        f"{value:g} (0x{word:x})" for value, word in zip(values_of_encodings(bits, fmt), bits, strict=True)
-    ]
-    if not shape:
-        return f"{head} = {values[0]}"
-    places = (",".join(map(str, np.unravel_index(place, shape))) for place in nonzero[:SHOWN])
-    shown = [f"{name}[{place}] = {value}" for place, value in zip(places, values, strict=True)]
-    if more := len(nonzero) - len(shown):
-        shown.append(f"{more} more are not 0")
-    elif len(nonzero) < len(given["bits"]):
-        shown.append("the others are 0")
-    return f"{head}: {', '.join(shown)}"
 
 
 def report(found: Verification, version: str) -> VerifyReport:
@@ -151,35 +139,51 @@ def report(found: Verification, version: str) -> VerifyReport:
     rows: list[tuple[Position, str]] = []
     findings: list[Finding] = []
     for instance, examination in found.examinations:
-        here = [_finding(found, instance, finding) for finding in examination.findings]
+        here = [_finding(found, str(instance), finding) for finding in examination.findings]
         findings += here
         if here:
             rows += [(finding.at, finding.subject) for finding in here]
         else:
             shown = "memory" if found.memory_only else examination.equality
-            rows.append((NOWHERE, f"{_subject(found.contract, instance)} ({shown})"))
+            rows.append((NOWHERE, f"{_subject(found.contract, str(instance))} ({shown})"))
+    beyond = [_finding(found, "", finding) for finding in found.beyond]
+    findings += beyond
+    rows += [(finding.at, finding.subject) for finding in beyond]
     checked = Checked(found.result.kernel, "kernel", tuple(rows), tuple(findings))
     rules = {rule.id: rule for rule in map(_rule, Kind)}
-    wording = OF_MEMORY if found.memory_only else OF_KERNELS
+    wording = OF_MEMORY if found.memory_only else _of_values(found.result)
     elapsed = found.result.stats["total_seconds"]
     return VerifyReport("verify", version, wording, (checked,), rules, elapsed, found=found)
 
 
-def _finding(found: Verification, instance: Instance, finding: KernelFinding) -> Finding:
+def _of_values(result: Result) -> Wording:
+    """Return how a report speaks of values, those of a contract or those of another kernel."""
+    if result.against is None:
+        return OF_KERNELS
+    holds = {Conclusion.HOLDS: f"the kernel computes what {result.against} computes"}
+    return replace(OF_KERNELS, conclusions={**OF_KERNELS.conclusions, **holds})
+
+
+def _finding(found: Verification, sizes: str, finding: KernelFinding) -> Finding:
+    """Return a finding in the line of its source, where that file is at hand, else in that of the kernel."""
+    file = finding.file or found.result.kernel
+    place = source_place(finding.source, file)
+    written = f"{file}:{finding.line}" if finding.line else file
+    other = f" ({written if place else finding.source})" if finding.source else ""
     return Finding(
         Standing.DRIFT if finding.kind.refutes else Standing.UNDECIDED,
-        finding.file or found.result.kernel,
-        Position(finding.line),
-        _subject(found.contract, instance, finding.output or finding.thread),
-        (_rule(finding.kind).saying(finding.message + (f" ({finding.source})" if finding.source else "")),),
+        place[0] if place else file,
+        Position(place[1] if place else finding.line),
+        _subject(found.contract, sizes, finding.output or finding.thread),
+        (_rule(finding.kind).saying(f"{finding.message}{other}"),),
     )
 
 
-def _subject(contract: Contract, instance: Instance, of: str = "") -> str:
+def _subject(contract: Contract, sizes: str, of: str = "") -> str:
     """Return what a row is about: the kernel, or an output element or thread of it, at its sizes."""
     entry = contract.entry or "the kernel"
     name = f"{entry}, {of}" if of else entry
-    return f"{name} at {instance}" if str(instance) else name
+    return f"{name} at {sizes}" if sizes else name
 
 
 def _rule(kind: Kind) -> Cause:

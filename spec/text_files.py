@@ -32,3 +32,11 @@ def read_text(path: Path) -> str:
         byte = f"byte {reason.start} is {content[reason.start]:#04x}"
         raise InputError(f"not UTF-8: {byte}", f"{path}:{line}") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def from_here(path: str) -> str:
+    """Return a path relative to the working directory, if it is beneath it."""
+    try:
+        return Path(path).relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path

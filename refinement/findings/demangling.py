@@ -14,6 +14,17 @@ def demangled(name: str) -> str:
     return cut(_as_written(name))
 
 
+@cache
+def variable(name: str) -> str:
+    """Return the name of a variable as a message shows it, without the arguments of the function it is in."""
+    written = _as_written(name)
+    if written == name:
+        return name
+    *functions, own = _split(written, ":")[::2]
+    scopes = [_split(_split(scope, "(")[0], " ")[-1] for scope in functions]
+    return cut("::".join([*filter(None, scopes), own]))
+
+
 def spellings(name: str) -> frozenset[str]:
     """Return how a kernel may be named: as in the file, as written, and without arguments and templates."""
     written = _as_written(name)

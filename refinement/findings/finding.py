@@ -136,6 +136,8 @@ class KernelFinding:
         How many elements, or accesses of threads, it is known to be about.
     other_line : int
         Of a race within a block, the line of the earlier access; 0 of others.
+    other_source : str
+        Where the compiler says that that line comes from; empty where it does not.
     """
 
     kind: Kind
@@ -147,6 +149,7 @@ class KernelFinding:
     source: str = ""
     count: Positive = 1
     other_line: Natural = 0
+    other_source: str = ""
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}: " if self.line else f"{self.file}: " if self.file else ""
@@ -154,4 +157,5 @@ class KernelFinding:
             where = f"{self.source} ({where[:-2]}): "
         more = f", and {self.count - 1} more" if self.count > 1 else ""
         who = f" ({self.thread}{more})" if self.thread else ""
-        return f"{where}{self.kind}: {self.message}{who}"
+        other = f"; line {self.other_line} is {self.other_source}" if self.other_source else ""
+        return f"{where}{self.kind}: {self.message}{other}{who}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..findings.demangling import variable
 from ..terms.bit_slices import by_group
 from ..terms.interning import Ids
 from ..terms.slices import Members, Slice, cut, groups, join
@@ -142,7 +143,7 @@ class Region:
 
     def place(self, offset: int) -> str:
         """Describe a byte of it for a message."""
-        return f"{self.name}+{self.origin + offset:#x}"
+        return f"{variable(self.name)}+{self.origin + offset:#x}"
 
     def beside(self, address: int) -> str:
         """Describe an address that is not in it for a message."""
@@ -150,8 +151,8 @@ class Region:
         size = self.size if self.span is None else self.span
         sign = "-" if offset < 0 else "+"
         named = self.named(offset - self.origin)
-        has = f"({self.name} has {size:#x} bytes)" + (f", {named}" if named else "")
-        return f"{self.name}{sign}{abs(offset):#x} {has}"
+        has = f"({variable(self.name)} has {size:#x} bytes)" + (f", {named}" if named else "")
+        return f"{variable(self.name)}{sign}{abs(offset):#x} {has}"
 
     def named(self, offset: int) -> str:
         """Return what a byte is, from the region's beginning; nothing where nobody knows."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import shellingham
 from command_line import mmaproof
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -45,13 +46,27 @@ def test_a_file_in_the_way_is_wrong_use(tmp_path: Path) -> None:
 
 
 def test_shells_are_told_how_to_complete(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = mmaproof("--show-completion")
-    assert (shown.status, shown.err) == (0, "") and "_MMAPROOF_COMPLETE" in shown.out
-    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
-    named = mmaproof("--show-completion", "fish")
-    assert (named.status, named.err) == (0, "") and "complete --command mmaproof" in named.out
+    for shell, words in {"bash": "_MMAPROOF_COMPLETE", "fish": "complete --command mmaproof"}.items():
+        shown = mmaproof("--show-completion", shell)
+        assert (shown.status, shown.err) == (0, "") and words in shown.out
     for name, value in {"WORDS": "mmaproof verify --ev", "CWORD": "2"}.items():
         monkeypatch.setenv(f"COMP_{name}", value)
     monkeypatch.setenv("_MMAPROOF_COMPLETE", "complete_bash")
     answered = mmaproof()
     assert (answered.status, answered.out.split()) == (0, ["--every"])
+
+
+def test_the_shell_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("zsh", "/bin/zsh"))
+    assert "compdef _mmaproof_completion mmaproof" in mmaproof("--show-completion").out
+
+
+def test_without_a_shell_one_has_to_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_found() -> None:
+        raise shellingham.ShellDetectionFailure
+
+    monkeypatch.setattr("shellingham.detect_shell", none_found)
+    told = mmaproof("--show-completion")
+    assert told.wrong_use and "mmaproof --show-completion bash|zsh" in told.err
+    other = mmaproof("--show-completion", "tcsh")
+    assert other.wrong_use and "'tcsh'" in other.err and "bash" in other.err

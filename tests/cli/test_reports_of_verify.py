@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -53,6 +54,11 @@ def log_of(reports: SimpleNamespace) -> dict:
     return run
 
 
+def file_and_line(location: dict) -> tuple[str, int]:
+    place = location["physicalLocation"]
+    return place["artifactLocation"]["uri"], place["region"]["startLine"]
+
+
 def suites(reports: SimpleNamespace) -> ET.Element:
     root = ET.parse(reports.junit).getroot()
     for each in (root, *root.iter("testsuite")):
@@ -80,8 +86,9 @@ def test_a_refuted_kernel_fails_at_its_lines(reports: SimpleNamespace) -> None:
     for found in results:
         assert (found["ruleId"], found["kind"], found["level"]) == ("verify/wrong-value", "fail", "error")
         (place,) = found["locations"]
-        line = place["physicalLocation"]["region"]["startLine"]
-        assert f"{CORPUS / SHORT}:{line}): wrong-value: " in result.out
+        file, line = file_and_line(place)
+        assert file == str(CORPUS / "gemm.py").removeprefix(f"{Path.cwd()}/")  # the source, which is at hand
+        assert f"gemm.py:{line} ({CORPUS / SHORT}:" in result.out
     assert len({found["partialFingerprints"]["finding/v1"] for found in results}) == len(results)
 
 
@@ -128,9 +135,9 @@ def test_github_is_told(
     found = log_of(reports)["results"]
     told = [line for line in verified(reports, kernel, name).out.splitlines() if line.startswith("::")]
     assert len(told) == len(found)
-    file = str(kernel).replace("%", "%25").replace(",", "%2C")
     for annotation, result in zip(told, found, strict=True):
-        line = result["locations"][0]["physicalLocation"]["region"]["startLine"]
+        uri, line = file_and_line(result["locations"][0])
+        file = unquote(uri).replace("%", "%25").replace(",", "%2C")
         assert annotation.startswith(f"::{level} file={file},line={line},title={result['ruleId']}::")
     text = summary.read_text(encoding="utf-8")
     assert text.startswith(f"### mmaproof verify: {meaning}\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import mmaproof
 from mmaproof.reports import html
-from mmaproof.reports.verify_report import SHOWN, _input
+from mmaproof.reports.kernel_counterexample_text import SHOWN, input_lines
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "verify"
 
@@ -16,13 +16,18 @@ def given(fmt: str, shape: list[int], bits: list[int]) -> dict[str, object]:
     return {"format": fmt, "shape": shape, "bits": [f"{word:x}" for word in bits]}
 
 
+def shown(name: str, array: dict[str, object]) -> str:
+    (line,) = input_lines({name: array})
+    return line
+
+
 def test_an_input_is_its_elements_that_are_not_zero() -> None:
-    assert _input("A", given("s4", [2, 2], [0, 15, 0, 1])) == (
+    assert shown("A", given("s4", [2, 2], [0, 15, 0, 1])) == (
         "A: s4[2, 2]: A[0,1] = -1 (0xf), A[1,1] = 1 (0x1), the others are 0"
     )
-    assert _input("A", given("f32", [2], [0, 0])) == "A: f32[2] = 0"
-    assert _input("alpha", given("f32", [], [0x3F800000])) == "alpha: f32 = 1 (0x3f800000)"
-    many = _input("A", given("u8", [20], [1] * 20))
+    assert shown("A", given("f32", [2], [0, 0])) == "A: f32[2] = 0"
+    assert shown("alpha", given("f32", [], [0x3F800000])) == "alpha: f32 = 1 (0x3f800000)"
+    many = shown("A", given("u8", [20], [1] * 20))
     assert many.endswith(f"{20 - SHOWN} more are not 0") and many.count("0x1") == SHOWN
 
 

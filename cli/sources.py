@@ -1,0 +1,50 @@
+"""Kernels given as source files: options of their compiler, and the command that compiled them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .budget import doing
+from .output import note
+
+Target = Annotated[
+    str | None,
+    typer.Option("--target", metavar="T", help="Of a source file: the processor, such as sm_90a, power10."),
+]
+Compiler = Annotated[
+    str | None,
+    typer.Option(
+        "--compiler", metavar="PROGRAM", help="Of a source file: its compiler, by default nvcc or gcc."
+    ),
+]
+Flags = Annotated[
+    str, typer.Option("--flags", metavar="ARGS", help="Of a source file: more arguments of its compiler.")
+]
+
+
+def kernel_file(kernel: Path, target: str | None, compiler: str | None, flags: str) -> Path:
+    """Return the file to be verified: that of a source file is compiled first, and the command printed.
+
+    Raises
+    ------
+    InputError
+        If it can't be compiled, or options of compilers are given for what is no source file.
+    """
+    from ..api import compiling
+    from ..spec.errors import InputError
+
+    if not compiling.is_source(kernel):
+        if given := [
+            name for name, value in (("target", target), ("compiler", compiler), ("flags", flags)) if value
+        ]:
+            suffixes = ", ".join((*compiling.CUDA, *compiling.C))
+            raise InputError(f"--{given[0]} is for source files ({suffixes})", str(kernel))
+        return kernel
+    doing(f"compiling {kernel}")
+    made = compiling.compiled(kernel, target, compiler=compiler, flags=shlex.split(flags))
+    note(f"compiled by {made.command}")
+    return made.path

@@ -1,0 +1,112 @@
+"""Source files of kernels: found compilers, their commands, and what is said when they refuse."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from command_line import mmaproof
+
+from mmaproof.api.compiling import compiled, is_source
+from mmaproof.spec.errors import InputError
+
+POWER = shutil.which("powerpc64le-linux-gnu-gcc-12") or shutil.which("powerpc64le-linux-gnu-gcc")
+
+ADDITION = """void add(float *restrict y, const float *restrict x) {
+  for (int i = 0; i < 8; i++) y[i] = x[i] + x[i];
+}
+"""
+
+CONTRACT = """[kernel]
+isa = "power"
+[[param]]
+name = "y"
+type = "f32"
+shape = [8]
+access = "out"
+[[param]]
+name = "x"
+type = "f32"
+shape = [8]
+access = "in"
+[ensures]
+formula = "y[i] = x[i] + x[i]"
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernel.cu").write_text("", encoding="utf-8")
+    (tmp_path / "add.c").write_text(ADDITION, encoding="utf-8")
+    (tmp_path / "add.toml").write_text(CONTRACT, encoding="utf-8")
+    return tmp_path
+
+
+def compiler(folder: Path, script: str) -> str:
+    """Write a program that takes the place of a compiler."""
+    program = folder / "compiler"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return str(program)
+
+
+def test_sources_are_told_by_their_suffix() -> None:
+    assert is_source(Path("a.cu")) and is_source(Path("a.c")) and is_source(Path("a.cpp"))
+    assert not is_source(Path("a.ptx")) and not is_source(Path("a.s")) and not is_source(Path("a.o"))
+
+
+def test_cuda_is_compiled_to_ptx_with_lines(folder: Path) -> None:
+    nvcc = compiler(folder, 'while [ "$1" != -o ]; do shift; done; echo text > "$2"')
+    made = compiled(Path("kernel.cu"), "sm_90a", compiler=nvcc, flags=["-DN=4"])
+    assert made.path == Path("mmaproof-compiled/kernel.sm_90a.ptx")
+    assert made.command == f"{nvcc} -arch=sm_90a -lineinfo -ptx -DN=4 kernel.cu -o {made.path}"
+    assert made.path.read_text(encoding="utf-8") == "text\n"
+
+
+def test_the_compiler_of_the_environment_is_taken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nvcc = compiler(folder, 'while [ "$1" != -o ]; do shift; done; echo text > "$2"')
+    monkeypatch.setenv("NVCC", nvcc)
+    assert compiled(Path("kernel.cu")).command.startswith(f"{nvcc} -arch=sm_80 ")
+
+
+def test_what_a_compiler_refuses_is_told_and_nothing_is_left(folder: Path) -> None:
+    refusing = compiler(folder, "echo 'kernel.cu(3): error: no such thing' >&2; exit 2")
+    with pytest.raises(InputError, match=r"kernel\.cu\(3\): error: no such thing"):
+        compiled(Path("kernel.cu"), compiler=refusing)
+    assert list(folder.glob("mmaproof-compiled/*")) == []
+
+
+def test_a_missing_compiler_is_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="/nowhere/nvcc can't be run"):
+        compiled(Path("kernel.cu"), compiler="/nowhere/nvcc")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("NVCC", raising=False)
+    monkeypatch.setattr("sys.path", [])
+    with pytest.raises(InputError, match="no compiler is found: install CUDA's toolkit"):
+        compiled(Path("kernel.cu"))
+
+
+def test_options_of_compilers_are_for_sources(folder: Path) -> None:
+    (folder / "kernel.ptx").write_text("", encoding="utf-8")
+    told = mmaproof("verify", "kernel.ptx", "--contract", "add.toml", "--target", "sm_90")
+    assert told.wrong_use and "--target is for source files (.cu, .c" in told.err
+
+
+@pytest.mark.skipif(POWER is None, reason="no gcc for Power")
+def test_a_function_in_c_is_verified() -> None:
+    told = mmaproof("verify", "add.c", "--contract", "add.toml")
+    assert told.status == 0
+    assert told.out.startswith(
+        "verified (bits): mmaproof-compiled/add.power10.o computes y as add.toml says\n"
+    )
+    assert "-mcpu=power10 -O2 -g -c add.c -o mmaproof-compiled/add.power10.o" in told.err
+
+
+@pytest.mark.skipif(POWER is None, reason="no gcc for Power")
+def test_a_fault_of_a_function_in_c_is_told_in_its_source(folder: Path) -> None:
+    (folder / "add.c").write_text(ADDITION.replace("i < 8", "i < 9"), encoding="utf-8")
+    told = mmaproof("verify", "add.c", "--contract", "add.toml")
+    assert told.status == 1 and "add.c:2" in told.out and "out-of-bounds" in told.out
