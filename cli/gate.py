@@ -23,6 +23,7 @@ from .finding_output import (
     result_files,
     tell_github,
 )
+from .output import note
 
 CONFIGURATION = Path("mmaproof.toml")
 """What is read when no file is named."""
@@ -55,6 +56,9 @@ def gate(
     allow_undecided: Annotated[
         bool, typer.Option("--allow-undecided", help="Let rows pass that the spec does not decide.")
     ] = False,
+    optional: Annotated[
+        bool, typer.Option("--optional", help=f"Compare nothing, with status 0, where no {CONFIGURATION} is.")
+    ] = False,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the findings as JSON.")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
@@ -69,6 +73,9 @@ def gate(
     from ..api import tables as api
     from ..gating.columns import renaming
 
+    if optional and not tables and not CONFIGURATION.exists():
+        note(f"no {CONFIGURATION} is here: nothing is compared")
+        return ExitCode.HOLDS
     named = _named(tables)
     wanted = {"json": json, "junit": junit, "sarif": sarif, "html": html}
     with result_files(wanted) as fill, _without_garbage_collection():

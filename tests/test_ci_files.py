@@ -16,6 +16,9 @@ import yaml
 from source_modules import REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples" / "gate"
+KERNELS = REPOSITORY / "examples" / "verify"
+INSTALL, GATE, VERIFY = range(3)
+"""The steps of the action."""
 
 
 def document(path: Path) -> Any:
@@ -80,14 +83,14 @@ def step(
     ],
 )
 def test_the_action_ends_as_the_gate_does(runner: Path, inputs: dict[str, str], status: int) -> None:
-    assert step(runner, -1, inputs).returncode == status
+    assert step(runner, GATE, inputs).returncode == status
 
 
 def test_the_action_writes_reports_annotations_and_a_summary(runner: Path, tmp_path: Path) -> None:
     junit, sarif, summary = tmp_path / "with space.xml", tmp_path / "x.sarif", tmp_path / "summary.md"
     inputs = {"tables": "mma_verifier_wrong.csv", "junit": str(junit), "sarif": str(sarif)}
     service = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
-    ran = step(runner, -1, inputs, **service)
+    ran = step(runner, GATE, inputs, **service)
     assert "::error file=mma_verifier_wrong.csv,line=4," in ran.stdout
     assert len(ET.parse(junit).findall(".//failure")) == 4
     assert sarif.exists() and "mma_verifier_wrong.csv:4" in summary.read_text()
@@ -101,7 +104,7 @@ def test_the_action_installs_itself_into_an_environment_of_its_own(runner: Path,
         program.write_text(f'#!/bin/sh\necho "{program.name} $*" >> {shlex.quote(str(recorded))}\n')
         program.chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    assert step(runner, 0, {}, PATH=path).returncode == 0
+    assert step(runner, INSTALL, {}, PATH=path).returncode == 0
     assert recorded.read_text().splitlines() == [
         f"python3 -m venv {runner}/mmaproof",
         f"pip install --quiet {REPOSITORY}",
@@ -109,7 +112,7 @@ def test_the_action_installs_itself_into_an_environment_of_its_own(runner: Path,
 
 
 def test_the_hook_compares_what_the_settings_name(tmp_path: Path) -> None:
-    (hook,) = document(REPOSITORY / ".pre-commit-hooks.yaml")
+    hook, _ = document(REPOSITORY / ".pre-commit-hooks.yaml")
     assert (hook["language"], hook["pass_filenames"]) == ("python", False)
     program, *arguments = shlex.split(hook["entry"])
     command = [sys.executable, "-m", program, *arguments]
@@ -120,11 +123,61 @@ def test_the_hook_compares_what_the_settings_name(tmp_path: Path) -> None:
     assert ran.returncode == 1 and ran.stdout.startswith("t.csv:2: drift")
 
 
+def test_the_hook_passes_where_nothing_is_set(tmp_path: Path) -> None:
+    hook, _ = document(REPOSITORY / ".pre-commit-hooks.yaml")
+    command = [sys.executable, "-m", *shlex.split(hook["entry"])]
+    ran = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert ran.returncode == 0 and "no mmaproof.toml is here" in ran.stderr
+
+
+@pytest.fixture
+def kernels(runner: Path) -> Path:
+    """The folder of a project, with a right kernel and a wrong one."""
+    project = runner / "project"
+    for name in ("mma_s4_sm80.ptx", "mma_s4.toml"):
+        shutil.copy(KERNELS / name, project)
+    text = (KERNELS / "mma_s4_sm80.ptx").read_text(encoding="utf-8")
+    wrong = text.replace("{%r96, %r97, %r98, %r99}", "{%r97, %r96, %r98, %r99}")
+    assert wrong != text
+    (project / "wrong.ptx").write_text(wrong, encoding="utf-8")
+    return project
+
+
+@pytest.mark.parametrize(("lines", "status"), [("mma_s4_sm80.ptx mma_s4.toml\n", 0), ("", 0)])
+def test_the_action_verifies_kernels(runner: Path, kernels: Path, lines: str, status: int) -> None:
+    assert step(runner, VERIFY, {"kernels": lines}).returncode == status
+
+
+def test_the_action_fails_with_one_of_its_kernels(runner: Path, kernels: Path) -> None:
+    lines = "\nwrong.ptx mma_s4.toml\nmma_s4_sm80.ptx mma_s4.toml\n"
+    ran = step(runner, VERIFY, {"kernels": lines, "verify-reports": "out", "verify-options": "--timeout=100"})
+    assert ran.returncode == 1
+    assert "refuted: wrong.ptx" in ran.stdout and "verified (bits): mma_s4_sm80.ptx" in ran.stdout
+    failures = [ET.parse(kernels / "out" / f"{number}.xml").findall(".//failure") for number in (1, 2)]
+    assert failures[0] and not failures[1]
+    assert (kernels / "out" / "1.sarif").exists()
+
+
+def test_kernels_need_no_tables(runner: Path, kernels: Path) -> None:
+    (kernels / "mmaproof.toml").unlink()
+    assert step(runner, GATE, {"kernels": "mma_s4_sm80.ptx mma_s4.toml"}).returncode == 0
+    assert step(runner, GATE, {}).returncode == 2
+
+
+def test_the_hook_verifies_a_kernel(kernels: Path) -> None:
+    _, hook = document(REPOSITORY / ".pre-commit-hooks.yaml")
+    assert (hook["language"], hook["pass_filenames"]) == ("python", False)
+    for kernel, status in (("mma_s4_sm80.ptx", 0), ("wrong.ptx", 1)):
+        arguments = [*shlex.split(hook["entry"]), kernel, "--contract", "mma_s4.toml"]
+        command = [sys.executable, "-m", *arguments]
+        assert subprocess.run(command, cwd=kernels, check=False, capture_output=True).returncode == status
+
+
 def test_the_example_workflow_uses_the_action_as_it_is(runner: Path) -> None:
     workflow = document(EXAMPLES / "workflow.yml")
     steps = workflow["jobs"]["gate"]["steps"]
     (used,) = (each["with"] for each in steps if "mmaproof" in each["uses"])
-    assert step(runner, -1, used).returncode == 0
+    assert step(runner, GATE, used).returncode == 0
     assert (runner / "project" / used["sarif"]).exists()
     assert steps[-1]["with"]["sarif_file"] == used["sarif"]
 
@@ -135,11 +188,11 @@ def test_the_example_workflow_uses_the_action_as_it_is(runner: Path) -> None:
 )
 def test_the_action_and_the_hook_work_as_they_install_themselves(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLES, tmp_path / "project")
-    installed = step(tmp_path, 0, {}, GITHUB_ACTION_PATH=os.environ["MMAPROOF_ACTION_SOURCE"])
+    installed = step(tmp_path, INSTALL, {}, GITHUB_ACTION_PATH=os.environ["MMAPROOF_ACTION_SOURCE"])
     assert installed.returncode == 0, installed.stderr
-    assert step(tmp_path, -1, {}).returncode == 0
-    assert step(tmp_path, -1, {"tables": "dsl_targets_wrong.json"}).returncode == 1
-    (hook,) = document(REPOSITORY / ".pre-commit-hooks.yaml")
+    assert step(tmp_path, GATE, {}).returncode == 0
+    assert step(tmp_path, GATE, {"tables": "dsl_targets_wrong.json"}).returncode == 1
+    hook, _ = document(REPOSITORY / ".pre-commit-hooks.yaml")
     path = f"{tmp_path / 'mmaproof' / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin"
     ran = subprocess.run(
         shlex.split(hook["entry"]),
