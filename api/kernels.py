@@ -166,9 +166,7 @@ class NotVerifiedError(AssertionError):
     """
 
     def __init__(self, report: VerifyReport) -> None:
-        result = report.result
-        lines = [f"{result.verdict}: {result.kernel}", *map(str, result.findings)]
-        super().__init__("\n".join(lines))
+        super().__init__(str(report))
         self.report = report
 
 
