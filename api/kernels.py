@@ -124,7 +124,13 @@ def recheck(
     return rechecking.recheck(read)
 
 
-def contract(kernel: Path | str, entry: str | None = None, *, from_triton: Path | str | None = None) -> str:
+def contract(
+    kernel: Path | str,
+    entry: str | None = None,
+    *,
+    from_triton: Path | str | None = None,
+    source: Path | str | None = None,
+) -> str:
     """Return the text of a contract to complete, from what a kernel's code tells.
 
     Parameters
@@ -135,6 +141,8 @@ def contract(kernel: Path | str, entry: str | None = None, *, from_triton: Path 
         The kernel, where the file has several.
     from_triton : Path or str, optional
         What Triton's cache keeps beside the PTX.
+    source : Path or str, optional
+        The CUDA source of PTX, which names the parameters; by default the kernel itself, where it is one.
 
     Raises
     ------
@@ -142,10 +150,14 @@ def contract(kernel: Path | str, entry: str | None = None, *, from_triton: Path 
         If a file can't be read, or has no such kernel.
     """
     from ..refinement.drafts.contracts import draft, read_triton_metadata
+    from ..refinement.drafts.declared_parameters import declared_parameters
     from ..refinement.machine.front_end import read_outline
 
     metadata = None if from_triton is None else read_triton_metadata(Path(from_triton))
-    return draft(read_outline(_to_verify(kernel), entry), metadata)
+    path = _to_verify(kernel)
+    outline = read_outline(path, entry)
+    declared = declared_parameters(outline, path, Path(kernel if source is None else source))
+    return draft(outline, metadata, declared)
 
 
 def _to_verify(kernel: Path | str) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..spec.errors import InputError
-from .kernels import contract as draft
+from .kernels import contract as draft_of_file
 from .kernels import verify as verify_file
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def compiled(
         said = " ".join(str(reason).split()) or type(reason).__name__
         raise InputError(f"Triton does not compile {kernel.__name__}: {said}") from reason
     place = Path(folder) / f"{kernel.__name__}.ptx"
-    facts = json.dumps(built.metadata._asdict(), default=str)
+    facts = json.dumps({**built.metadata._asdict(), "signature": dict(signature)}, default=str)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(built.asm["ptx"], encoding="utf-8")
@@ -98,7 +98,7 @@ def verify(
     kernel, signature, constants, target, options, attributes
         As of `compiled`.
     contract : Path or str
-        The contract's file. `contract` writes one to complete.
+        The contract's file. `draft` returns one to complete.
     choices : str or sequence of str
         As of `mmaproof.verify`.
 
@@ -114,7 +114,7 @@ def verify(
         return verify_file(ptx, contract, choices=choices)
 
 
-def contract(
+def draft(
     kernel: Any,
     signature: Mapping[str, str],
     constants: Mapping[str, Any],
@@ -128,4 +128,8 @@ def contract(
         ptx = compiled(
             kernel, signature, constants, folder, target=target, options=options, attributes=attributes
         )
-        return draft(ptx, from_triton=ptx.with_suffix(".json"))
+        return draft_of_file(ptx, from_triton=ptx.with_suffix(".json"))
+
+
+contract = draft
+"""The name that `draft` had before."""

@@ -37,6 +37,7 @@ def contract(
     """
     from ..api import kernels
 
-    kernel = kernel_file(kernel, target, compiler, flags)
-    say_lines(kernels.contract(kernel, entry, from_triton=from_triton))
+    compiled = kernel_file(kernel, target, compiler, flags)
+    source = kernel if compiled != kernel else None
+    say_lines(kernels.contract(compiled, entry, from_triton=from_triton, source=source))
     return ExitCode.HOLDS

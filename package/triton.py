@@ -1,5 +1,5 @@
 """Kernels of Triton: compiled for a target without a GPU, and verified."""
 
-from .api.triton import compiled, contract, verify
+from .api.triton import compiled, contract, draft, verify
 
-__all__ = ["compiled", "contract", "verify"]
+__all__ = ["compiled", "contract", "draft", "verify"]

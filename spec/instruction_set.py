@@ -216,7 +216,7 @@ class InstructionSet(Protocol):
 
 
 NAMES = ("power", "ptx", "pto", "mfma")
-"""The instruction sets: each is a package with the modules ``assembly`` and ``instruction_set``."""
+"""The instruction sets: each is a package with modules ``assembly``, ``targets`` and ``instruction_set``."""
 
 
 class _Assembly(Protocol):
@@ -255,12 +255,12 @@ def of_target(name: str) -> InstructionSet:
     InputError
         If no instruction set has a target of that name.
     """
-    isas = [instruction_set(each) for each in NAMES]
-    for isa in isas:
-        if name in isa.targets or name.upper() in isa.targets:
-            return isa
-    close = get_close_matches(name[:40], [target for isa in isas for target in isa.targets], n=3, cutoff=0.5)
-    known = ", ".join(f"{isa.name} has {_some_of(', '.join(isa.targets))}" for isa in isas)
+    targets = {isa: _targets(isa) for isa in NAMES}
+    for isa, own in targets.items():
+        if name in own or name.upper() in own:
+            return instruction_set(isa)
+    close = get_close_matches(name[:40], [each for own in targets.values() for each in own], n=3, cutoff=0.5)
+    known = ", ".join(f"{isa} has {_some_of(', '.join(own))}" for isa, own in targets.items())
     hint = f"did you mean {' or '.join(close)}?" if close else f"{known};"
     raise InputError(f"unknown target {name[:40]!r}; {hint} `mmaproof explain ISA` lists those of an ISA")
 
@@ -304,6 +304,11 @@ def of_instruction(text: str, target: str | None = None) -> InstructionSet:
 def _some_of(known: str) -> str:
     first, *others = known.split(", ")
     return f"{first} and {len(others)} more" if others else first
+
+
+def _targets(name: str) -> Collection[str]:
+    """Return an instruction set's targets, without what it says of instructions."""
+    return cast(Collection[str], import_module(f".{name}.targets", __package__).TARGETS)
 
 
 def _assembly(name: str) -> _Assembly:

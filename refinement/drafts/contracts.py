@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from ...spec.errors import InputError
 from ...spec.formats import FORMATS, FloatFormat, Format, IntegerFormat
@@ -15,6 +16,7 @@ from ..findings.demangling import argument_types, cut, demangled
 from ..formula.parser import KEYWORDS
 from ..machine.kernel_outline import KernelOutline, MemoryAccess, ParameterUse
 from .comments import FILL_IN, described, listed
+from .declared_parameters import Declared, of_triton
 from .tensor_maps import Described, array_lines, array_name, described_maps, map_lines
 
 _WORD = 4
@@ -63,6 +65,8 @@ class TritonMetadata:
         Bytes for each block of the scratch memory that the last parameters point to.
     maps : tuple of Described
         What it says of tensor maps, in the order of the parameters.
+    signature : mapping of str to str
+        The types of the parameters by name, as `mmaproof.triton.compiled` was given them; Triton writes none.
     """
 
     name: str
@@ -70,6 +74,7 @@ class TritonMetadata:
     shared: int
     scratch: tuple[int, ...]
     maps: tuple[Described, ...] = ()
+    signature: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_triton_metadata(path: Path) -> TritonMetadata:
@@ -90,6 +95,7 @@ def read_triton_metadata(path: Path) -> TritonMetadata:
             raise InputError(f"is no metadata of Triton: {key} must be a number, not {value!r}", str(path))
         return value
 
+    signature = document.get("signature")
     scratch = [key for key in ("global_scratch_size", "profile_scratch_size") if key in document]
     return TritonMetadata(
         str(document.get("name", "")),
@@ -97,12 +103,29 @@ def read_triton_metadata(path: Path) -> TritonMetadata:
         number("shared"),
         tuple(number(key) for key in scratch),
         described_maps(document.get("tensordesc_meta")),
+        {str(name): str(kind) for name, kind in signature.items()} if isinstance(signature, dict) else {},
     )
 
 
-def draft(outline: KernelOutline, metadata: TritonMetadata | None = None) -> str:
-    """Return a contract as TOML, which can be read as it is; see ``docs/contracts.md``."""
-    names = _names(outline)
+def draft(
+    outline: KernelOutline,
+    metadata: TritonMetadata | None = None,
+    declared: Mapping[str, Declared] = MappingProxyType({}),
+) -> str:
+    """Return a contract as TOML, which can be read as it is; see ``docs/contracts.md``.
+
+    Parameters
+    ----------
+    outline : KernelOutline
+        What the kernel's code tells.
+    metadata : TritonMetadata, optional
+        What Triton tells.
+    declared : mapping of str to Declared
+        What the source tells of parameters, by what the code calls them.
+    """
+    if metadata is not None and metadata.signature:
+        declared = of_triton(metadata.signature, outline)
+    names = _names(outline, declared)
     scratch = 0 if metadata is None else len(metadata.scratch)
     first_scratch = len(outline.parameters) - scratch
     lines = [
@@ -123,7 +146,8 @@ def draft(outline: KernelOutline, metadata: TritonMetadata | None = None) -> str
         f"# {FILL_IN}: M = 128",
     ]
     written = argument_types(outline.entry)
-    types = written if len(written) == len(outline.parameters) else ("",) * len(outline.parameters)
+    types = [declared[each.name].type if each.name in declared else "" for each in outline.parameters]
+    types = list(written) if len(written) == len(outline.parameters) else types
     maps = [each for each in outline.parameters if each.map_rank]
     told = () if metadata is None or len(metadata.maps) != len(maps) else metadata.maps
     said_of = {each.name: said for each, said in zip(maps, told, strict=False)}
@@ -329,8 +353,8 @@ def _formula(outline: KernelOutline, names: dict[str, str]) -> Iterator[str]:
     yield f'# formula = "{outputs[0]}[i] = {of}[i]"  # {FILL_IN}'
 
 
-def _names(outline: KernelOutline) -> dict[str, str]:
-    """Return names for formulas: the kernel's own, without its name in front, or p0, p1, …."""
+def _names(outline: KernelOutline, declared: Mapping[str, Declared]) -> dict[str, str]:
+    """Return names for formulas: those of the source, or of the file without the kernel's; or p0, p1, …."""
     found: dict[str, str] = {}
     for number, parameter in enumerate((*outline.parameters, *outline.leaves, *outline.arrays)):
         if parameter.name in found:
@@ -338,6 +362,7 @@ def _names(outline: KernelOutline) -> dict[str, str]:
         own = parameter.name.lstrip("*")
         name = own.removeprefix(outline.entry).strip("_%$.")
         name = re.sub(r"\Aparam_(\d+)", r"p\1", _NOT_A_LETTER.sub("_", name))
+        name = declared[own].name if own in declared else name
         name += "_data" * (len(parameter.name) - len(own))
         usable = re.fullmatch(r"[A-Za-z_]\w*", name) and name not in KEYWORDS and name not in found.values()
         found[parameter.name] = name if usable else f"p{number}"

@@ -19,7 +19,7 @@ from .choices import OPEN_POINTS, PRESETS, choices_named
 from .formula import semantics
 from .module_legality import judge_module
 from .resolution import resolve, resolve_known
-from .targets import A5, PROFILES, Profile, ProfileNames, profile_named
+from .targets import A5, PROFILES, TARGETS, Profile, profile_named
 from .text.module import Module
 from .text.statements import InstructionStatement, TextualForm
 from .text.syntax import Region
@@ -129,7 +129,7 @@ class TileInstructions:
 
     name = "pto"
     title = "Ascend PTO, tile products"
-    targets = ProfileNames()
+    targets = TARGETS
     default_target = A5.name
     open_points = OPEN_POINTS
     presets = PRESETS

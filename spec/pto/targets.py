@@ -115,6 +115,10 @@ class ProfileNames(Collection[str]):
         return len(PROFILES)
 
 
+TARGETS = ProfileNames()
+"""The profiles by name."""
+
+
 def profile_named(name: str) -> Profile:
     """Look a profile up by its name or what other tools call it (``A3``, ``Ascend950``), in any case.
 
