@@ -19,6 +19,7 @@ from interpreter.ptx_floats import choose_computed_nans
 from interpreter.ptx_integers import Unknown
 from interpreter.ptx_memory import Fault, Region, Space, copy_of, region
 from interpreter.ptx_scalars import SCALARS
+from interpreter.ptx_spinning import Spinning
 from interpreter.ptx_threads import (
     EXIT,
     STAY,
@@ -389,7 +390,10 @@ class _Run:
     # -- turns
     def _run_blocks(self, blocks: list[Block]) -> None:
         threads = [thread for block in blocks for thread in block.threads]
+        spinning = None if self._schedule == "random" else Spinning(blocks)
         while True:
+            if spinning is not None and spinning.comes_back():
+                raise Fault("deadlock", "threads ask for ever for what does not come")
             ready = [each for each in threads if each.state is State.READY]
             if ready:
                 for thread, budget in self._turns(ready):

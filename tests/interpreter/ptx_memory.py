@@ -63,6 +63,8 @@ class Space:
 
     regions: list[Region]
     bases: list[int] = field(default_factory=list)
+    stores: int = 0
+    """How often it was written."""
 
     def __post_init__(self) -> None:
         self.regions.sort(key=lambda each: each.base)
@@ -93,6 +95,7 @@ class Space:
         if not found.writable:
             raise Fault("out of bounds", f"{found.name} is only for reading")
         at = address - found.base
+        self.stores += 1
         found.data[at : at + len(data)] = data
         found.written[at : at + len(data)] = b"\1" * len(data)
         if found.stale is not None:
