@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from .arguments import text
 from .several import several
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def legal(
 
     if target is not None:
         of_target(target)
-    own = own_spelling(instruction)
+    own = own_spelling(text(instruction, "instruction"))
     judgement = read(own, target, registers).legal(target, ptx)
     if own != instruction:
         note = Note(NoteKind.FILLED_IN, f"read as {own.strip()}")
@@ -81,7 +82,7 @@ def layout(instruction: str, operand: str, target: str | None = None) -> LayoutA
     from ..reports.layout_answer import LayoutAnswer
     from ..spec.instruction_set import read
 
-    what = read(own_spelling(instruction))
+    what = read(own_spelling(text(instruction, "instruction")))
 
     def others() -> list[LayoutAnswer]:
         names = (name for name in what.laid_out(target) if name != operand)
@@ -142,7 +143,7 @@ def run(
         arrays = operands
     else:
         arrays = {name: np.asarray(array) for name, array in operands.items()}
-    return read(own_spelling(instruction)).execute(
+    return read(own_spelling(text(instruction, "instruction"))).execute(
         arrays,
         as_registers=registers,
         rounding=rounding,
@@ -190,4 +191,4 @@ def explain(name: str) -> Explanation:
     """
     from ..reports import explanation
 
-    return explanation.explain(name)
+    return explanation.explain(text(name, "name"))

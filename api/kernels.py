@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import arguments
 from .several import several
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def verify(
         submit = None if workers is None else workers.submit
         found = decide(
             _to_verify(kernel),
-            Path(contract),
+            arguments.path(contract, "contract"),
             told,
             against=former,
             choices=[str(choice) for choice in several(choices)],
@@ -164,7 +165,7 @@ def _to_verify(kernel: Path | str) -> Path:
     """Return the file of a kernel, compiled if it is a source."""
     from .compiling import compiled, is_source
 
-    path = Path(kernel)
+    path = arguments.path(kernel, "kernel")
     return compiled(path).path if is_source(path) else path
 
 

@@ -73,10 +73,28 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _print_report(wanted: bool) -> None:
+    if wanted:
+        from .environment import report_lines
+        from .output import say_lines
+
+        say_lines(report_lines())
+        raise typer.Exit
+
+
 def _options(
     context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report",
+            callback=_print_report,
+            is_eager=True,
+            help="Print what a report of a defect needs: versions, programs, the cache.",
+        ),
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:

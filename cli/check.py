@@ -46,7 +46,13 @@ def check(
     solver: Annotated[
         str, typer.Option(metavar="z3|bitwuzla|cvc5|all", help="Who decides; all demands agreement.")
     ] = "z3",
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Decide everything anew.")] = False,
+    no_cache: Annotated[
+        bool,
+        typer.Option(
+            "--no-cache",
+            help="Decide everything anew. Else verdicts are kept in $MMAPROOF_CACHE, or the user's cache.",
+        ),
+    ] = False,
     scheduler: Annotated[
         str | None, typer.Option(metavar="tcp://HOST:PORT", help="Run on a Dask cluster.")
     ] = None,

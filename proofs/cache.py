@@ -51,6 +51,9 @@ CREATE TABLE IF NOT EXISTS texts (
     PRIMARY KEY (state, name)
 ) WITHOUT ROWID;
 """
+DECIDING = ("spec", "smt", "refinement/rules", "proofs")
+"""Folders of the package that obligations are made of: the rows of the verifier's rules are theorems, too."""
+
 _DEPENDENCIES = ("z3-solver", "bitwuzla", "cvc5", "numpy", "ml_dtypes", "sympy")
 
 
@@ -67,8 +70,8 @@ def fingerprint(solver: str) -> str:
     """Return a digest of everything that a definite verdict on a catalogue's obligation depends on.
 
     An obligation of the catalogue has no input but the code: its formula, its sampling seeds and its
-    certificates are functions of the files of `spec`, `smt` and `proofs`, of the libraries that they
-    compute with, and of the solver asked. With all of these equal, deciding again would give the
+    certificates are functions of the files in `DECIDING`, of the libraries that they compute with, and of the
+    solver asked. With all of these equal, deciding again would give the
     same answer; only whether it comes in time can differ, and what did not come in time is not kept.
 
     Parameters
@@ -80,12 +83,12 @@ def fingerprint(solver: str) -> str:
 
 
 def code_state() -> str:
-    """Return a digest of the files of `spec`, `smt` and `proofs` and of what runs them; see `fingerprint`."""
+    """Return a digest of the files in `DECIDING` and of what runs them; see `fingerprint`."""
     digest = hashlib.sha256(f"{sys.version}\n".encode())
     for name in _DEPENDENCIES:
         digest.update(f"{name} {_version(name)}\n".encode())
     package = Path(__file__).parent
-    own = [package.parent / "spec", package.parent / "smt", package]
+    own = [package.parent.joinpath(*folder.split("/")) for folder in DECIDING]
     for folder in dict.fromkeys([*own, *_extensions()]):
         for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"):
             if path.name == RECORD:  # what verdicts said, not what they are functions of

@@ -11,10 +11,11 @@ from dataclasses import replace
 import pytest
 import z3
 from runner_obligations import CATALOGUE, obligations
+from source_modules import modules
 
 import mmaproof.proofs
 from mmaproof.proofs import cache as cache_module
-from mmaproof.proofs.cache import FILE, Cache, Remembering, default_directory, fingerprint
+from mmaproof.proofs.cache import DECIDING, FILE, Cache, Remembering, default_directory, fingerprint
 from mmaproof.proofs.catalogue import select
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.remembered import remembered
@@ -295,3 +296,18 @@ def test_the_environment_chooses_the_directory(tmp_path, monkeypatch):
     assert default_directory() == tmp_path
     monkeypatch.delenv("MMAPROOF_CACHE")
     assert "mmaproof" in default_directory().parts[-1].lower()
+
+
+def test_what_obligations_are_made_of_is_in_the_fingerprint() -> None:
+    """Every module that a module of `proofs` imports lies in a folder that the fingerprint is taken of."""
+    imported = {
+        found.target.removeprefix("mmaproof.").replace(".", "/")
+        for module in modules()
+        if module.layer == "proofs"
+        for found in module.imports()
+        if found.target.startswith("mmaproof.")
+    }
+    others = {
+        target for target in imported if not f"{target}/".startswith(tuple(f"{each}/" for each in DECIDING))
+    }
+    assert others <= {"version"}
