@@ -157,7 +157,7 @@ def print_findings(report: Report) -> None:
     if findings:
         print()
     counts = ", ".join(
-        f"{count} {standing}"
+        f"{standing}: {count}"
         for standing in report.wording.standings
         if (count := report.count(standing)) or standing is not Standing.WARNING
     )

@@ -203,4 +203,6 @@ def _complaint(aspect: Aspect, value: Hashable) -> str:
     if value is None or value == ():
         return f"{what} missing"
     spelled = _spell(value)
-    return f"{spelled} is not allowed" if spelled.startswith(".") else f"{what} {spelled} is not allowed"
+    if spelled.startswith("."):
+        return f"{spelled} is not allowed"
+    return f"{what} {spelled} {'are' if what.endswith('s') else 'is'} not allowed"

@@ -55,7 +55,7 @@ def test_what_is_printed(tmp_path: Path) -> None:
         "  the spec says: illegal on sm_75, PTX 9.1",
         "  ptx/target: mma of this form needs sm_80+, not sm_75",
     ]
-    assert lines[-2].startswith("2 rows in 1 file: 1 agrees, 1 drift, 0 undecided, 0 accepted; ")
+    assert lines[-2].startswith("2 rows in 1 file: agrees: 1, drift: 1, undecided: 0, accepted: 0; ")
     assert lines[-1] == "not everything agrees with the spec"
 
 
@@ -129,7 +129,7 @@ def test_many_findings_are_counted_and_not_all_printed(tmp_path: Path) -> None:
     result = mmaproof("gate", json_table(tmp_path, *rows))
     assert result.out.count("the spec says") == 100
     assert "150 more findings are not shown" in result.err
-    assert "250 drift" in result.out
+    assert "drift: 250" in result.out
 
 
 def test_a_missing_form_is_one_line(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_repeated_row_is_a_warning(tmp_path: Path) -> None:
     assert result.status == 0
     assert (
         ":4: warning: " in result.out
-        and "1 agrees, 0 drift, 0 undecided, 0 accepted, 1 warning" in result.out
+        and "agrees: 1, drift: 0, undecided: 0, accepted: 0, warning: 1" in result.out
     )
 
 
@@ -162,7 +162,7 @@ def test_rows_of_one_line_are_told_apart(tmp_path: Path) -> None:
     path.write_text(json.dumps([RIGHT, WRONG, OPEN, {**RIGHT, "ptx": "7.0"}]))
     options = [argument for kind, file in names.items() for argument in (f"--{kind}", file)]
     result = mmaproof("gate", path, *options)
-    assert "4 rows in 1 file: 2 agrees, 1 drift, 1 undecided, 0 accepted" in result.out
+    assert "4 rows in 1 file: agrees: 2, drift: 1, undecided: 1, accepted: 0" in result.out
     assert f"{path}:1, row 2: drift" in result.out
     document = json.loads(names["json"].read_text())
     validate("gate", document)

@@ -11,6 +11,7 @@ import numpy as np
 from ....spec.errors import InputError
 from ....spec.ptx.asynchronous.tensor_map import MAP_BYTES, TensorMap
 from ....spec.ptx.operands import Integer
+from ...findings.demangling import demangled
 from ...terms.interning import Ids
 from ...terms.store import TermStore
 from ..registers.threads import Launch
@@ -127,10 +128,13 @@ def check_arguments(module: Module, function: Function, arguments: Sequence[Argu
         If there are more, or fewer.
     """
     if len(arguments) != len(function.parameters):
-        known = ", ".join(parameter.name for parameter in function.parameters) or "none"
+        known = ", ".join(
+            f"{parameter.name.removeprefix(function.name).strip('_')} ({parameter.type})"
+            for parameter in function.parameters
+        )
         raise InputError(
-            f"{function.name} takes {len(function.parameters)} arguments, not {len(arguments)}: {known}; "
-            "`mmaproof contract` writes a [[param]] for each",
+            f"{demangled(function.name)} takes {len(function.parameters)} arguments, not {len(arguments)}: "
+            f"{known or 'none'}; `mmaproof contract` writes a [[param]] for each",
             module.where(function),
         )
 

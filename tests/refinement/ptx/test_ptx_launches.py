@@ -185,7 +185,7 @@ def test_parameters_of_any_type_with_the_bytes_passed(declared: str, passed: str
 
 
 def test_parameters_are_as_many_as_are_passed(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="k takes 2 arguments, not 1: c, n"):
+    with pytest.raises(InputError, match=r"k takes 2 arguments, not 1: c \(u64\), n \(u32\)"):
         verified(tmp_path, parameters=".param .u64 c, .param .u32 n")
 
 

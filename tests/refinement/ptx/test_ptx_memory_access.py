@@ -274,7 +274,7 @@ def test_code_that_does_not_run_needs_no_model() -> None:
 @pytest.mark.parametrize(
     ("arguments", "how", "message"),
     [
-        ([0], {}, "takes 2 arguments, not 1: p0, p1"),
+        ([0], {}, r"takes 2 arguments, not 1: p0 \(u64\), p1 \(u64\)"),
         ([0, 1 << 64], {}, "doesn't fit"),
         ([0, 0], {"block": 64}, r"blocks of \(128, 1, 1\)"),
     ],
