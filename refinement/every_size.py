@@ -246,7 +246,8 @@ def _proved(
     check_launches(contract)
     prove: Callable[..., SizeProof] | None = getattr(kernel, "for_every", None)
     if prove is None or not contract.says_values:
-        raise UnsupportedError("a proof for all is made of formulas and PTX kernels")
+        what = "proofs for every size are of PTX kernels with formulas"
+        raise UnsupportedError(f"{what}; of others, list sets of sizes: a table [[sizes]] for each")
     reason, started = "", time.process_time()
     for domain in quantified.domains:
         if reason and time.process_time() - started > _SEARCH:
