@@ -27,6 +27,7 @@ from ..terms.traversal import by_operation
 from .arg_extrema import ArgExtrema
 from .clamped_conversions import ClampedConversions, converts, saturates
 from .decided_comparisons import DecidedComparisons
+from .distinguishing_inputs import DistinguishingInputs
 from .halved_sums import HalvedSums, takes_low_bits
 from .order_cases import OrderCases
 from .proportional_choices import ProportionalChoices
@@ -233,7 +234,9 @@ _WRITTEN_OUT = 2.0**-18
 
 
 def _taken(forms: NormalForms) -> Taken:
-    return Taken(_WRITTEN_OUT if forms.software.recognised else 0.0, forms.needs_masks, forms.store.admitted)
+    tolerance = _WRITTEN_OUT if forms.software.recognised else 0.0
+    inputs = DistinguishingInputs(forms.store)
+    return Taken(tolerance, forms.needs_masks, forms.store.admitted, inputs.of)
 
 
 def _are_nans(store: TermStore, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
