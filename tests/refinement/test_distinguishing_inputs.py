@@ -1,4 +1,4 @@
-"""Faults on few inputs, while the equality engine answers "equal" always: the checker is told where to look."""
+"""Faults on few inputs, while the equality engine always answers "equal"."""
 
 from __future__ import annotations
 
