@@ -29,6 +29,7 @@ from .clamped_conversions import ClampedConversions, converts, saturates
 from .decided_comparisons import DecidedComparisons
 from .distinguishing_inputs import DistinguishingInputs
 from .halved_sums import HalvedSums, takes_low_bits
+from .instances_of_pairs import without_instances
 from .order_cases import OrderCases
 from .proportional_choices import ProportionalChoices
 from .shared_subterms import SharedSubterms
@@ -384,6 +385,7 @@ def _differing(
     """
     plain = ~(forms.are_slow(actual[members]) | forms.are_slow(expected[members]))
     slow, members = members[~plain], members[plain]
+    members = without_instances(forms, actual, expected, members, fmt)
     found = forms.difference(actual[members], expected[members], fmt)
     doubtful = members[np.unique(found.owners)]
     if len(forms.certain(found)):
