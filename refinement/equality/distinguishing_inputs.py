@@ -102,7 +102,9 @@ class DistinguishingInputs:
         if len(names) == 1:
             ((name, term),) = names.items()
             if name[1].bits <= _ENUMERATED:
-                return {name: self._admitted(name, term, np.arange(1 << name[1].bits, dtype=np.uint64))}
+                every = np.arange(1 << name[1].bits, dtype=np.uint64)
+                finite = np.isfinite(_numbers(every, name[1]))  # of infinities and NaNs nothing is shown
+                return {name: self._admitted(name, term, every[finite])}
         count = max(64, min(_MOST_DRAWN, _MOST_WORDS // max(1, len(terms))))
         source, mined = np.random.default_rng(20260), self._mined(terms)
         shared: dict[Format, Words] = {}
