@@ -445,6 +445,15 @@ def _thoroughly(
     return differing, reason if len(differing) else None
 
 
+def _is_first_unequal(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
+    """Tell whether multiplying out does not show the first of several terms, nor then the others."""
+    if len(actual) < 2:
+        return False
+    with suppress(OutweighedMaskError, ExpansionError):
+        return bool(len(forms.unequal(actual[:1], expected[:1], fmt)))
+    return False
+
+
 def _unequal_at_once(
     forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, shares: bool = True
 ) -> Indices:
@@ -466,7 +475,8 @@ def _at_once(
     left = members
     ways = [forms.unequal, forms.outer.unequal, forms.unequal_unmasked]
     if shares:
-        ways.insert(1, SharedSubterms(forms, partial(_unequal_at_once, forms, shares=False)).unequal)
+        shared = SharedSubterms(forms, partial(_unequal_at_once, forms, shares=False)).unequal
+        ways.insert(0 if _is_first_unequal(forms, actual[left], expected[left], fmt) else 1, shared)
     for unequal in ways:
         with suppress(OutweighedMaskError):
             try:
