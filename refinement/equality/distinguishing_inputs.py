@@ -133,8 +133,7 @@ class DistinguishingInputs:
         if array in store.ends:
             ends = store.ends[array]
             numbers = _numbers(words, fmt)
-            least, greatest = float(ends.low[index]), float(ends.high[index])
-            inside = (numbers >= least) & (numbers <= greatest) & (numbers != 0)
+            inside = (numbers >= ends.low[index]) & (numbers <= ends.high[index]) & (numbers != 0)
             some = words[inside] if inside.any() else words
             return np.resize(some, len(words))
         return words
@@ -152,7 +151,8 @@ class DistinguishingInputs:
                 if len(constants):
                     found.append(_numbers(self._store.constant_values(constants[:64]), fmt))
         numbers = np.unique(np.concatenate([*found, np.array([0.0, 1.0])]))
-        return numbers[np.isfinite(numbers)]
+        finite: NDArray[np.float64] = numbers[np.isfinite(numbers)]
+        return finite
 
 
 def _read(values: dict[int, Words], argument: Any) -> Words:
