@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from mmaproof.refinement.analysis.rounding_depth import roundings
-from mmaproof.refinement.checker.evaluated import Taken
 from mmaproof.refinement.equality import equivalence
 from mmaproof.refinement.equality.equivalence import Comparison
 from mmaproof.refinement.normal_forms.forms import NormalForms
@@ -27,7 +27,10 @@ def equality_forced() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equivalence, "_compared", _always_equal)
-        patch.setattr(equivalence, "_taken", lambda forms: Taken(equivalence._WRITTEN_OUT))
+        taken = equivalence._taken
+        patch.setattr(
+            equivalence, "_taken", lambda forms: replace(taken(forms), tolerance=equivalence._WRITTEN_OUT)
+        )
         yield
 
 

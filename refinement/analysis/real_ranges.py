@@ -170,6 +170,11 @@ def is_bounded(operation: Operation) -> bool:
     return from_integer or quantises(operation)
 
 
+def normal_from(fmt: FloatFormat) -> float:
+    """Return from where on numbers are rounded to normal numbers of a format."""
+    return float(2.0**fmt.minimum_exponent * (1 - 2.0 ** -(fmt.fraction_bits + 1)))
+
+
 def overflow_from(fmt: FloatFormat) -> float:
     """Return the magnitude from which rounding to nearest overflows."""
     return float(limits(fmt).high + 2.0 ** (fmt.maximum_exponent - fmt.fraction_bits - 1))

@@ -211,7 +211,22 @@ def _convert(e: Evaluation, operation: Operation, term: int) -> Value:
         return _stepped(e, operation, term, number)
     most = decoded(fmt.largest << fmt.padding_bits, fmt)
     clamped = number if rounds(operation) else arb.max(-most if fmt.signed else arb(0), arb.min(most, number))
-    return Real(clamped if isinstance(source, FloatFormat) else arb(int(number)), fmt)
+    return Real(clamped if isinstance(source, FloatFormat) else _of_integer(int(number), operation), fmt)
+
+
+def _of_integer(number: int, operation: Operation) -> Any:
+    """Return an integer converted to a float: what it is rounded to, and all numbers up to that.
+
+    A constant is rounded where it is converted, once choices between constants are choices between floats; of
+    data the rounding is dropped. Both are right.
+    """
+    source, fmt = operation.operands[0], operation.result
+    assert isinstance(fmt, FloatFormat) and isinstance(source, IntegerFormat)
+    if abs(number) <= 1 << fmt.precision:
+        return arb(number)
+    word = np.array([number & (1 << source.bits) - 1], dtype=np.uint64)
+    rounded = decoded(int(evaluate(operation, [word])[0]), fmt)
+    return arb(number).union(rounded) if rounded.is_finite() else arb(number)
 
 
 def _ordered(e: Evaluation, operation: Operation, term: int) -> int:

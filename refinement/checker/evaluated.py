@@ -8,7 +8,7 @@ show to be equal are taken in classes of one shape; of each class some are evalu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
@@ -88,11 +88,14 @@ class Taken:
         Whether a finite number stands for minus infinity: inputs stay small beside it.
     admitted : callable, optional
         From words of inputs to such that meet all conditions on inputs; None where that is not found.
+    proposed : callable, optional
+        From pairs of terms, and a format, to words of inputs on which to look at them too.
     """
 
     tolerance: float = 0.0
     has_masks: bool = False
     admitted: Callable[[Mapping[Name, int]], Mapping[Name, int] | None] | None = None
+    proposed: Callable[[Sequence[tuple[int, int]], Format], Iterable[Mapping[Name, int]]] | None = None
 
 
 _NOTHING = Taken()
@@ -265,6 +268,9 @@ class _Batch:
         if self._outcomes and not self._how.has_masks:
             yield from (Point(self._store, seed, self._mined) for seed in range(POINTS, last))
             yield from self._aimed()
+        if self._how.proposed and not self._how.has_masks:
+            for words in self._how.proposed(list(self._pairs.values()), self._format):
+                yield Point(self._store, 0, fixed=words)
 
     def _aimed(self) -> Iterator[Point]:
         """Yield points where comparisons come out as they have not yet, moving one input at a time."""

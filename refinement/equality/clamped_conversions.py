@@ -7,14 +7,15 @@ clamps go through it; one clamp after another is a clamp. What saturates needs n
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...spec.float_encoding import decode
 from ...spec.formats import F32, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
-from ..analysis.intervals import Interval
 from ..analysis.quantisation import quantises
 from ..analysis.real_ranges import RealRanges, limits
 from ..terms import operations
@@ -69,15 +70,18 @@ class ClampedConversions(Rewriting):
             return self._without_idle_clamps(operation, found)
         fmt, converted = operation.result, converts(operation)
         clamps = operation.name == operations.EXTREMUM and isinstance(fmt, IntegerFormat)
-        for place in range(len(found)) if converted or clamps else ():
-            term = int(found[place])
-            if self.store.operation(term) != operation:
-                continue
-            clamped = self._conversion(operation, term) if converted else self._clamp(operation, term)
-            if clamped is not None and (made := self._made(clamped)) is not None:
-                self._clamps[made] = clamped
-                assert isinstance(fmt, IntegerFormat)
-                found[place] = extract(self.store, np.array([made], dtype=np.int32), 0, fmt.bits)[0]
+        clamped: dict[int, _Clamped] = {}
+        if converted or clamps:
+            alike = self.store.operation_numbers(found) == self.store.number(operation)
+            for place in np.flatnonzero(alike).tolist():
+                term = int(found[place])
+                what = self._conversion(operation, term) if converted else self._clamp(operation, term)
+                if what is not None:
+                    clamped[place] = what
+        for places, made in self._made(clamped):
+            assert isinstance(fmt, IntegerFormat)
+            self._clamps.update(zip(made.tolist(), (clamped[each] for each in places.tolist()), strict=True))
+            found[places] = extract(self.store, made, 0, fmt.bits)
         return found
 
     def _without_idle_clamps(self, operation: Operation, found: Ids) -> Ids:
@@ -165,29 +169,39 @@ class ClampedConversions(Rewriting):
                 return self._clamps[number].within(operation.attribute[0], value)
         return None
 
-    def _whole_range(self, term: int, fmt: FloatFormat) -> Interval:
-        """Return between which whole numbers a number is that is rounded to one."""
-        (number,), function = self._arguments(term)[:1], str(self.store.operation(term).attribute)
+    def _whole_ranges(self, terms: Ids, fmt: FloatFormat) -> NDArray[np.float64]:
+        """Return between which whole numbers numbers are (n, 2) that one function rounds to such."""
+        numbers = self.store.arguments(terms)[:, 0]
         if self._ranges is None:
-            return Interval(-np.inf, np.inf)
-        self._ranges.fill(np.array([number], dtype=np.int32))
-        (ends,) = self._ranges.read(np.array([number], dtype=np.int32), fmt)
-        return Interval(*FUNCTIONS[function](ends))
+            return np.tile([-np.inf, np.inf], (len(terms), 1))
+        self._ranges.fill(numbers)
+        function = FUNCTIONS[str(self.store.operation(int(terms[0])).attribute)]
+        return np.asarray(function(self._ranges.read(numbers, fmt)))
 
-    def _made(self, clamped: _Clamped) -> int | None:
-        """Return the conversion to 32 bits; None if f32 does not have a limit."""
-        fmt, number = clamped.fmt, clamped.number
-        made = int(self.store.apply(operations.function(clamped.function, fmt, fmt), number))
-        limits = ("max", clamped.least, -(1 << 31)), ("min", clamped.greatest, (1 << 31) - 1)
-        ends = self._whole_range(made, fmt)
-        for which, limit, of_type in limits:
-            if limit == of_type or (ends.low >= limit if which == "max" else ends.high <= limit):
-                continue
-            if abs(limit) > _EXACT or fmt != F32:
-                return None
-            word = self.store.constants(int(np.float32(limit).view(np.uint32)), F32.bits)
-            made = int(self.store.apply(operations.extremum(fmt, which), made, word))
-        return int(self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made))
+    def _made(self, clamped: Mapping[int, _Clamped]) -> Iterator[tuple[NDArray[np.intp], Ids]]:
+        """Yield places, and the conversions to 32 bits there; nothing where f32 does not have a limit."""
+        groups: dict[tuple[FloatFormat, str, float, float], list[int]] = {}
+        for place, each in clamped.items():
+            groups.setdefault((each.fmt, each.function, each.least, each.greatest), []).append(place)
+        for (fmt, function, least, greatest), members in groups.items():
+            numbers = np.array([clamped[place].number for place in members], dtype=np.int32)
+            made = self.store.apply(operations.function(function, fmt, fmt), numbers)
+            low, high = self._whole_ranges(made, fmt).T
+            limits = (
+                ("max", least, -(1 << 31), ~(low >= least)),
+                ("min", greatest, (1 << 31) - 1, ~(high <= greatest)),
+            )
+            known = np.ones(len(made), dtype=bool)
+            for which, limit, of_type, needed in limits:
+                if limit == of_type or not needed.any():
+                    continue
+                if abs(limit) > _EXACT or fmt != F32:
+                    known &= ~needed
+                    continue
+                word = self.store.constants(int(np.float32(limit).view(np.uint32)), F32.bits)
+                made[needed] = self.store.apply(operations.extremum(fmt, which), made[needed], word)
+            converted = self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made[known])
+            yield np.array(members)[known], converted
 
 
 def saturates(operation: Operation) -> bool:

@@ -21,11 +21,11 @@ from ..normal_forms.sparse_polynomials import Sparse, sparse
 from ..terms import operations
 from ..terms.bit_slices import bitwise
 from ..terms.choices import chosen
-from ..terms.domains import Rewriting
+from ..terms.domains import Domain, Rewriting
 from ..terms.evaluation import apply
 from ..terms.interning import Ids
 from ..terms.slices import fields
-from ..terms.store import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, Operation, bits, is_raw
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, Operation, TermStore, bits, is_raw
 from ..terms.traversal import by_operation
 
 _OF_NUMBERS = {"num": True, "nan": False}
@@ -39,12 +39,17 @@ class DecidedComparisons(Rewriting):
     ----------
     forms : NormalForms
         Of the terms.
+    of_inputs : bool
+        Whether only comparisons of inputs with each other and with constants are: no number that is computed,
+        and may overflow, is then lost sight of.
     """
 
-    def __init__(self, forms: NormalForms) -> None:
+    def __init__(self, forms: NormalForms, *, of_inputs: bool = False) -> None:
         super().__init__(forms.store)
+        self._of_inputs = of_inputs
         self._ranges, self._magnitudes = forms.overflows.ranges, forms.quantifier.magnitudes
         self._forms = forms
+        self._passed: dict[Format, _PassedOn] = {}
 
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         """Return terms of one operation whose arguments are replaced."""
@@ -54,7 +59,13 @@ class DecidedComparisons(Rewriting):
             assert isinstance(operation.attribute, int)
             return bitwise(self.store, operation.attribute, *given)
         found = super().applied(operation, terms, given)
+        if self._of_inputs and not isinstance(
+            operation.operands[0] if operation.operands else None, FloatFormat
+        ):
+            return found
         if operation.name == operations.COMPARE and operation.attribute in _OF_NUMBERS:
+            if self._of_inputs:
+                return found
             found = np.full(len(found), self.store.constants(int(_OF_NUMBERS[operation.attribute]), 1))
         elif operation.name == operations.COMPARE and _equates_integers(operation):
             return self._solved(operation, given)
@@ -122,15 +133,16 @@ class DecidedComparisons(Rewriting):
         assert isinstance(fmt, FloatFormat)
         self._ranges.fill(terms)
         found = np.array(self._ranges.read(terms, fmt))
-        found[~np.isfinite(found).all(axis=1)] = -np.inf, np.inf
+        found[self._of_inputs | ~np.isfinite(found).all(axis=1)] = -np.inf, np.inf
         for operation, members in by_operation(self.store, np.unique(terms)):
             places = np.isin(terms, members)
             if operation.name == CONSTANT:
                 words = self.store.constant_values(terms[places])
                 numbers = decode(words.astype(fmt.storage), fmt)
                 found[places] = np.where(np.isnan(numbers)[:, None], [-np.inf, np.inf], numbers[:, None])
-            elif operation.name == INPUT and operation.result == fmt:
-                found[places] = np.clip(found[places], float(limits(fmt).low), float(limits(fmt).high))
+                continue
+            passed = places & self._passed.setdefault(fmt, _PassedOn(self.store, fmt)).values(terms)
+            found[passed] = np.clip(found[passed], float(limits(fmt).low), float(limits(fmt).high))
         return found
 
     def _greatest_of_floats(self, terms: Ids) -> NDArray[np.int64]:
@@ -164,6 +176,32 @@ class DecidedComparisons(Rewriting):
                     most = fmt.largest << fmt.padding_bits >> start << start
                     found[np.isin(terms, members[masks & np.isin(parts[:, kept[0]], words)])] = most
         return found
+
+
+class _PassedOn(Domain):
+    """Whether a term is one of some inputs of a format, or their opposites, which are finite."""
+
+    dtype = bool
+
+    def __init__(self, store: TermStore, fmt: Format) -> None:
+        super().__init__(store)
+        self._format = fmt
+
+    def leaf(self, operation: Operation, terms: Ids) -> Any:
+        """Return whether leaves are inputs, or finite constants."""
+        if operation.name == CONSTANT and isinstance(self._format, FloatFormat):
+            words = self.store.constant_values(terms).astype(self._format.storage)
+            return (operation.result.bits == self._format.bits) & np.isfinite(decode(words, self._format))
+        return np.full(len(terms), operation.name == INPUT and operation.result == self._format)
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        """Return whether all that an operation chooses from is passed on."""
+        if operation.name == operations.SELECT:
+            return given[1] & given[2]
+        alike = (
+            operation.name in (operations.EXTREMUM, operations.NEGATE) and operation.result == self._format
+        )
+        return np.logical_and.reduce(given) if alike else np.zeros(len(terms), dtype=bool)
 
 
 def _equates_integers(operation: Operation) -> bool:

@@ -27,7 +27,9 @@ from ..terms.traversal import by_operation
 from .arg_extrema import ArgExtrema
 from .clamped_conversions import ClampedConversions, converts, saturates
 from .decided_comparisons import DecidedComparisons
+from .distinguishing_inputs import DistinguishingInputs
 from .halved_sums import HalvedSums, takes_low_bits
+from .instances_of_pairs import without_instances
 from .order_cases import OrderCases
 from .proportional_choices import ProportionalChoices
 from .shared_subterms import SharedSubterms
@@ -233,7 +235,9 @@ _WRITTEN_OUT = 2.0**-18
 
 
 def _taken(forms: NormalForms) -> Taken:
-    return Taken(_WRITTEN_OUT if forms.software.recognised else 0.0, forms.needs_masks, forms.store.admitted)
+    tolerance = _WRITTEN_OUT if forms.software.recognised else 0.0
+    inputs = DistinguishingInputs(forms.store)
+    return Taken(tolerance, forms.needs_masks, forms.store.admitted, inputs.of)
 
 
 def _are_nans(store: TermStore, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
@@ -381,6 +385,7 @@ def _differing(
     """
     plain = ~(forms.are_slow(actual[members]) | forms.are_slow(expected[members]))
     slow, members = members[~plain], members[plain]
+    members = without_instances(forms, actual, expected, members, fmt)
     found = forms.difference(actual[members], expected[members], fmt)
     doubtful = members[np.unique(found.owners)]
     if len(forms.certain(found)):
@@ -440,6 +445,15 @@ def _thoroughly(
     return differing, reason if len(differing) else None
 
 
+def _is_first_unequal(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
+    """Tell whether multiplying out does not show the first of several terms, nor then the others."""
+    if len(actual) < 2:
+        return False
+    with suppress(OutweighedMaskError, ExpansionError):
+        return bool(len(forms.unequal(actual[:1], expected[:1], fmt)))
+    return False
+
+
 def _unequal_at_once(
     forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, shares: bool = True
 ) -> Indices:
@@ -461,7 +475,8 @@ def _at_once(
     left = members
     ways = [forms.unequal, forms.outer.unequal, forms.unequal_unmasked]
     if shares:
-        ways.insert(1, SharedSubterms(forms, partial(_unequal_at_once, forms, shares=False)).unequal)
+        shared = SharedSubterms(forms, partial(_unequal_at_once, forms, shares=False)).unequal
+        ways.insert(0 if _is_first_unequal(forms, actual[left], expected[left], fmt) else 1, shared)
     for unequal in ways:
         with suppress(OutweighedMaskError):
             try:

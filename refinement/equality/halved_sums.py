@@ -1,4 +1,4 @@
-"""Low bits of sums with half of their range: the highest bit is flipped.
+"""Sums with half of a range, and low bits of such: the highest bit is flipped.
 
 ``(x + 8) & 15`` is ``x & 15`` with the highest of four bits flipped, as compilers write it where such nibbles
 are packed: nothing is carried into the bits below, and what is carried out of the highest is dropped.
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..terms import operations
 from ..terms.bit_slices import bitwise, extract, taken_apart
-from ..terms.domains import Rewriting
+from ..terms.domains import NONE, Rewriting
 from ..terms.interning import Ids
 from ..terms.slices import Field, Slice, fields, join, slices_of
 from ..terms.store import CONCATENATION, CONSTANT, Operation
@@ -34,45 +34,58 @@ class HalvedSums(Rewriting):
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         """Return terms of one operation whose arguments are replaced."""
         found = super().applied(operation, terms, given)
+        store = self.store
         if operation.name == operations.RING:
-            for _, members in by_operation(self.store, np.unique(found)):
-                places = np.isin(found, members)
-                found[places] = taken_apart(self.store, found[places])
-            return found
-        if not takes_low_bits(operation):
-            return found
-        store, parts = self.store, self.store.elements(given[0])
-        pieces: list[Slice] = []
-        for column, field in zip(parts.T, fields(operation), strict=True):
-            words = self._rest(column, field) if _may_be_halved(field) else None
-            if words is None:
-                pieces.append(Slice(column, field))
-                continue
-            below, top = field.width - 1, extract(store, words, field.width - 1, 1)
-            top = bitwise(store, 0xFF ^ A, top, top, top)
-            for part in [extract(store, words, 0, below), top] if below else [top]:
-                alike = len(np.unique(store.operation_numbers(part))) == 1
-                whole = Slice(part, Field(0, int(store.widths(part[:1])[0])))
-                pieces += slices_of(store, part) if alike else [whole]
-        return join(store, pieces)
+            for made, members in by_operation(store, np.unique(found)):
+                places, field = np.flatnonzero(np.isin(found, members)), Field(0, made.result.bits)
+                words = self._rest(found[places], field)
+                found[places] = taken_apart(store, found[places])
+                some = words != NONE
+                if some.any():
+                    found[places[some]] = join(store, self._flipped(words[some], field))
+        elif takes_low_bits(operation):
+            parts, own = store.elements(given[0]), fields(operation)
+            rests = [self._rest(*each) for each in zip(parts.T, own, strict=True)]
+            halved = np.stack([each != NONE for each in rests], axis=1)
+            for which in np.unique(halved[halved.any(axis=1)], axis=0):
+                some = np.flatnonzero((halved == which).all(axis=1))
+                pieces: list[Slice] = []
+                for column, rest, field, is_halved in zip(parts.T, rests, own, which, strict=True):
+                    whole = [Slice(column[some], field)]
+                    pieces += self._flipped(rest[some], field) if is_halved else whole
+                found[some] = join(store, pieces)
+        return found
 
-    def _rest(self, words: Ids, field: Field) -> Ids | None:
-        """Return to what half of a field's range is added in words (n,); None where it is not in all."""
-        operation = self.store.operation(int(words[0]))
-        alike = (self.store.operation_numbers(words) == self.store.number(operation)).all()
-        how = operation.attribute
-        if not alike or operation.name != operations.RING or not isinstance(how, operations.Sum):
-            return None
-        if (how.products, how.addends) != (0, 2):
-            return None
-        for constant, other in ((0, 1), (1, 0)):
-            columns = self.store.arguments(words)[:, :2].T
-            if self.store.are(CONSTANT, columns[constant]).all():
-                mask = np.uint64((1 << field.width) - 1)
-                values = self.store.constant_values(columns[constant]) & mask
-                if (values == np.uint64(1 << field.width - 1)).all():
-                    return np.asarray(columns[other])
-        return None
+    def _flipped(self, words: Ids, field: Field) -> list[Slice]:
+        """Return the low bits of words (n,) that a field has, the highest of them flipped."""
+        store, pieces = self.store, list[Slice]()
+        below, top = field.width - 1, extract(self.store, words, field.width - 1, 1)
+        top = bitwise(store, 0xFF ^ A, top, top, top)
+        for part in [extract(store, words, 0, below), top] if below else [top]:
+            alike = len(np.unique(store.operation_numbers(part))) == 1
+            whole = Slice(part, Field(0, int(store.widths(part[:1])[0])))
+            pieces += slices_of(store, part) if alike else [whole]
+        return pieces
+
+    def _rest(self, words: Ids, field: Field) -> Ids:
+        """Return to what half of a field's range is added in words (n,); `NONE` of other words."""
+        found = np.full(len(words), NONE, dtype=np.int32)
+        if not _may_be_halved(field):
+            return found
+        half, mask = np.uint64(1 << field.width - 1), np.uint64((1 << field.width) - 1)
+        for operation, members in by_operation(self.store, np.unique(words)):
+            how = operation.attribute
+            if operation.name != operations.RING or not isinstance(how, operations.Sum):
+                continue
+            if (how.products, how.addends) != (0, 2):
+                continue
+            some = np.flatnonzero(np.isin(words, members))
+            columns = self.store.arguments(words[some])[:, :2].T
+            for constant, other in (columns, columns[::-1]):
+                is_half = self.store.are(CONSTANT, constant)
+                is_half[is_half] = self.store.constant_values(constant[is_half]) & mask == half
+                found[some[is_half]] = other[is_half]
+        return found
 
 
 def takes_low_bits(operation: Operation) -> bool:

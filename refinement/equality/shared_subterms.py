@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,10 +20,10 @@ from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
 from ..terms import operations
 from ..terms.domains import Domain, Rewriting
+from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, NORMAL_FORM, VECTOR, Operation
 from ..terms.traversal import by_operation, cone, operands
-from .instances_of_pairs import unequal_pairs
 from .sum_relations import SumRelations
 
 Unequal = Callable[[Ids, Ids, Format], NDArray[np.intp]]
@@ -56,13 +55,29 @@ class SharedSubterms:
         self._related: dict[tuple[Format, frozenset[Any]], int] = {}
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
-        """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
-        return unequal_pairs(self._store, left, right, partial(self._are_equal, fmt))
+        """Return which terms (n,) are not shown equal; after the first that is not, none is looked at.
 
-    def _are_equal(self, fmt: Format, pair: Sequence[int]) -> bool:
+        What one pair shares, the others mostly share too: those that are instances of it then are equal.
+        """
+        instances = TermInstances(self._store)
+        pairs, members = np.stack([left, right], axis=1), np.arange(len(left))
+        while len(members):
+            atoms = self._shared(fmt, pairs[members[0]].tolist())
+            if atoms is None:
+                return members
+            made = self._rewritten(atoms, pairs[members].reshape(-1)).reshape(-1, 2)
+            shapes = instances.shapes(made.reshape(-1)).reshape(-1, 2)
+            alike = np.flatnonzero((shapes == shapes[0]).all(axis=1))
+            members = np.delete(
+                members, np.union1d(0, alike[instances.of(made[0], made[alike])]).astype(np.intp)
+            )
+        return members
+
+    def _shared(self, fmt: Format, pair: Sequence[int]) -> dict[int, int] | None:
+        """Return what both terms share, by the numbers of atoms, if they are equal with it; else None."""
         sides = [self._sums(np.array([each], dtype=np.int32)) for each in pair]
         if any(each is None or not len(each) for each in sides):
-            return False
+            return None
         one, other = (each for each in sides if each is not None)
         atoms: dict[int, int] = {}
         relations = SumRelations(self._forms)
@@ -74,11 +89,11 @@ class SharedSubterms:
             if len(atoms) == before:
                 break
         if not atoms:
-            return False
+            return None
         terms = self._rewritten(atoms, np.array(pair, dtype=np.int32))
         with suppress(ExpansionError):
-            return not len(self._unequal(terms[:1], terms[1:], fmt))
-        return False
+            return None if len(self._unequal(terms[:1], terms[1:], fmt)) else atoms
+        return None
 
     def _sums(self, term: Ids) -> Ids | None:
         """Return the sums that a term depends on in several ways; None where they are not to be replaced.

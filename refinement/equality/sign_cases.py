@@ -63,13 +63,21 @@ class SignCases:
         self._forms, self._store, self._unequal = forms, forms.store, unequal
         self._is_of_reals = forms.quantifier.computed_equality.is_of_reals
         self._signs: dict[tuple[int, int, Format], tuple[Number, int] | None] = {}
+        self._kept = frozenset[Number]()
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
 
         def are_equal(pair: Sequence[int]) -> bool:
+            self._kept = frozenset()
             plain = self._written((pair[0], pair[1]))
-            return plain is not None and self._are_equal(plain, fmt, _DEPTH, {}, given=True)
+            if plain is None:
+                return False
+            if self._are_equal(plain, fmt, _DEPTH, {}, given=True):
+                return True
+            self._kept = frozenset(self._numbers(plain))
+            kept = self._written((pair[0], pair[1])) if self._kept else plain
+            return kept not in (None, plain) and self._are_equal(kept, fmt, _DEPTH, {}, given=True)
 
         return unequal_pairs(self._store, left, right, are_equal)
 
@@ -124,10 +132,7 @@ class SignCases:
     # -- what is chosen by
     def _chosen_by(self, pair: tuple[int, ...]) -> tuple[Number | None, list[tuple[bool, bool, bool]]]:
         """Return the number that was made first of those by which a pair chooses, and how comparisons end."""
-        found: dict[Number, None] = {}
-        for term in sorted(self._reached(pair, self._inside)):
-            if (sign := self._sign(self._store.operation(term), term)) is not None:
-                found[sign[0]] = None
+        found = self._numbers(pair)
         if not found or len(found) > _MOST_NUMBERS:
             return None, []
         number = next(iter(found))
@@ -139,6 +144,14 @@ class SignCases:
                 holds = operations.OUTCOMES[_relation(operation)]
                 outcomes.append(holds if sign[1] > 0 else (holds[2], holds[1], holds[0]))
         return number, outcomes
+
+    def _numbers(self, pair: tuple[int, ...]) -> dict[Number, None]:
+        """Return the numbers by which a pair chooses, in the order in which they are made."""
+        signs = [
+            self._sign(self._store.operation(each), each)
+            for each in sorted(self._reached(pair, self._inside))
+        ]
+        return dict.fromkeys(number for number, _ in filter(None, signs))
 
     def _sign(self, operation: Operation, term: int) -> tuple[Number, int] | None:
         """Return the number by whose sign a term chooses, and the sign of its factor; None of other terms."""
@@ -278,9 +291,18 @@ class SignCases:
         return [each for some in given for each in some.tolist()]
 
     def _function(self, operation: Operation, term: int) -> int | None:
-        """Return the known function that a term is, where a library writes it out."""
+        """Return the known function that a term is, where a library writes it out.
+
+        A choice by a number that is kept is none: ``x > 20 ? x : log(1 + exp(x))`` as a whole is ``log(1 +
+        exp(x))`` to 20 bits, but where the formula chooses so, too, it is to be that choice.
+        """
         if operation.result.bits != F32.bits or operation.name not in (operations.SELECT, operations.FUSED):
             return None
+        if operation.name == operations.SELECT and self._kept:
+            condition = self._operands(operation, term)[0]
+            sign = self._sign(self._store.operation(condition), condition)
+            if sign is not None and sign[0] in self._kept:
+                return None
         (found,) = self._forms.written_out(np.array([term], dtype=np.int32), F32).tolist()
         return None if found < 0 else int(found)
 

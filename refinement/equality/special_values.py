@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import F16, F32, F64, TF32, FloatFormat, Format
+from ...spec.open_results import COMPUTED_NAN
 from ..analysis import float_classes as classes
 from ..conditions.decision_diagrams import TERMINALS, Diagrams
 from ..normal_forms.forms import NormalForms
@@ -74,6 +75,7 @@ class SpecialValues:
     def __init__(self, forms: NormalForms) -> None:
         self._forms, self._store = forms, forms.store
         self._special = np.zeros(0, dtype=bool)
+        self._looked_at = set[int]()
         self._forget()
 
     def _forget(self) -> None:
@@ -144,6 +146,13 @@ class SpecialValues:
     def look_at(self, terms: Ids) -> None:
         """Note which of what terms (n,) are made of may be special."""
         self._special = special_sources(self._forms, terms)
+        self._looked_at = set(terms.tolist())
+
+    def _look_at_new(self, terms: Ids) -> None:
+        """Begin anew with terms (n,) that have not been looked at, such as those that are not equal."""
+        if not self._looked_at.issuperset(terms.tolist()):
+            self._forget()
+            self.look_at(np.array(sorted(self._looked_at.union(terms.tolist())), dtype=np.int32))
 
     def value(self, term: int, fmt: Format, holds: Callable[[int], bool]) -> int:
         """Return the classes of a term, read in a format, where it is known which conditions hold."""
@@ -158,14 +167,23 @@ class SpecialValues:
             term, opposite = self.conditions[condition]
             return bool(values(np.array([term], dtype=np.int32))[0] & np.uint64(1)) != opposite
 
+        self._look_at_new(np.concatenate([actual, expected]))
         found = np.zeros(len(actual), dtype=bool)
         for place, pair in enumerate(zip(actual.tolist(), expected.tolist(), strict=True)):
             with suppress(UnsupportedError):  # too many cases, or a condition that can't be computed
                 found[place] = self._diagrams.value(self.difference(*pair, fmt), holds) == DIFFERS
         return found
 
+    def is_nan(self, terms: Ids, fmt: Format) -> bool:
+        """Tell whether terms (n,), read in a format, are NaN for all inputs."""
+        self._look_at_new(terms)
+        with suppress(UnsupportedError):  # too many cases
+            return all(self._diagrams.values(self.of(each, fmt)) == {classes.NAN} for each in terms.tolist())
+        return False
+
     def cases(self, actual: int, expected: int, fmt: Format) -> Iterator[list[tuple[int, bool]]]:
         """Yield conditions, with whether they hold, on which two terms must differ."""
+        self._look_at_new(np.array([actual, expected], dtype=np.int32))
         for case in self._diagrams.cases(self.difference(actual, expected, fmt), DIFFERS):
             pairs = ((*self.conditions[number], holds) for number, holds in case.items())
             yield [(term, holds != opposite) for term, opposite, holds in pairs]
@@ -266,6 +284,8 @@ class SpecialValues:
         if fmt == _BIT:
             return self._condition(operation, term)
         if operation.name == UNDEFINED:
+            if operation.attribute == COMPUTED_NAN and operation.result == fmt:
+                return classes.NAN
             return classes.ANYTHING if isinstance(fmt, FloatFormat) else classes.NUMBER
         if operation.name in LEAVES or operation.name == NORMAL_FORM:
             return classes.NUMBER

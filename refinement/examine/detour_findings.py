@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..contract.arguments import Array
 from ..contract.contract import Instance
+from ..equality.decided_comparisons import DecidedComparisons
 from ..findings.finding import KernelFinding, Kind
 from ..hypotheses.own_conditions import OwnConditions
 from ..machine.front_end import Kernel
@@ -102,7 +103,8 @@ class DetourFindings:
         """Return a condition that neither the formula nor ``[requires]`` implies."""
         instances = TermInstances(self._store)
         places = instances.patterns(np.stack([actual, expected], axis=1), _PATTERNS)
-        replaced = self._forms.software.replaced(actual[places])
+        decided = DecidedComparisons(self._forms, of_inputs=True).values(actual[places])
+        replaced = self._forms.software.replaced(decided)
         found = OwnConditions(self._forms, replaced, expected[places]).first()
         if found is None:
             return None

@@ -150,8 +150,10 @@ class WrongValues:
         for cause, places in causes.items():
             at = int(shown[places[0]])
             message = self._message(output, int(wrong[at]), differences[places[0]], int(overflowing[at]))
-            name = self._namer.element(output.name, int(wrong[at]))
-            if cause.what and cause.what not in message:  # it is deep inside
+            name, kind = self._namer.element(output.name, int(wrong[at])), cause.kind
+            if found.special is not None and found.special.is_nan(actual[wrong[[at]]], output.format):
+                message, kind = f"{name} is NaN for all inputs", Kind.WRONG_VALUE
+            elif cause.what and cause.what not in message:  # it is deep inside
                 more = "" if cause.kind is Kind.UNINITIALISED else ", of which nothing is stated"
                 what = "what is undefined" if cause.kind is Kind.UNINITIALISED else cause.what
                 message = f"{name} depends on {what}{more}: it{message.removeprefix(name)}"
@@ -161,7 +163,7 @@ class WrongValues:
                 where = self._where(output, wrong)
                 message += (f"; those with {where}" if where else "") + self._of_warps(output, wrong)
             count = len(wrong) if alone else len(places)
-            findings.append(self._finding(cause.kind, message, cause.line, name, count))
+            findings.append(self._finding(kind, message, cause.line, name, count))
         return findings, counterexample
 
     def shown(

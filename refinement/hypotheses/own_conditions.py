@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import F64, FloatFormat, Format
+from ...spec.formats import FloatFormat, Format
 from ..analysis.discharged_hypotheses import nonzero
 from ..analysis.literal_constants import LN_OF_2, LOG2_OF_10, LOG2_OF_E
-from ..analysis.real_ranges import overflow_from
+from ..analysis.real_ranges import normal_from, overflow_from
 from ..analysis.rounding_depth import NONZERO, NOT_NEGATIVE
 from ..normal_forms.elementary_forms import HYPERBOLIC, LOGARITHM, RECIPROCAL, ROOT, stem
 from ..normal_forms.forms import NormalForms
@@ -34,6 +34,7 @@ from ..terms.operations import Sum
 from ..terms.store import CONSTANT, INPUT, NORMAL_FORM, Operation
 from ..terms.traversal import by_operation, within
 from .exact_scalings import is_scaled_exactly
+from .guarded_terms import GuardedTerms, times_irrational
 from .narrow_conversions import NarrowConversions
 from .symbolic_bounds import SymbolicBounds
 from .term_growth import TermGrowth
@@ -102,6 +103,7 @@ class OwnConditions:
         self._own = np.setdiff1d(within(self._store, actual), self._formula).astype(np.int32)
         self._plain: dict[int, bool] = {}
         self._growth = TermGrowth(self._store)
+        self._sampled = set[int]()
         self._bounds = SymbolicBounds(forms)
         self._conversions = NarrowConversions(forms, self._bounds, self._formula, self._numbers)
 
@@ -135,8 +137,10 @@ class OwnConditions:
 
     def _representatives(self, terms: Ids) -> Iterator[int]:
         shapes = TermInstances(self._store).shapes(terms)
-        for shape in np.unique(shapes):
-            yield from terms[shapes == shape][:_OF_SHAPE].tolist()
+        for some in (terms[shapes == shape].tolist() for shape in np.unique(shapes)):
+            if len(some) > _OF_SHAPE:  # that one is used under a condition says nothing of others
+                self._sampled.update(some)
+            yield from some[:_OF_SHAPE]
 
     # -- what the formula implies
     @cached_property
@@ -175,17 +179,12 @@ class OwnConditions:
                 found += self._numbers(arguments, operation.operands[-1])
             if stem(operation) == HYPERBOLIC:
                 for number in self._numbers(arguments, operation.operands[-1]):
-                    found += [self._scaled(number, sign) for sign in (2, -2)]
+                    found += [times_irrational(self._forms, number, LOG2_OF_E, sign) for sign in (2, -2)]
         for operation, members in by_operation(self._store, np.unique(self._expected)):
             if isinstance(operation.result, FloatFormat):
                 for number in self._numbers(members, operation.result):
                     found += self._powers(number)
         return found + [self._plain_part(each) for each in found]
-
-    def _scaled(self, number: Sparse, factor: int) -> Sparse:
-        """Return log2(e) times a polynomial, times a number."""
-        atom = int(self._forms.quantifier.read(self._forms.quantifier.irrational(LOG2_OF_E), F64)[()])
-        return {tuple(sorted((*key, atom), reverse=True)): factor * value for key, value in number.items()}
 
     @cached_property
     def _monomials(self) -> dict[Monomial, tuple[Fraction, Fraction]]:
@@ -271,7 +270,13 @@ class OwnConditions:
         opposites = [added({}, each, -1) for each in powers]
         if all(map(self._is_bounded, opposites)) and self._only_divides(term):
             return None
+        if term not in self._sampled and self._guards.bound(term, argument, powers, _SHIFT):
+            return None
         return OwnCondition(term, argument, f"no rounding to {fmt} overflows", f"<= {fmt.maximum_exponent}")
+
+    @cached_property
+    def _guards(self) -> GuardedTerms:
+        return GuardedTerms(self._forms, self._actual)
 
     def _only_divides(self, term: int) -> bool:
         """Tell whether a power, or its sum with constants, only divides: an infinity that divides gives 0."""
@@ -364,7 +369,7 @@ class OwnConditions:
             size, sizes = abs(Fraction(value)), self._monomials.get(key, (1, 1))
             if overflows and (size > 2**_FAR * sizes[1] or (degree > most and key not in self._monomials)):
                 return OwnCondition(term, term, f"no rounding to {fmt} overflows", "")
-            if size * 2**far < sizes[0] and least < _normal_from(fmt):
+            if size * 2**far < sizes[0] and least < normal_from(fmt):
                 return OwnCondition(term, term, f"no rounding to {fmt} underflows", "")
         return None
 
@@ -478,11 +483,6 @@ class OwnConditions:
         self._ranges.fill(terms)
         low, high = self._ranges.read(terms, fmt)[0].tolist()
         return low, high
-
-
-def _normal_from(fmt: FloatFormat) -> float:
-    """Return from where on numbers are rounded to normal numbers of a format."""
-    return 2.0**fmt.minimum_exponent * (1 - 2.0 ** -(fmt.fraction_bits + 1))
 
 
 def _atoms(number: Sparse) -> list[int]:

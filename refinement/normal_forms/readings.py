@@ -82,6 +82,7 @@ class Quantifier:
         """The numbers that stand for an irrational one, by its name; None is that itself."""
         self._noted: list[tuple[Ids, Ids]] = []
         self._origins: dict[int, int] = {}
+        self._atomic = (0, 0), np.zeros(0, dtype=bool)
         self._numbers: dict[Format, int] = {}
 
     def read(self, terms: Any, fmt: Format) -> Quantities:
@@ -126,14 +127,15 @@ class Quantifier:
 
     def atomic_kinds(self) -> NDArray[np.bool_]:
         """Tell of every kind whether its quantities are atoms, whatever their arguments."""
-        atomic = np.zeros((len(self.store.operations), _MOST_FORMATS), dtype=bool)
-        for number, operation in enumerate(self.store.operations):
-            if operation.name in NORMAL:
-                atomic[number] = True
-            elif operation.name == INPUT:
-                for fmt, index in self._numbers.items():
-                    atomic[number, index] = fmt == operation.result
-        return atomic.reshape(-1)
+        count = len(self.store.operations), len(self._numbers)
+        if self._atomic[0] != count:
+            atomic = np.zeros((count[0], _MOST_FORMATS), dtype=bool)
+            for number, operation in enumerate(self.store.operations):
+                atomic[number] = operation.name in NORMAL
+                if operation.name == INPUT and operation.result in self._numbers:
+                    atomic[number, self._numbers[operation.result]] = True
+            self._atomic = count, atomic.reshape(-1)
+        return self._atomic[1]
 
     def split(self, quantities: Quantities) -> Pieces | None:
         """Return the expansion of quantities (n,) of one kind; None where they don't split."""

@@ -103,7 +103,11 @@ class Domain:
 
     def fill(self, terms: Ids, read: Format | None = None) -> None:
         """Note the values of terms (of any shape), and of all that they depend on, in the table."""
-        pending: list[Reading] = [(np.asarray(terms, dtype=np.int32).reshape(-1), read)]
+        wanted = np.asarray(terms, dtype=np.int32).reshape(-1)
+        self.table(read)
+        if self._known[read][wanted].all():
+            return
+        pending: list[Reading] = [(wanted, read)]
         while pending:
             some, fmt = pending[-1]
             groups = list(by_operation(self.store, self._missing(some, fmt)))

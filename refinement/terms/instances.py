@@ -1,8 +1,8 @@
 """Instances: terms equal to others up to a renaming of inputs.
 
 The outputs of a kernel are mostly the same function of different elements. Two terms are of one shape if
-they differ in nothing but which elements of which arrays they take; one is an instance of the other if
-besides, wherever that has one term, this has one too.
+they differ in nothing but which elements of which arrays they take, of which the same ends are known; one is
+an instance of the other if besides, wherever that has one term, this has one too.
 """
 
 from __future__ import annotations
@@ -42,11 +42,6 @@ class _Step(NamedTuple):
     """Indices of children that no step before has."""
 
 
-def _is_uniform(ends: Ends) -> bool:
-    """Tell whether all elements of an input have the same ends."""
-    return all(bool((each == each[0]).all()) for each in (ends.low, ends.high, ends.nonzero) if len(each))
-
-
 class Shapes(Domain):
     """Numbers that are equal for terms that differ in nothing but which inputs they take."""
 
@@ -54,6 +49,7 @@ class Shapes(Domain):
         super().__init__(store)
         self._rows = RowTable(4)
         self._vectors: dict[int, RowTable] = {}
+        self._ends = RowTable(2 * (len(Ends._fields) - 1))
 
     def leaf(self, operation: Operation, terms: Ids) -> Ids:
         """Return the shapes of leaves; one of which nothing else is known is of its own."""
@@ -62,7 +58,17 @@ class Shapes(Domain):
             rows = self.store.arguments(terms)
         elif operation.name != INPUT:
             rows[:, 0] = terms
+        elif (ends := self.store.ends.get(str(operation.attribute))) is not None:
+            rows[:, 0] = self._of_ends(ends)[self.store.arguments(terms)[:, 0]]
+        for place in np.flatnonzero(np.isin(terms, [*self.store.bounded])):
+            rows[place, 1] = terms[place]
         return self._numbered(operation, list(rows.T))
+
+    def _of_ends(self, ends: Ends) -> Ids:
+        """Return numbers (n,) that are equal for elements of which the same is known."""
+        columns = np.stack([np.asarray(each, dtype=np.float64) for each in ends[1:]], axis=1)
+        words = columns.view(np.uint32).view(np.int32)
+        return self._ends.numbers(np.ascontiguousarray(words))
 
     def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
         """Return the shapes of terms of one operation."""
@@ -117,17 +123,15 @@ class TermInstances:
     def patterns(self, rows: Ids, most: int) -> NDArray[np.intp]:
         """Return indices of rows of terms (n, k) of which all others are instances; `most` at most.
 
-        Rows of inputs whose ends differ from element to element are each of their own, and so are those of
-        which none of a few others is an instance.
+        Rows of which none of a few others is an instance are each of their own.
         """
         shapes = self.shapes(rows.reshape(-1)).reshape(rows.shape)
-        uniform = all(_is_uniform(ends) for ends in self._store.ends.values())
         left, found = np.arange(len(rows)), list[int]()
         while len(left) and len(found) < most:
             first, left = int(left[0]), left[1:]
             found.append(first)
             alike = (shapes[left] == shapes[first]).all(axis=1)
-            places = np.flatnonzero(alike) if uniform else left[:0]
+            places = np.flatnonzero(alike)
             some = places[:: len(places) // _SAMPLE + 1]
             if self.of(rows[first], rows[left[some]]).any():
                 left = np.delete(left, places[self.of(rows[first], rows[left[places]])])

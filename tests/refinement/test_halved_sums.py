@@ -13,6 +13,7 @@ from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.refinement.terms.evaluation import apply
 from mmaproof.refinement.terms.interning import Ids
 from mmaproof.refinement.terms.store import TermStore
+from mmaproof.refinement.terms.truth_tables import A
 from mmaproof.spec.formats import U8, U16, U32, IntegerFormat
 
 from ..elementwise_kernels import result_of
@@ -20,12 +21,16 @@ from ..elementwise_kernels import result_of
 ARRAYS = {"A": "s8", "B": "s8", "C": "u8 out"}
 FORMULA = "C[i] = ((A[i] + 8) & 15) + 16 * ((B[i] + 8) & 15)"
 PACKED = {
+    "highest": "add.s32 %r1, %A, 8; and.b32 %r1, %r1, 15; shl.b32 %r2, %B, 28; xor.b32 %r2, %r2, 0x80000000; "
+    "shr.u32 %r2, %r2, 24; or.b32 %C, %r1, %r2;",
     "flipped": "and.b32 %r1, %A, 15; shl.b32 %r2, %B, 4; or.b32 %r1, %r1, %r2; xor.b32 %C, %r1, 136;",
     "one added": "add.s32 %r1, %A, 8; and.b32 %r1, %r1, 15; shl.b32 %r2, %B, 4; xor.b32 %r2, %r2, 128; "
     "or.b32 %C, %r1, %r2;",
     "subtracted": "add.s32 %r1, %A, -8; add.s32 %r2, %B, 24; bfi.b32 %C, %r2, %r1, 4, 4;",
 }
 FAULTS = [
+    ("highest", "0x80000000", "0x40000000"),
+    ("highest", "%r2, 24", "%r2, 25"),
     ("flipped", "136", "8"),
     ("flipped", "136", "137"),
     ("one added", "%A, 8", "%A, 4"),
@@ -71,3 +76,24 @@ def test_the_words_are_the_same(fmt: IntegerFormat, steps: list[tuple[int, int, 
         Assignment(store, {"x": words}).values(each) for each in (term, HalvedSums(store).values(term))
     )
     assert (old == new).all()
+
+
+def test_words_are_looked_at_one_by_one() -> None:
+    """Of sums in one array some have half of the range added, in words of their own widths."""
+    store = TermStore()
+    x = store.inputs("x", U32, np.arange(3))
+    short = bit_slices.extract(store, x[:1], 0, 12)
+    sums = [
+        apply(store, operations.ring(12, 0, 2), short, store.constants([8], 12)),
+        apply(store, operations.ring(32, 0, 2), x[1:2], store.constants([8], 32)),
+        apply(store, operations.ring(32, 0, 2), x[2:], store.constants([9], 32)),
+    ]
+    low = np.concatenate([bit_slices.extract(store, each, 0, 4) for each in sums])
+    made = HalvedSums(store).values(low)
+    for term, kept in zip([*x[:2].tolist()], made.tolist(), strict=False):
+        word = np.array([term], dtype=np.int32)
+        top = bit_slices.extract(store, word, 3, 1)
+        flipped = bit_slices.bitwise(store, 0xFF ^ A, top, top, top)
+        parts = [bit_slices.extract(store, word, 0, 3), flipped]
+        assert kept == bit_slices.concatenate(store, parts)[0]
+    assert made[2] == low[2]

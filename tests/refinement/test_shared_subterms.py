@@ -148,3 +148,25 @@ def test_a_variance_is_the_mean_of_squares_less_the_square_of_the_mean(
     store = TermStore()
     one, other = standardised(store, about=True), standardised(store, about=False, **change)
     assert shown(store, one, other) == holds
+
+
+@pytest.mark.parametrize("wrong", [None, 2])
+def test_what_one_pair_shares_serves_those_that_are_instances_of_it(wrong: int | None) -> None:
+    store = TermStore()
+    x = [store.inputs("X", F32, np.array([k])) for k in range(COLUMNS)]
+    sides = []
+    for backwards in (False, True):
+        mean = apply(store, operations.negate(F32), total(store, x, backwards=backwards))
+        taken = [x[0] if backwards and k == wrong else x[k] for k in range(COLUMNS)]
+        power = store.apply(operations.function("ex2", F32, F32), mean)
+        sides.append(
+            np.concatenate([apply(store, PRODUCT, apply(store, SUM, each, mean), power) for each in taken])
+        )
+    forms, asked = NormalForms(store), list[int]()
+
+    def unequal(left: Ids, right: Ids, fmt: Any) -> Any:
+        asked.append(len(left))
+        return forms.outer.unequal(left, right, fmt)
+
+    left = SharedSubterms(forms, unequal).unequal(sides[0], sides[1], F32).tolist()
+    assert (left, asked) == (([], [1]) if wrong is None else ([2], [1, 1]))

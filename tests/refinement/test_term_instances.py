@@ -9,12 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.equality.instances_of_pairs import without_instances
 from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.instances import TermInstances
 from mmaproof.refinement.terms.interning import Ids
 from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.formats import F32
+
+from ..elementwise_kernels import result_of
 
 LEAVES = 4
 TREES = st.recursive(
@@ -106,3 +109,29 @@ def test_vectors_are_compared_element_by_element() -> None:
     assert is_instance(store, [int(first), int(heads[0])], [int(odd), int(heads[2])])
     assert not is_instance(store, [int(first), int(heads[0])], [int(odd), int(heads[1])])
     assert not is_instance(store, [int(odd)], [int(second)])
+
+
+def test_elements_of_which_other_ends_are_known_are_of_other_shapes() -> None:
+    """What is shown of one element by its ends holds of no other one."""
+    body = "mov.f32 %f1, 0f00000000; max.f32 %f1, %X, %f1; ex2.approx.f32 %Y, %f1;"
+    arrays, formula = {"X": "f32", "Y": "f32 out"}, "Y[i] = exp2(X[i])"
+    assert result_of(body, formula, arrays, requires=["X[i] >= 0"]).verdict == "verified"
+    result = result_of(body, formula, arrays, requires=["X[i] >= 0 if i < 3"])
+    assert result.verdict == "refuted"
+    assert "those with i from 3 to 31" in result.findings[0].message
+
+
+def test_one_pair_is_compared_for_those_that_are_instances_of_it() -> None:
+    store = TermStore()
+    x, y = store.inputs("x", F32, np.arange(100)), store.inputs("y", F32, np.arange(100))
+    double = operations.fused(F32, (), (F32, F32))
+    greater = store.apply(operations.extremum(F32, "max"), x, y)
+    left = store.apply(double, greater, greater)
+    other = y.copy()
+    other[7] = x[8]
+    right = store.apply(
+        operations.extremum(F32, "max"), store.apply(double, x, x), store.apply(double, other, other)
+    )
+    members = np.arange(100)
+    assert without_instances(NormalForms(store), left, right, members, F32).tolist() == [7]
+    assert without_instances(NormalForms(store), left, right, members[:20], F32).tolist() == [*range(20)]
