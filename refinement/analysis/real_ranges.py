@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...spec.formats import F64, FloatFormat, Format, IntegerFormat
+from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..terms import operations
 from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
@@ -35,14 +35,25 @@ _UNIT = ("tanh", "erf", "sin", "cos")
 
 
 class RealRanges(Domain):
-    """Intervals of the floating-point terms of a store, roundings included, computed on demand."""
+    """Intervals of the floating-point terms of a store, roundings included, computed on demand.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    magnitudes : Magnitudes
+        Of its integers.
+    quotients : bool
+        Whether quotients by a greatest magnitude are bounded, where no divisor is 0. Who decides comparisons
+        by ranges drops what is compared, and with it that hypothesis: it must not ask for these.
+    """
 
     dtype, unknown = np.dtype((np.float64, (2, 2))), np.nan
 
-    def __init__(self, store: TermStore, magnitudes: Magnitudes) -> None:
+    def __init__(self, store: TermStore, magnitudes: Magnitudes, *, quotients: bool = False) -> None:
         super().__init__(store)
         self._magnitudes = magnitudes
-        self._dominated = DominatedQuotients(store)
+        self._dominated = DominatedQuotients(store) if quotients else None
 
     @property
     def exact(self) -> Intervals:
@@ -109,12 +120,10 @@ class RealRanges(Domain):
         if operation.name not in _RULES:
             return _ANY
         given = map(self._read, gathered(self.store, operation, terms), operation.operands)
-        if result == F64:  # which has room for the products of all that is finite in narrower formats
-            given = map(_finite, given, operation.operands)
-        found, greatest = (
-            _RULES[operation.name](operation, list(given)),
-            self._dominated.greatest(operation, terms),
-        )
+        found = _RULES[operation.name](operation, list(given))
+        if self._dominated is None:
+            return found
+        greatest = self._dominated.greatest(operation, terms)
         return Interval(np.fmax(found.low, -greatest), np.fmin(found.high, greatest))
 
     def _of_inputs(self, operation: Operation, terms: Ids) -> Interval:
@@ -138,14 +147,6 @@ class RealRanges(Domain):
         distinct, inverse = np.unique(vectors, return_inverse=True)
         first, *others = (self._read(column, fmt) for column in self.store.elements(distinct).T)
         return Interval(*(end[inverse] for end in first.union(*others)))
-
-
-def _finite(given: Interval, fmt: Format) -> Interval:
-    """Return the finite numbers among some of a format, or all of f64."""
-    if fmt == F64 or not isinstance(fmt, FloatFormat):
-        return given
-    low, high = limits(fmt)
-    return Interval(np.maximum(given.low, low), np.minimum(given.high, high))
 
 
 _ANY = Interval(-np.inf, np.inf)

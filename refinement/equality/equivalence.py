@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...spec.float_encoding import is_nan
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..analysis.discharged_hypotheses import discharged
+from ..analysis.real_ranges import RealRanges
 from ..analysis.rounding_depth import Roundings, roundings
 from ..checker.evaluated import Checked, ObjectionError, Taken, checked
 from ..normal_forms.elementary_forms import OutweighedMaskError
@@ -162,7 +163,13 @@ def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, foun
         if (rewritten := rewrite(forms, *terms, fmt)) is None:
             continue
         made, of_nans_too = (rewritten.actual, rewritten.expected), of_nans and rewritten.of_nans
-        of_terms = _compared(forms, *made, fmt, identical | (made[0] == made[1]) & of_nans_too)
+        known = identical | (made[0] == made[1]) & of_nans_too
+        of_terms = _compared(forms, *made, fmt, known)
+        if rewrite is _decided and of_terms.equal.any():
+            of_terms = replace(
+                of_terms,
+                roundings=_undergone(forms, actual, expected, replace(of_terms, identical=identical)),
+            )
         better = of_terms.equal.sum() > found.equal.sum()
         if better:
             identical = of_terms.identical if of_nans_too else identical
@@ -173,6 +180,20 @@ def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, foun
         if better or rewrite is _decided:  # others are tried on what is decided
             terms, of_nans = made, of_nans_too
     return found
+
+
+def _undergone(forms: NormalForms, actual: Ids, expected: Ids, found: Comparison) -> Roundings | None:
+    """Return the roundings of terms of which comparisons are decided: what was compared counts, too."""
+    rounded = found.equal & ~found.identical
+    if not rounded.any():
+        return found.roundings
+    undergone = roundings(forms.store, actual[rounded], expected[rounded])
+    undergone = replace(undergone, approximations=(*undergone.approximations, *forms.uncounted))
+    if forms.overflows.has_ranges():
+        unknown, _ = _overflows(forms, actual[rounded], expected[rounded])
+        undergone = replace(undergone, unbounded=tuple(sorted(map(str, unknown))))
+    both = np.concatenate([actual[rounded], expected[rounded]])
+    return discharged(forms.overflows.ranges, both, undergone)
 
 
 def _decided(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> _Rewritten | None:
@@ -198,7 +219,9 @@ def _integers(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> _Rew
     if not any(converts(each) or saturates(each) or takes_low_bits(each) for each in store.operations):
         return None
     both = np.stack([actual, expected])
-    converted = ClampedConversions(store, forms.overflows.ranges).values(both)
+    converted = ClampedConversions(
+        store, RealRanges(store, forms.quantifier.magnitudes, quotients=True)
+    ).values(both)
     found = HalvedSums(store).values(converted)
     if (found == both).all():
         return None

@@ -450,6 +450,11 @@ def _chosen_floats(q: Quantifier, operation: Operation, terms: Ids) -> Ids | Non
     conditions, *sides = q.store.arguments(inner)[:, :3].T
     if not all(q.store.are(CONSTANT, each).all() for each in sides):
         return None
+    source, result = operation.operands[0], operation.result
+    assert isinstance(result, FloatFormat)
+    numbers = [integers(q.store.constant_values(each), source).astype(np.float64) for each in sides]
+    if (np.abs(numbers) > 2.0**result.precision).any():  # which a conversion may round
+        return None
     return chosen(q.store, conditions, *(apply(q.store, operation, each) for each in sides))
 
 

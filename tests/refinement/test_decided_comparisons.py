@@ -104,3 +104,32 @@ def test_a_clamp_to_what_a_conversion_saturates_at_is_none(limit: str, holds: bo
     opposite = limit.replace("0f4", "0fC")
     body = f"max.f32 %f1, %A, {opposite}; min.f32 %f1, %f1, {limit}; {CONVERTED}"
     assert (result_of(body, "C[i] = e4m3(A[i])", PAIRS).verdict == "verified") == holds
+
+
+def test_a_comparison_of_what_may_overflow_is_not_decided_by_the_range_of_a_wider_format() -> None:
+    body = (
+        "mul.f32 %f1, %A, %A; cvt.f64.f32 %d1, %f1; setp.lt.f64 %p1, %d1, 0d7E37E43C8800759C; "
+        "selp.f32 %C, %A, 0f00000000, %p1;"
+    )
+    assert result_of(body, "C[i] = A[i]", {"A": "f32", "C": "f32 out"}).verdict != "verified"
+
+
+def test_a_quotient_by_its_own_magnitude_is_no_number_at_0() -> None:
+    body = (
+        "abs.f32 %f1, %A; div.rn.f32 %f2, %A, %f1; setp.lt.f32 %p1, %f2, 0f40000000; "
+        "selp.f32 %C, 0f3F800000, 0f00000000, %p1;"
+    )
+    assert result_of(body, "C[i] = 1.0", {"A": "f32", "C": "f32 out"}).verdict != "verified"
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "setp.nan.f32 %p1, %A, %A;",
+        "mov.b32 %r0, %A; and.b32 %r1, %r0, 2147483647; setp.gt.u32 %p1, %r1, 2139095040;",
+    ],
+)
+def test_an_integer_that_a_nan_decides_over_supposes_that_inputs_are_finite(asks: str) -> None:
+    found = result_of(f"{asks} selp.b32 %C, 7, 3, %p1;", "C[i] = 3", {"A": "f32", "C": "s32 out"})
+    assert found.verdict == "verified"
+    assert "every input is finite" in [each.statement for each in found.hypotheses]

@@ -86,7 +86,7 @@ class Terms:
 
     def range(self, term: Ids) -> tuple[float, float]:
         """Return the interval of a term."""
-        ranges = RealRanges(self.store, Magnitudes(self.store))
+        ranges = RealRanges(self.store, Magnitudes(self.store), quotients=True)
         ranges.fill(term)
         low, high = ranges.read(term, F32)[0]
         return float(low), float(high)
