@@ -64,10 +64,9 @@ def _shape(described: Described, _: Target) -> Iterator[str]:
     form, fields = described.form, described.fields
     if fields is None:
         return
-    asked = {"ws": form.ws, "ctas": form.ctas, "sparse": form.sparse}
-    for name, number, allowed in (
-        ("M", fields.m, rows_of_d(form.kind, **asked)), ("N", fields.n, columns_of_d(form.kind, **asked))
-    ):  # fmt: skip
+    rows = rows_of_d(form.kind, ws=form.ws, ctas=form.ctas, sparse=form.sparse)
+    columns = columns_of_d(form.kind, ws=form.ws, ctas=form.ctas, sparse=form.sparse)
+    for name, number, allowed in (("M", fields.m, rows), ("N", fields.n, columns)):
         if number not in allowed:
             yield f"{name} of {form.mnemonic} can't be {number}; there are {listed(allowed)}"
     narrow = 16 * form.ctas

@@ -251,7 +251,6 @@ class TensorMemoryInstruction(AsynchronousInstruction):
         form, found = self._form(), super().describe()
         if _operation(form) != "mma":
             return found
-        rules = (*descriptor_rules.RULES, *shared_descriptor.RULES)
         asked = self._product(form)
         fields = (
             f"{row['bits']}: {row['field'] or 'reserved'}, {row['values']}"
@@ -261,10 +260,10 @@ class TensorMemoryInstruction(AsynchronousInstruction):
             "Operands": tuple(map(str, form.places)), "Semantics": self.formula(),
             "Instruction descriptor": tuple(fields),
         }  # fmt: skip
-        lines = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in rules)
-        return described(
-            form.mnemonic, self.row(), sections, (*dict(found.sections)["Legality rules"], *lines)
-        )
+        rules = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in descriptor_rules.RULES)
+        more = (f"{rule.id}: {rule.reason} ({rule.source})" for rule in shared_descriptor.RULES)
+        known = dict(found.sections)["Legality rules"]
+        return described(form.mnemonic, self.row(), sections, (*known, *rules, *more))
 
 
 def _operation(form: Form) -> str:

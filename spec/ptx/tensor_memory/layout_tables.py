@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...algebra import Array
 from ...element_table import ElementTable, fragment_table
 from ...errors import InputError
 from ...fragment import Fragment
@@ -161,8 +162,9 @@ def _of_cta(product: TensorMultiplication) -> str:
     return "of each CTA, " if product.product_form.ctas > 1 else ""
 
 
-def _within(matrix: SharedMatrix, address: np.ndarray, bit: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    return (address % LINE_BYTES * 8 + bit) // matrix.bits
+def _within(matrix: SharedMatrix, address: Array, bit: Array) -> Array:
+    place: Array = (address % LINE_BYTES * 8 + bit) // matrix.bits
+    return place
 
 
 def register_table(name: str, tile: RegisterTile) -> ElementTable:

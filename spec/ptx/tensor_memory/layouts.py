@@ -179,21 +179,18 @@ class TensorMemoryLayouts:
             raise UnsupportedError(
                 f"no source says where the metadata are of {self.form.mnemonic} with M = {self.fields.m}"
             )
-        copies, matrix = CTA_LANES // rows, Axis("row", self.fields.m)
+        copies, matrix = Axis("copy", CTA_LANES // rows), Axis("row", self.fields.m)
+        title, cells = self._cells("metadata", 16)
         if self.form.kind.container >= 16:
-            title, cells = self._cells("metadata", 16)
-            target = (Axis("copy", copies), Axis("selector", 2), matrix, Axis("chunk", 8))
             layout = rearranged(
-                title, cells, target,
+                title, cells, (copies, Axis("selector", 2), matrix, Axis("chunk", 8)),
                 "cta copy high outer low selector mid inner -> copy selector cta high mid low outer inner",
-                cta=ctas, copy=copies, high=rows // 16, outer=2, low=8, selector=2, mid=2, inner=4,
+                cta=ctas, copy=copies.extent, high=rows // 16, outer=2, low=8, selector=2, mid=2, inner=4,
             )  # fmt: skip
         else:
-            title, cells = self._cells("metadata", 16)
-            target = (Axis("copy", copies), matrix, Axis("chunk", 16))
             layout = rearranged(
-                title, cells, target, "cta copy row chunk -> copy cta row chunk",
-                cta=ctas, copy=copies, row=rows, chunk=16,
+                title, cells, (copies, matrix, Axis("chunk", 16)), "cta copy row chunk -> copy cta row chunk",
+                cta=ctas, copy=copies.extent, row=rows, chunk=16,
             )  # fmt: skip
         return Fragment(layout, Packing(U4, 4))
 

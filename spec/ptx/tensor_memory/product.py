@@ -76,7 +76,7 @@ def tensor_product(
     if modifiers.scale_d and choices.accumulation not in (SEQUENTIAL, UNSPECIFIED):
         raise InputError(f"scale-input-d: {choices.accumulation} says nothing of it")
     zero = alg.constant(0, form.c)
-    old = _divided(alg, operands.c, form.c, modifiers.scale_d)
+    old = divided(alg, operands.c, form.c, modifiers.scale_d)
     if modifiers.enable_d is not True:
         old = alg.where(np.asarray(modifiers.enable_d), old, zero)
     changed = {"c": old}
@@ -90,7 +90,7 @@ def tensor_product(
     return new if modifiers.kept is None else alg.where(modifiers.kept, operands.c, new)
 
 
-def _divided(alg: Algebra, bits: Array, fmt: Format, power: int) -> Array:
+def divided(alg: Algebra, bits: Array, fmt: Format, power: int) -> Array:
     """Return elements divided by a power of two, rounded to nearest where they become subnormal."""
     if not power:
         return bits

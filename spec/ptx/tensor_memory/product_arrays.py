@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -140,15 +141,16 @@ def held(form: TensorMultiplication, role: str) -> tuple[Fragment, tuple[int | s
 def _gathered(form: TensorMultiplication, role: str, cells: Array) -> Array:
     """Read an operand from its cells; of scale factors of B those of the columns that there are."""
     fragment, leading = held(form, role)
-    rest = (slice(None),) * (len(fragment.shape) - len(leading))
-    found = fragment.gather(ALGEBRA, cells)[(..., *leading, *rest)]
+    own = len(fragment.shape) - len(leading)
+    taken: tuple[Any, ...] = (..., *leading, *(slice(None),) * own)
+    found: Array = fragment.gather(ALGEBRA, cells)[taken]
     if leading and isinstance(leading[0], slice):
-        first = found[(..., slice(0, 1), *rest)]
-        different = np.argwhere(found != first)
+        copies = np.moveaxis(found, -own - 1, 0)
+        different = np.argwhere(copies != copies[0])
         if different.size:
-            copy, *place = map(int, different[0][-len(rest) - 1 :])
+            copy, *place = map(int, different[0])
             raise InputError(f"copy {copy} of {role} in tensor memory is another one at {tuple(place)}")
-        found = found[(..., 0, *rest)]
+        found = copies[0]
     if role == "scale_b":
         return found[..., : form.shape.n, :].swapaxes(-1, -2)
     return found
