@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial
 
-import numpy as np
-
-from ...spec.algebra import Algebra
+from ...spec.algebra import Algebra, Array
 from ...spec.errors import InputError
 from ...spec.formats import U32, U64
 from ...spec.ptx.matrix_descriptor import PATTERN_ROWS, UNIT, MatrixDescriptor, SharedMatrix
@@ -184,9 +182,10 @@ def atoms() -> Iterator[Case]:
     yield Case("128-bytes/as-16", _alike, Status.REFUTED, statement="swizzling is that of 16 bytes")
 
 
-def _swizzled(x: np.ndarray, atom: int) -> np.ndarray:  # type: ignore[type-arg]
+def _swizzled(x: Array, atom: int) -> Array:
     matrix = SharedMatrix(MatrixDescriptor(0, 1024, 512, 128, atom), 64, 4, 32, True, (32,))
-    return matrix.address(0 * x, 0 * x, x)[0]  # type: ignore[no-any-return]
+    moved: Array = matrix.address(0 * x, 0 * x, x)[0]
+    return moved
 
 
 def _undone() -> Property:

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from ...spec.algebra import Algebra
+from ...spec.algebra import Algebra, Array
 from ...spec.formats import U16, U32
 from ...spec.fragment import Fragment
 from ...spec.ptx.fragments import in_runs
@@ -38,11 +38,10 @@ def layouts(
 @cache
 def of_d() -> dict[str, TensorMemoryLayouts]:
     """Return the layout of D of each letter and N."""
-    found = {}
+    found: dict[str, TensorMemoryLayouts] = {}
     for ws, ctas, sparse in product((False, True), (1, 2), (False, True)):
-        asked = {"ws": ws, "ctas": ctas, "sparse": sparse}
-        for m in rows_of_d(KINDS["f16"], **asked):
-            for n in columns_of_d(KINDS["f16"], **asked):
+        for m in rows_of_d(KINDS["f16"], ws=ws, ctas=ctas, sparse=sparse):
+            for n in columns_of_d(KINDS["f16"], ws=ws, ctas=ctas, sparse=sparse):
                 each = layouts("f16", m, n, ctas=ctas, ws=ws, sparse=sparse)
                 found.setdefault(f"d/{each.name}/n{n}", each)
     return found
@@ -158,11 +157,11 @@ def _undone(tile: RegisterTile) -> Property:
     return Property((registers, Variable("cells", U32, cells_of(tile))), claim)
 
 
-def _stored(tile: RegisterTile, alg: Algebra, registers: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _stored(tile: RegisterTile, alg: Algebra, registers: Array) -> Array:
     return store(alg, tile, registers)
 
 
-def _loaded(tile: RegisterTile, alg: Algebra, cells: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _loaded(tile: RegisterTile, alg: Algebra, cells: Array) -> Array:
     return load(alg, tile, cells)
 
 
@@ -205,7 +204,7 @@ def _as_words(each: TensorMemoryLayouts) -> Fragment:
     return Fragment(held.layout, type(held.packing)(U32, U32.bits))
 
 
-def _cells(alg: Algebra, each: TensorMemoryLayouts, d: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _cells(alg: Algebra, each: TensorMemoryLayouts, d: Array) -> Array:
     if each.is_of_half_lanes:
         d = np.stack([d, np.broadcast_to(alg.constant(0, U32), d.shape)], axis=-3)
     return _as_words(each).scatter(alg, d)
@@ -226,7 +225,7 @@ def _read_lanes(each: TensorMemoryLayouts) -> Property:
     return Property((_d(each),), claim)
 
 
-def _loaded_columns(alg: Algebra, lanes: np.ndarray, columns: int) -> np.ndarray:  # type: ignore[type-arg]
+def _loaded_columns(alg: Algebra, lanes: Array, columns: int) -> Array:
     """Load all columns by 32x32b with counts that are powers of two."""
     parts, first = [], 0
     while first < columns:

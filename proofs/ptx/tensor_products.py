@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from itertools import product as every
@@ -18,6 +18,7 @@ from ...spec.ptx.choices import SEQUENTIAL, UNSPECIFIED, Choices
 from ...spec.ptx.matrix_descriptor import MatrixDescriptor
 from ...spec.ptx.product import Matrices, product
 from ...spec.ptx.resolution import Multiplication
+from ...spec.ptx.tensor_memory.bit_fields import Value
 from ...spec.ptx.tensor_memory.copies import SHAPES, copied
 from ...spec.ptx.tensor_memory.instruction_descriptor import InstructionDescriptor
 from ...spec.ptx.tensor_memory.kinds import KINDS, ROW_BYTES
@@ -39,17 +40,17 @@ IN_ORDER, ANY = Choices(accumulation=SEQUENTIAL), Choices(accumulation=UNSPECIFI
 
 
 def described(
-    kind: str, *, ctas: int = 1, sparse: bool = False, vector: int = 0, **fields: int | str
+    kind: str, fields: Mapping[str, Value], *, ctas: int = 1, sparse: bool = False, vector: int = 0
 ) -> TensorMultiplication:
     """Return a product with a descriptor."""
     form = ProductForm("tcgen05.mma", KINDS[kind], ctas, sparse=sparse, vector=vector)
-    return multiplication(form, InstructionDescriptor.of(kind, sparse=int(sparse), **fields))
+    return multiplication(form, InstructionDescriptor.of(kind, **{**fields, "sparse": int(sparse)}))
 
 
 @cache
 def products() -> dict[str, TensorMultiplication]:
     """Return a product of every kind, dense and sparse, types and scale factors, with M = 128, N = 16."""
-    found = {}
+    found: dict[str, TensorMultiplication] = {}
     for kind, sparse in every(KINDS.values(), (False, True)):
         for vector in sorted({count for _, count in kind.vectors}) or [0]:
             for (a, b), d in every(every(kind.multiplicands, repeat=2), kind.accumulators):
@@ -59,7 +60,8 @@ def products() -> dict[str, TensorMultiplication]:
                     if vector == 2 and scale == "ue4m3":
                         continue
                     types = {"a": a, "b": b} | ({"scale": scale} if scale else {"d": d})
-                    each = described(kind.name, sparse=sparse, vector=vector, m=128, n=16, **types)
+                    fields: Mapping[str, Value] = {"m": 128, "n": 16, **types}
+                    each = described(kind.name, fields, sparse=sparse, vector=vector)
                     parts = [a, b, d, *([kind.name] if "f4" in kind.name else [])]
                     parts += [f"{vector}X", scale] if scale else []
                     found[f"{'sparse-' * sparse}k{each.shape.k}/{'-'.join(parts)}"] = each
@@ -69,7 +71,7 @@ def products() -> dict[str, TensorMultiplication]:
 @cache
 def _some() -> dict[str, TensorMultiplication]:
     """Return the first of each kind, dense and sparse."""
-    found = {}
+    found: dict[str, TensorMultiplication] = {}
     for each in products().values():
         found.setdefault(f"{each.product_form.kind.name}{'/sparse' * each.product_form.sparse}", each)
     return found
@@ -246,8 +248,8 @@ def _halves(letter: str, n: int) -> Property:
 
 def _own_memories(role: str, kind: str) -> Property:
     types = {"b": "e2m1", "a": "e2m3"} if kind == "f8f6f4" else {}
-    both = described(kind, ctas=2, m=256, n=64, **types)
-    one = described(kind, m=128, n=32, **types)
+    both = described(kind, {"m": 256, "n": 64, **types}, ctas=2)
+    one = described(kind, {"m": 128, "n": 32, **types})
     fields = MatrixDescriptor(0, 0, 256, 32)
     lines = {"a": 128, "b": 32}[role]
 
