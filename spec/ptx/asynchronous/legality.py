@@ -138,7 +138,10 @@ def _count(written: Asynchronous, module: Module) -> Iterator[str]:
 def _sort(written: Asynchronous, _: Module) -> Iterator[str]:
     for form, place, operand in placed(written):
         if not is_of_sort(form, place, operand):
-            yield f"{place.name} must be {place.sort.value}, not {operand}"
+            wanted = place.sort.value
+            if place.sort is Sort.VECTOR:
+                wanted = f"a vector of {form.vector_length(place)} registers"
+            yield f"{place.name} must be {wanted}, not {operand}"
 
 
 def is_of_sort(form: Form, place: Place, operand: Given) -> bool:

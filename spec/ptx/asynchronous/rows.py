@@ -44,7 +44,7 @@ class Sort(Enum):
     REGISTER = "an integer register"
     CELLS = "an address of tensor memory [register] or [register+offset]"
     MATRIX = "a matrix descriptor, or an address of tensor memory [register]"
-    VECTOR = "a vector of as many registers as the form says"
+    VECTOR = "a vector of registers"
     CONDITION = "a predicate, perhaps negated, or 0 or 1"
 
 

@@ -176,5 +176,5 @@ def _doubted(described: Described) -> Iterator[str]:
             yield f"N = {n}: the manual has it, CuTe asks for multiples of {step} here"
     if fields.number("k96"):
         yield "K = 96: the manual has 256xNx96 of two CTAs alone, CuTe more; places of scale factors are open"
-    if form.sparse and form.kind.is_scaled and fields.number("selector"):
-        yield "the sparsity selector of block-scaled kinds is taken as 0"
+    if form.vector == 2 and fields.values.get("scale") == "ue4m3":
+        yield "two scale factors of ue4m3: mma has two of ue8m0 alone, no source says it of tcgen05"

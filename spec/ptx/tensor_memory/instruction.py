@@ -56,10 +56,11 @@ class TensorMemoryInstruction(AsynchronousInstruction):
         judged = super().legal(target, version)
         if judged.violations:
             return judged
-        more = tuple(self._wrong_descriptors(judged.target))
+        more = tuple(self.wrong_descriptors(judged.target))
         return Judgement(judged.target, more, (*judged.notes, *self._notes()))
 
-    def _wrong_descriptors(self, target: str) -> Iterator[Violation]:
+    def wrong_descriptors(self, target: str) -> Iterator[Violation]:
+        """Yield what is wrong of descriptors that are numbers, where the mnemonic and operands are legal."""
         chosen = target_named(target)
         if (described := self._described) is not None:
             yield from descriptor_rules.violations(described, chosen)
@@ -212,7 +213,7 @@ class TensorMemoryInstruction(AsynchronousInstruction):
         described = self._described
         if described is None:
             raise InputError(f"idesc of {form.mnemonic} must be a number: it says M, N and types")
-        if wrong := list(self._wrong_descriptors(self._newest_target)):
+        if wrong := list(self.wrong_descriptors(self._newest_target)):
             raise InputError(f"{form.mnemonic} is illegal: {'; '.join(map(str, wrong))}")
         fields = InstructionDescriptor.decoded(described.form.kind.name, described.word)
         zeros = self.operand("zero-column-mask")

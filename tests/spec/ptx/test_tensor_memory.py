@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mmaproof.refinement.ptx.module_legality import judge_text
 from mmaproof.spec.errors import InputError, UnsupportedError
 from mmaproof.spec.fragment import Fragment
 from mmaproof.spec.instruction_set import instruction_set, read
@@ -280,6 +281,28 @@ def test_what_is_not_executed(text: str, error: type[Exception], message: str) -
 )  # fmt: skip
 def test_legality(text: str, target: str, rules: list[str]) -> None:
     assert [each.rule.id for each in read(text).legal(target).violations] == rules
+
+
+MODULE = """.version 8.8
+.target sm_100a
+.address_size 64
+.visible .entry k() {
+  .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<4>; .shared .align 8 .b64 bar;
+  tcgen05.mma.cta_group::1.kind::f16 [%r1+8], %rd1, %rd2, IDESC, !%p1;
+  tcgen05.mma.cta_group::1.kind::f16 [%r1], [%r2+8], %rd2, %r3, {%r4, %r5, %r6, %r7}, %p1;
+  tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];
+  tcgen05.ld.sync.aligned.16x32bx2.x2.b32 {%r4, %r5}, [%r1], 32;
+  ret;
+}
+"""
+
+
+def test_a_module() -> None:
+    for idesc, rules in (("0x08200010", []), ("0x08600010", ["idesc-shape"]), ("%rd3", ["async-register"])):
+        judgement = judge_text(MODULE.replace("IDESC", idesc), "k.ptx", None, None)
+        assert [each.rule.id for each in judgement.violations] == rules
+    short = judge_text(MODULE.replace("IDESC", "%r3").replace("{%r4, %r5}", "{%r4}"), "k.ptx", None, None)
+    assert "r must be a vector of 2 registers, not {%r4}" in str(short.violations[0])
 
 
 def test_what_else_is_said() -> None:
