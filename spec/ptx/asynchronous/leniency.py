@@ -173,7 +173,7 @@ LENIENT = (
         "async-modifier", "moves of tensor memory without .aligned", _lacking("tcgen05.", "aligned")
     ),
     Lenience("async-modifier", ".NaN twice", _dropping("tcgen05.ld.red.", "NaN")),
-    Lenience("async-modifier", ".b4x16_p64 behind all of tcgen05", _dropping("tcgen05.", "b4x16_p64")),
+    Lenience("async-modifier", ".b4x16_p64 behind any instruction", _dropping("", "b4x16_p64")),
     Lenience("async-modifier", ".sync twice", _dropping("", "sync")),
     Lenience(
         "async-modifier", "scopes of plain bulk copies",
