@@ -12,6 +12,8 @@ from typing import Any
 from ..spec.errors import InputError, UnsupportedError
 from ..spec.instruction_set import instruction_set
 from ..spec.ptx.assembly import parse
+from ..spec.ptx.asynchronous.catalogue import form_of as form_of_row
+from ..spec.ptx.asynchronous.catalogue import is_judged, spelling
 from ..spec.ptx.catalogue import ALL_FORMS
 from ..spec.ptx.legality import ALIGNED_SPELLED, form_of
 from ..spec.ptx.targets import NEWEST, TARGETS, VERSIONS, Target, spell_version, target_named, version_named
@@ -114,9 +116,12 @@ class PtxVocabulary(Vocabulary):
         return found
 
     def name_of(self, text: str) -> str:
-        """Return the first word of a mnemonic."""
+        """Return the first word of a mnemonic, of a matrix instruction or of an asynchronous one in full.
+
+        Of asynchronous ones no cells are known, so only whole instructions are judged.
+        """
         word = first_word(text).lower()
-        if word not in _NAMES:
+        if word not in _NAMES and not _is_asynchronous(text):
             raise UnsupportedError(f"{word!r} is not modelled; {self.modelled}")
         return word
 
@@ -181,6 +186,12 @@ class PtxVocabulary(Vocabulary):
     def knows(self, target: str, version: str | None) -> bool:
         """Whether a PTX version has a target."""
         return version is None or version_named(version) >= target_named(target).since
+
+
+def _is_asynchronous(text: str) -> bool:
+    """Tell whether a text is judged by the rows of asynchronous instructions, and more than a name."""
+    mnemonic = text.strip().split(maxsplit=1)[0] if text.strip() else ""
+    return is_judged(mnemonic) and (form_of_row(mnemonic) is not None or bool(spelling(mnemonic).modifiers))
 
 
 @cache

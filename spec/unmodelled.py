@@ -11,7 +11,6 @@ from .ptx.opcode_table import opcode_of
 
 NOT_MODELLED: Mapping[str, str] = MappingProxyType(
     {
-        r"tcgen05\b": "tensor core instructions of the fifth generation, sm_100 (PTX ISA 9.7.16)",
         r"(cute::)?SM90_\d+x\d+x\d+_\w+_[SR]S": "CuTe's names of products of a warpgroup: write wgmma",
         r"(cute::)?SM1[02]\d_(MMA|\d+x\d+x\d+)_\w+": "CuTe's names of sm_100 and later: write the PTX",
         r"(llvm\.)?nv(vm|gpu)\.": "LLVM's and MLIR's names; the PTX that they become is modelled",

@@ -8,6 +8,7 @@ from ptx_assembler import DECLARATIONS, REGISTER_TYPES
 
 from mmaproof.spec.ptx.asynchronous.catalogue import every_form
 from mmaproof.spec.ptx.asynchronous.rows import Form, Place, Sort
+from mmaproof.spec.ptx.targets import TARGETS, Target
 
 NAMES = {**DECLARATIONS, "in_shared": ".shared", "in_global": ".global"}
 """Types of the names in the texts."""
@@ -17,7 +18,9 @@ FOREIGN = (
     "shared::cluster", "global", "noinc", "parity", "b32", "b64", "u32", "s64", "f16", "f32", "noComplete",
     "expect_tx", "tile", "im2col", "multicast::cluster", "L2::cache_hint", "bulk_group",
     "mbarrier::complete_tx::bytes", "2d", "5d", "add", "and", "noftz", "v2", "v4", "sync", "aligned", "read",
-    "tensormap", "proxy", "async",
+    "tensormap", "proxy", "async", "sp", "ws", "red", "x1", "x16", "x128", "cta_group::1", "cta_group::2",
+    "kind::f16", "kind::mxf4", "block_scale", "block16", "scale_vec::2X", "ashift", "collector::a::use",
+    "collector::b1::fill", "pack::16b", "32x32b", "warpx4", "b4x16_p64", "min", "abs", "NaN",
 )  # fmt: skip
 """Modifiers that are tried on every form."""
 
@@ -35,8 +38,12 @@ def operand(form: Form, place: Place, number: int) -> str:
             return "_"
         case Sort.CONSTANT:
             return str(place.values[0] if place.values else 0)
-        case Sort.PREDICATE:
+        case Sort.PREDICATE | Sort.CONDITION:
             return f"pred_{number}"
+        case Sort.CELLS | Sort.MATRIX:
+            return f"[b32_{number}]"
+        case Sort.VECTOR:
+            return f"{{{', '.join(f'b32_{i}' for i in range(form.vector_length(place)))}}}"
         case Sort.ELECTED:
             return f"b32_{number}|pred_{number}"
         case Sort.OFFSETS:
@@ -49,7 +56,7 @@ def operand(form: Form, place: Place, number: int) -> str:
 
 def operands(form: Form, *, every: bool = False) -> list[str]:
     """Return operands that fit: those that must be there, or all."""
-    places = form.places if every else form.places[: form.fewest_operands]
+    places = [place for place in form.places if every or place.available is None]
     return [operand(form, place, number) for number, place in enumerate(places)]
 
 
@@ -81,7 +88,7 @@ def near_operands(form: Form) -> Iterator[str]:
         for other in _others(given[place]):
             yield text(form.mnemonic, [*given[:place], other, *given[place + 1 :]])
     if form.fewest_operands > 1:
-        yield text(form.mnemonic, given[: form.fewest_operands - 1])
+        yield text(form.mnemonic, operands(form)[:-1])
     yield text(form.mnemonic, [*given, "b32_9"])
 
 
@@ -121,3 +128,9 @@ def _others(given: str) -> Iterator[str]:
 
 def forms() -> tuple[Form, ...]:
     return every_form()
+
+
+def target_of(form: Form) -> Target:
+    """Return a target that has a form."""
+    names = ("sm_90a", "sm_100a", "sm_103a")
+    return next(TARGETS[name] for name in names if form.available.on(TARGETS[name]))

@@ -39,14 +39,20 @@ from ...spec.algebra import Algebra, Array
 from ...spec.formats import Format
 from ...spec.fragment import Fragment
 from ...spec.layout import Axis, Layout
+from ...spec.layout_terms import is_power
 from ..obligation import Case, Certificate, Equation, Inputs, Method, Property, Variable, holds, immediate
 
 COORDINATE = immediate(16)
 
 
 def bijectivity(layout: Layout) -> Certificate:
-    """Return the claim that a layout is a bijection: by rank, enumerated, and by a solver."""
-    return Certificate(layout.defect, layout.points, _inverse_of_each_other(layout))
+    """Return the claim that a layout is a bijection: by rank, enumerated, and by a solver.
+
+    Of bit-vectors no digits are taken that begin at other places than powers of two: there is no solver then.
+    """
+    digits = (*layout.digits, *layout.inverted.digits)
+    in_bits = all(is_power(digit.weight) for digit in digits)
+    return Certificate(layout.defect, layout.points, _inverse_of_each_other(layout) if in_bits else None)
 
 
 def _inverse_of_each_other(layout: Layout) -> Property:

@@ -26,9 +26,15 @@ NAMES = "%r<9>: b32, %rd<9>: b64, %h<3>: b16, %f<3>: f32, %p<3>: pred, tile: sha
 LEADS = (
     "mbarrier", "cp.async.mbarrier", "cp.async.bulk", "cp.reduce.async.bulk", "prefetch", "st.async",
     "red.async", "fence", "barrier.cluster", "mapa", "getctarank", "elect", "griddepcontrol", "setmaxnreg",
-    "tensormap",
+    "tensormap", "tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit", "tcgen05.ld",
+    "tcgen05.ld.red", "tcgen05.st", "tcgen05.wait::ld", "tcgen05.wait::st", "tcgen05.cp", "tcgen05.shift",
+    "tcgen05.commit", "tcgen05.fence::before_thread_sync", "tcgen05.fence::after_thread_sync",
+    "tcgen05.mma", "tcgen05.mma.sp", "tcgen05.mma.ws", "tcgen05.mma.ws.sp",
 )  # fmt: skip
 """How the mnemonics of the obligations begin."""
+
+TARGETS_OF = {"tcgen05": "sm_100a", "tcgen05.ld.red": "sm_103a"}
+"""The target that an instruction is judged for whose mnemonic begins so; others for sm_90a."""
 
 
 def broken(text: str, target: str = "sm_90a", version: str = "9.0") -> frozenset[str]:
@@ -44,7 +50,15 @@ def broken(text: str, target: str = "sm_90a", version: str = "9.0") -> frozenset
 
 
 def _of(lead: str) -> list[str]:
-    return [text for text in stated.mnemonics() if f"{text}.".startswith(f"{lead}.")]
+    """Return the mnemonics that begin so, but for those that begin with a longer one of `LEADS`."""
+    longer = tuple(f"{other}." for other in LEADS if other.startswith(f"{lead}."))
+    texts = (text for text in stated.mnemonics() if f"{text}.".startswith(f"{lead}."))
+    return [text for text in texts if not f"{text}.".startswith(longer)]
+
+
+def _target(text: str) -> str:
+    leads = [lead for lead in TARGETS_OF if f"{text}.".startswith(f"{lead}.")]
+    return TARGETS_OF[max(leads, key=len)] if leads else "sm_90a"
 
 
 # -- every mnemonic
@@ -52,8 +66,9 @@ forms = table_theorem(
     "ptx/legal/asynchronous",
     "an asynchronous instruction is legal exactly if a syntax line of the manual has it",
     "the mnemonics of the lines are those of the rows, each with as many operands, versions and targets; ∀ "
-    "those, and those with one modifier less, twice, or another one more: no rule is broken on sm_90a ⇔ the "
-    "lines have the words, those that name the operation in front, others in any order, spaces in theirs",
+    "those, and those with one modifier less, twice, or another one more: no rule is broken on sm_90a (of "
+    "tcgen05 sm_100a, of tcgen05.ld.red sm_103a) ⇔ the target's lines have the words, those that name the "
+    "operation in front, others in any order, spaces in theirs",
     SOURCE,
     lambda: {
         "mnemonics": _mnemonics,
@@ -78,9 +93,12 @@ _MORE = (
     "cta", "cluster", "gpu", "release", "relaxed", "acquire", "sc", "weak", "shared", "shared::cta", "noinc",
     "shared::cluster", "global", "b32", "b64", "u32", "s64", "f16", "f32", "tile", "im2col",
     "im2col_no_offs", "multicast::cluster", "L2::cache_hint", "bulk_group", "mbarrier::complete_tx::bytes",
-    "1d", "3d", "add", "xor", "noftz", "v2", "v4", "sync", "aligned", "read", "banana",
+    "1d", "3d", "add", "xor", "noftz", "v2", "v4", "sync", "aligned", "read", "banana", "cta_group::1", "x2",
+    "kind::f16", "kind::i8", "block_scale", "block32", "ashift", "collector::a::use", "pack::16b", "warpx4",
 )  # fmt: skip
-_SPACES = ("global", "shared", "shared::cta", "shared::cluster", "param", "const")
+_SPACES = (
+    "global", "shared", "shared::cta", "shared::cluster", "param", "const", "b8x16", "b6x16_p32", "b4x16_p64",
+)  # fmt: skip
 
 
 def _key(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -93,8 +111,8 @@ def _key(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 @cache
-def _keys() -> frozenset[tuple[tuple[str, ...], tuple[str, ...]]]:
-    return frozenset(map(_key, stated.mnemonics()))
+def _having() -> dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]]:
+    return {_key(text): row.targets for text, row in stated.mnemonics().items()}
 
 
 def _neighbours(lead: str) -> Certificate:
@@ -107,11 +125,26 @@ def _neighbours(lead: str) -> Certificate:
         near |= dict.fromkeys(".".join(words[:i] + words[i + 1 :]) for i in range(head, len(words)))
         near |= dict.fromkeys(f"{text}.{word}" for word in _MORE)
     asked = [text for text in near if not later_words(text) and read(text) is not None]
-    return answered({text: _key(text) in _keys() for text in asked}, lambda text: not broken(text))
+    there = {text: _target(text) for text in asked}
+    expected = {text: there[text].removeprefix("sm_") in _having().get(_key(text), ()) for text in asked}
+    return answered(expected, lambda text: not broken(text, there[text]))
 
 
 def _modules(lead: str) -> Certificate:
-    versions = ((7, 0), (7, 1), (7, 5), (7, 8), (8, 0), (8, 1), (8, 3), (8, 5), (8, 6), (9, 0))
+    versions = (
+        (7, 0),
+        (7, 1),
+        (7, 5),
+        (7, 8),
+        (8, 0),
+        (8, 1),
+        (8, 3),
+        (8, 5),
+        (8, 6),
+        (8, 7),
+        (8, 8),
+        (9, 0),
+    )
     names = [name for name in TARGETS if name.removeprefix("sm_") in stated.FIRST]
     alike = {stated.mnemonics()[text]: text for text in _of(lead)}
     expected = {}

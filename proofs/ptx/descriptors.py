@@ -85,7 +85,7 @@ ELEMENT = (_variable("line"), _variable("k"))
 def injective() -> Iterator[Case]:
     """Yield one obligation for each layout; without the stride of 8 lines (pinned) elements collide."""
     for name, matrix in matrices().items():
-        yield Case(name, partial(_comes_back, matrix), statement=matrix.linear.formula)
+        yield Case(name, partial(comes_back, matrix), statement=matrix.linear.formula)
     yield Case(
         "k-major-128/16-bit/no-stride",
         _collides,
@@ -94,7 +94,8 @@ def injective() -> Iterator[Case]:
     )
 
 
-def _comes_back(matrix: SharedMatrix) -> Property:
+def comes_back(matrix: SharedMatrix) -> Property:
+    """Return the claim that the map over F2 has a left inverse."""
     linear = matrix.linear
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
@@ -133,10 +134,11 @@ def _collides() -> Property:
 def addresses() -> Iterator[Case]:
     """Yield one obligation for each layout."""
     for name, matrix in matrices().items():
-        yield Case(name, partial(_placed, matrix))
+        yield Case(name, partial(placed, matrix))
 
 
-def _placed(matrix: SharedMatrix) -> Property:
+def placed(matrix: SharedMatrix) -> Property:
+    """Return the claim that addresses are what the map over F2 says, inside of the tile."""
     linear, row = matrix.linear, matrix.length * matrix.bits // 8
     bytes_of_tile = matrix.lines * (row if matrix.transposed else max(row, matrix.descriptor.swizzle))
 
@@ -164,10 +166,11 @@ def _placed(matrix: SharedMatrix) -> Property:
 def executed() -> Iterator[Case]:
     """Yield one obligation for each layout, elements read as integers of their width."""
     for name, matrix in matrices().items():
-        yield Case(name, partial(_read, matrix), method=Method.STRUCTURAL)
+        yield Case(name, partial(read, matrix), method=Method.STRUCTURAL)
 
 
-def _read(matrix: SharedMatrix) -> Property:
+def read(matrix: SharedMatrix) -> Property:
+    """Return the claim that elements are gathered from their addresses."""
     size, fmt = matrix.bits // 8, immediate(matrix.bits)
     address, bit = matrix.address(*np.indices((matrix.lines, matrix.length)))
 
@@ -177,8 +180,9 @@ def _read(matrix: SharedMatrix) -> Property:
             there = v["memory"][..., address + byte]
             yield Equation(alg.extract(elements, 8 * byte, U8), there, U8, label=f"byte {byte}")
         if not size:
-            bits = np.stack([alg.extract(v["memory"], low, fmt) for low in range(8)], axis=-1)
-            yield Equation(elements, bits[..., address, bit], fmt, label="bit")
+            lows = range(0, 8, matrix.bits)
+            bits = np.stack([alg.extract(v["memory"], low, fmt) for low in lows], axis=-1)
+            yield Equation(elements, bits[..., address, bit // matrix.bits], fmt, label="bits")
 
     return Property((Variable("memory", U8, (matrix.extent,)),), claim)
 
@@ -273,10 +277,10 @@ def steps() -> Iterator[Case]:
         whole = SharedMatrix(fields, matrix.lines, count * matrix.length, matrix.bits, matrix.transposed)
         part = replace(matrix, descriptor=fields)
         if count > 1:
-            yield Case(f"{name}/k", partial(_stepped, whole, part, count, step))
+            yield Case(f"{name}/k", partial(stepped, whole, part, count, step))
         if not matrix.transposed:
             taller = replace(matrix, lines=2 * M)
-            yield Case(f"{name}/lines", partial(_next_lines, taller, matrix, 8 * fields.stride))
+            yield Case(f"{name}/lines", partial(next_lines, taller, matrix, 8 * fields.stride))
     yield Case(
         "k-major-128/16-bit/out-of-the-row",
         partial(_out_of_the_row, matrices()["k-major-128/16-bit"]),
@@ -294,7 +298,9 @@ def _out_of_the_row(matrix: SharedMatrix) -> Property:
     return Property(ELEMENT, claim, pinned={"line": 0, "k": 0}, abstract=False)
 
 
-def _stepped(whole: SharedMatrix, part: SharedMatrix, count: int, step: int) -> Property:
+def stepped(whole: SharedMatrix, part: SharedMatrix, count: int, step: int) -> Property:
+    """Return the claim that a start some steps further reads the next parts of a longer K."""
+
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         start = v["pattern"] << 10
         known = _inside(alg, v, part) & _below(alg, v["pattern"], 128) & _below(alg, v["s"], count)
@@ -306,7 +312,9 @@ def _stepped(whole: SharedMatrix, part: SharedMatrix, count: int, step: int) -> 
     return Property((*ELEMENT, _variable("pattern"), _variable("s")), claim, abstract=False)
 
 
-def _next_lines(taller: SharedMatrix, part: SharedMatrix, step: int) -> Property:
+def next_lines(taller: SharedMatrix, part: SharedMatrix, step: int) -> Property:
+    """Return the claim that a start one step further reads the next 64 lines."""
+
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         start, known = v["pattern"] << 10, _inside(alg, v, part) & _below(alg, v["pattern"], 128)
         moved, _ = part.address(v["line"], v["k"], start + step)

@@ -9,12 +9,15 @@ from ...spec.formats import F32
 from ...spec.ptx.architectures import ARCHITECTURES
 from ...spec.ptx.assembly import parse
 from ...spec.ptx.asynchronous.catalogue import form_of as asynchronous_form
+from ...spec.ptx.asynchronous.rows import Form
 from ...spec.ptx.legality import form_of
 from ...spec.ptx.matrix_move_forms import MatrixMoveForm
 from ...spec.ptx.matrix_moves import matrix_move
 from ...spec.ptx.mma_forms import MmaForm
 from ...spec.ptx.resolution import Multiplication, multiplication
 from ...spec.ptx.scalar.catalogue import form_of as scalar_form
+from ...spec.ptx.tensor_memory.copies import shape_named
+from ...spec.ptx.tensor_memory.register_shapes import SHAPES
 from ...spec.ptx.variant import Family, Variant
 from ...spec.ptx.wgmma_forms import WarpgroupOrderForm, WgmmaForm
 from ...spec.ptx.wmma import memory_operand
@@ -35,8 +38,21 @@ def patterns(mnemonic: str) -> tuple[str, ...]:
     if (scalar := scalar_form(opcode, modifiers)) is not None:
         return (re.escape(scalar.mnemonic),)
     if (asynchronous := asynchronous_form(mnemonic)) is not None:
-        return (re.escape(asynchronous.row.head),)
+        return (re.escape(asynchronous.row.head), *_of_tensor_memory(asynchronous))
     return tuple(_patterns(parse(mnemonic).variant))
+
+
+def _of_tensor_memory(form: Form) -> Iterator[str]:
+    """Yield the parts of ids that name the kind of a product, and the shape of a load, store or copy."""
+    words = form.modifiers
+    if kind := next((word.removeprefix("kind::") for word in words if word.startswith("kind::")), None):
+        yield r"tensor-memory/[a-z-]+/d/[A-G]/n\d+(/\w+)?"
+        yield rf"tensor-product/modifiers/{kind}/(sparse/)?[a-z-]+"
+        yield rf"tensor-descriptor/[a-z-]+/instruction/{kind}"
+    for shape in filter(SHAPES.__contains__, words):
+        yield rf"{shape}/({'|'.join(word for word in words if word[0] == 'x')})(/packed)?"
+    if form.row.head == "tcgen05.cp":
+        yield rf"cp/{re.escape(shape_named(words).name)}"
 
 
 def _patterns(variant: Variant) -> Iterator[str]:

@@ -57,6 +57,8 @@ COLUMNS = {
     "machine-code": "instruction, shape, A x B, D <- C, sm_75, sm_80, sm_89, sm_90a, sm_100a, sm_120a",
     "scalar": "instruction, types, modifiers, operands, ptx, targets, source",
     "asynchronous": "instruction, modifiers, operands, ptx, targets, later, effect, source",
+    "tensor-products": "kind, form, D, A x B, scale factors, M, N, K, source",
+    "descriptor-fields": "word, bits, field, values, source",
 }
 """What the columns of the tables are called."""
 

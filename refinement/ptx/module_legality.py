@@ -16,12 +16,13 @@ from ...spec.legality import Note, NoteKind, Rule, Violation, listed_lines
 from ...spec.ptx.asynchronous import cluster_directives
 from ...spec.ptx.asynchronous.catalogue import is_judged, later_words
 from ...spec.ptx.asynchronous.legality import Asynchronous, violations
-from ...spec.ptx.asynchronous.operands import Elected, Given, Offset, TensorPlace
+from ...spec.ptx.asynchronous.operands import Elected, Given, NegatedPlace, Offset, TensorPlace
 from ...spec.ptx.legality import Module as JudgedModule
 from ...spec.ptx.opcode_table import form_of
-from ...spec.ptx.operands import Address, Register, Vector
+from ...spec.ptx.operands import Address, Negated, Register, Vector
 from ...spec.ptx.other_instructions import lacking, not_judged
 from ...spec.ptx.targets import NEWEST, VERSIONS, spell_version, target_named, version_named
+from ...spec.ptx.tensor_memory.instruction import TensorMemoryInstruction
 from .text.module import Function, InstructionStatement, Module
 from .text.operands import Arguments, Displaced, Operand, Pair, Symbol, TensorAddress
 from .text.parser import parse
@@ -165,12 +166,17 @@ def _judged_asynchronous(
         return [Violation(_SYNTAX, f"{place}: {reason}")]
     written = Asynchronous(instruction.mnemonic, operands, instruction.predicate)
     judging = JudgedModule(target_named(module.target), module.version)
-    return [Violation(each.rule, f"{place}: {each.message}") for each in violations(written, judging)]
+    wrong = violations(written, judging)
+    if not wrong and instruction.opcode == "tcgen05":
+        wrong = list(TensorMemoryInstruction(written).wrong_descriptors(module.target))
+    return [Violation(each.rule, f"{place}: {each.message}") for each in wrong]
 
 
 def _given(operand: Operand, spaces: Mapping[str, str]) -> Given:
     """Return an operand as the specification has it, variables with their state spaces."""
     match operand:
+        case Negated(register):
+            return NegatedPlace(register)
         case Pair(first, second):
             return Elected(first, second)
         case Displaced(base, offset):

@@ -26,6 +26,8 @@ from .scalar import instruction as scalar
 from .scalar.instruction import ScalarInstruction
 from .signatures import signature, signatures
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
+from .tensor_memory import instruction as tensor_memory
+from .tensor_memory import tables as tensor_memory_tables
 from .variant import Variant
 
 if TYPE_CHECKING:
@@ -149,6 +151,8 @@ class MatrixInstructions:
         "machine-code": tables.machine_code_rows,
         "scalar": scalar.rows,
         "asynchronous": asynchronous.rows,
+        "tensor-products": tensor_memory_tables.kind_rows,
+        "descriptor-fields": tensor_memory_tables.field_rows,
     }
 
     def instructions(self) -> list[dict[str, str]]:
@@ -165,7 +169,11 @@ class MatrixInstructions:
         """Read an instruction whose names were declared, where declarations are given."""
         declared = None if declarations is None else read_declarations(declarations)
         if (known := opcode_of(text)) is not None and not known[0].is_specified:
-            judged = scalar.read(text, declared) or asynchronous.read(text, declared)
+            judged = (
+                scalar.read(text, declared)
+                or tensor_memory.read(text, declared)
+                or asynchronous.read(text, declared)
+            )
             return judged or OtherInstruction(*known)
         return PtxInstruction(parse(text, declared))
 

@@ -46,13 +46,14 @@ _MODE_BIT = 62
 _BASE_OFFSET = 0b111 << 49
 
 
-def swizzled(address: Any, width: int) -> Any:
+def swizzled(address: Any, width: int, atom: int = UNIT) -> Any:
     """Return the address to which swizzling of a width moves what lies at an address: it is its own inverse.
 
-    Bits 4 to 6 are xored with bits 7 to 9, as many of them as the width has.
+    Bits 4 to 6 are xored with bits 7 to 9, as many of them as the width has; where 32 bytes stay together,
+    bits 5 and 6 with bits 7 and 8.
     """
-    mask = max(width // UNIT, 1) - 1
-    return address ^ (((address >> 7) & mask) << 4)
+    mask = max(width // atom, 1) - 1
+    return address ^ (((address >> 7) & mask) << log2(atom))
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,15 @@ class MatrixDescriptor:
         The leading and the stride dimension byte offset; what they step over depends on the layout.
     swizzle : int
         Bytes of a swizzled row: 32, 64 or 128; 0 for none.
+    atom : int
+        Bytes that swizzling leaves together: 16, of ``tcgen05`` 32, too.
     """
 
     start: int = 0
     leading: int = UNIT
     stride: int = 1024
     swizzle: int = 128
+    atom: int = UNIT
 
     def __post_init__(self) -> None:
         if self.swizzle not in SWIZZLE_MODES:
@@ -88,7 +92,7 @@ class MatrixDescriptor:
 
     @property
     def encoding(self) -> int:
-        """The 64 bits."""
+        """The 64 bits of ``wgmma``, which has no other atoms than those of 16 bytes."""
         fields: int = sum(getattr(self, name) // UNIT << low for name, low in _FIELDS.items())
         return fields | SWIZZLE_MODES[self.swizzle] << _MODE_BIT
 
@@ -156,7 +160,9 @@ class SharedMatrix:
     bits : int
         Width of an element.
     transposed : bool
-        Whether neighbours in memory are neighbours along M or N (16-bit elements only).
+        Whether neighbours in memory are neighbours along M or N.
+    transposable : tuple of int
+        Widths of elements that may lie so: those of ``wgmma``, where nothing else is said.
     """
 
     descriptor: MatrixDescriptor
@@ -164,12 +170,14 @@ class SharedMatrix:
     length: int
     bits: int
     transposed: bool = False
+    transposable: tuple[int, ...] = (16,)
 
     def __post_init__(self) -> None:
         width, row = self.descriptor.swizzle, self.length * self.bits // 8
-        if self.transposed and self.bits != 16:
+        if self.transposed and self.bits not in self.transposable:
+            widths = " and ".join(f"{bits}-bit" for bits in self.transposable)
             raise InputError(
-                f"only 16-bit elements can be transposed in shared memory, not those of {self.bits} bits"
+                f"only {widths} elements can be transposed in shared memory, not those of {self.bits} bits"
             )
         if width and not self.transposed and self.descriptor.start % width + row > width:
             raise InputError(
@@ -205,8 +213,9 @@ class SharedMatrix:
         one, other = (fields.leading, fields.stride) if fields.swizzle else (fields.stride, fields.leading)
         step_along, step_across = (one, other) if self.transposed else (fields.leading, fields.stride)
         yield along, together, -(-extents[along] // together), (step_along, 0)
-        yield across, 1, PATTERN_ROWS, (width, 0)
-        yield across, PATTERN_ROWS, -(-extents[across] // PATTERN_ROWS), (step_across, 0)
+        rows = PATTERN_ROWS * UNIT // fields.atom
+        yield across, 1, rows, (width, 0)
+        yield across, rows, -(-extents[across] // rows), (step_across, 0)
 
     def address(self, line: Any, k: Any, start: Any = None) -> tuple[Any, Any]:
         """Return the address of an element, and the bit of that byte where it begins.
@@ -215,7 +224,8 @@ class SharedMatrix:
         """
         byte, *bits = self.offsets.forward(line, k)
         moved = byte + (self.descriptor.start if start is None else start)
-        return swizzled(moved, self.descriptor.swizzle), bits[0] if bits else 0 * byte
+        fields = self.descriptor
+        return swizzled(moved, fields.swizzle, fields.atom), bits[0] if bits else 0 * byte
 
     @property
     def extent(self) -> int:
@@ -237,8 +247,8 @@ class SharedMatrix:
             )
         byte, bit = self.address(*np.indices((self.lines, self.length)))
         if self.bits < 8:
-            single = np.stack([alg.extract(memory, low, fmt) for low in range(8)], axis=-1)
-            bits: Array = single[..., byte, bit]
+            single = np.stack([alg.extract(memory, low, fmt) for low in range(0, 8, self.bits)], axis=-1)
+            bits: Array = single[..., byte, bit // self.bits]
             return bits
         size = self.bits // 8
         held = memory[..., byte[..., None] + np.arange(size)]
@@ -272,10 +282,13 @@ class SharedMatrix:
                         f"{self.descriptor}: its offsets carry, no map of bits to bits is equal"
                     )
                 reached |= byte
-                image = swizzled(byte, self.descriptor.swizzle), *low
+                image = swizzled(byte, self.descriptor.swizzle, self.descriptor.atom), *low
                 digits.append(Digit(digit.axis, digit.weight << bit, 2, image))
         source = tuple(Axis(axis.name, 1 << (axis.extent - 1).bit_length()) for axis in self.offsets.source)
-        origin = swizzled(start, self.descriptor.swizzle), *(0 for _ in self.offsets.target[1:])
+        origin = (
+            swizzled(start, self.descriptor.swizzle, self.descriptor.atom),
+            *(0 for _ in self.offsets.target[1:]),
+        )
         return Layout("shared memory", source, self.offsets.target, tuple(digits), origin)
 
     @property
@@ -292,7 +305,9 @@ class SharedMatrix:
         plain = f"({','.join(shapes)}):({','.join(strides)})"
         if not self.descriptor.swizzle:
             return plain
-        bits = log2(self.descriptor.swizzle // UNIT)
+        atom = self.descriptor.atom
+        bits = log2(self.descriptor.swizzle // atom)
         start = self.descriptor.start % PATTERN_BYTES * 8 // self.bits
         between = f"{start} o " * bool(start)
-        return f"Swizzle<{bits},{log2(8 * UNIT // self.bits)},3> o {between}{plain}"
+        moved = 3 - log2(atom // UNIT)  # bit 7 of an address is the first that is xored with
+        return f"Swizzle<{bits},{log2(8 * atom // self.bits)},{moved}> o {between}{plain}"

@@ -277,8 +277,8 @@ def test_strings_hide_what_begins_a_comment(tmp_path: Path) -> None:
 
 
 NOT_JUDGED = {
-    "tcgen05.wait::ld.sync.aligned;": "sm_110f",
-    "@%p1 tcgen05.mma.cta_group::3.kind::banana": "sm_110f",
+    "st.bulk.weak.shared::cta": "sm_121f",
+    "@%p1 clusterlaunchcontrol.try_cancel.async.b128": "sm_121f",
     "mov.u32 %r1, %r2;": "sm_121f",
     "@!%p2 ret;": "sm_121f",
 }
@@ -299,7 +299,7 @@ def test_an_instruction_that_no_rule_looks_at_is_neither_legal_nor_illegal(
 
 @pytest.mark.parametrize(
     ("instruction", "target"),
-    [("tcgen05.wait::ld.sync.aligned", "sm_90a"), ("tcgen05.banana", "sm_120a"), ("redux.test", "sm_75")],
+    [("clusterlaunchcontrol.banana", "sm_90a"), ("st.bulk.weak", "sm_90a"), ("redux.test", "sm_75")],
 )
 def test_an_opcode_that_the_target_lacks_is_illegal(instruction: str, target: str) -> None:
     status, (answer,) = answers(instruction, "--target", target)
@@ -308,7 +308,7 @@ def test_an_opcode_that_the_target_lacks_is_illegal(instruction: str, target: st
 
 
 def test_a_line_that_is_not_modelled_is_undecided_and_the_next_is_answered() -> None:
-    lines = ("tcgen05.wait::ld.sync.aligned", "v_smfmac_f32_16x16x32_f16", "xvi8ger4pp a0,vs32,vs33")
+    lines = ("clusterlaunchcontrol.query_cancel", "v_smfmac_f32_16x16x32_f16", "xvi8ger4pp a0,vs32,vs33")
     status, found = answers("\n".join(lines))
     assert (status, [each["instr"] for each in found]) == (3, list(lines))
     assert [each["legal"] for each in found] == [None, None, True]
@@ -316,7 +316,7 @@ def test_a_line_that_is_not_modelled_is_undecided_and_the_next_is_answered() -> 
 
 
 def test_an_illegal_line_outweighs_one_that_is_not_judged() -> None:
-    assert answers("tcgen05.wait::ld.sync.aligned\nxvf64ger a0,vs33,vs36")[0] == 1
+    assert answers("clusterlaunchcontrol.query_cancel\nxvf64ger a0,vs33,vs36")[0] == 1
 
 
 MODULE = """.version 8.7
@@ -337,8 +337,9 @@ MODULE = """.version 8.7
     ("line", "target", "status", "said"),
     [
         ("add.u32 %r1, %r2, %r3;", "sm_80", 0, "1 matrix instruction is judged; of the other 3 instructions"),
-        ("tcgen05.mma.cta_group::3.kind::banana;", "sm_100a", 3, "lines 8, 9: undecided: tcgen05.mma"),
-        ("tcgen05.mma.cta_group::3.kind::banana;", "sm_120a", 1, "opcode-target: line 8, tcgen05.mma"),
+        ("tcgen05.mma.cta_group::3.kind::banana;", "sm_100a", 1, "async-modifier: line 8, tcgen05.mma"),
+        ("tcgen05.wait::ld.sync.aligned;", "sm_100a", 0, "1 matrix instruction and 2 asynchronous ones are"),
+        ("tcgen05.wait::ld.sync.aligned;", "sm_120a", 1, "async-target: line 8, tcgen05.wait::ld"),
         ("wgmma.fence.sync.aligned;", "sm_90a", 0, "3 matrix instructions are judged"),
         ("wgmma.fence.sync.aligned;", "sm_90", 1, "target: line 9, wgmma.fence"),
         ("wgmma.wait_group.sync.aligned %r0;", "sm_90a", 1, "operand-sort: line 8, wgmma.wait_group"),

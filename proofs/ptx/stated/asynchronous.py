@@ -1,7 +1,7 @@
 """The syntax of asynchronous instructions: every mnemonic, its operands, versions and targets.
 
 A line of syntax has what may be left out in braces, and what one of has to be there in parentheses. Source:
-PTX ISA 9.1 sections 9.7.9, 9.7.13 and 9.7.20; ptxas of CUDA 13.0.
+PTX ISA 9.1 sections 9.7.9, 9.7.13, 9.7.16 and 9.7.20; ptxas of CUDA 13.0.
 """
 
 from __future__ import annotations
@@ -65,6 +65,14 @@ def _version(text: str) -> tuple[int, int]:
 def _having(text: str) -> tuple[str, ...]:
     if text == "suffix":
         return tuple(name for name in FIRST if name[-1] in "af" and int(name[:-1]) >= 90)
+    if text in ("tensor", "chip"):  # those with tensor memory, and of them those of one chip
+        return tuple(
+            name
+            for name in FIRST
+            if name[:2] in ("10", "11") and name[-1] in {"tensor": "af", "chip": "a"}[text]
+        )
+    if not text.endswith("+"):
+        return tuple(text.split())
     return tuple(name for name in FIRST if int(name.rstrip("af")) >= int(text.removesuffix("+")))
 
 

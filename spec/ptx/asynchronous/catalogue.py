@@ -7,15 +7,19 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..tensor_memory import product_rows
+from ..tensor_memory import rows as tensor_memory_rows
 from . import barrier_rows, bulk_rows, cluster_rows
 from .rows import Form, Row, Spelled, spelled
 
-ROWS: tuple[Row, ...] = (*barrier_rows.ROWS, *bulk_rows.ROWS, *cluster_rows.ROWS)
+ROWS: tuple[Row, ...] = (
+    *barrier_rows.ROWS, *bulk_rows.ROWS, *cluster_rows.ROWS, *tensor_memory_rows.ROWS, *product_rows.ROWS,
+)  # fmt: skip
 """All rows."""
 
 LEADS = (
     "mbarrier", "cp.async.mbarrier", "cp.async.bulk", "cp.reduce", "st.async", "red.async", "fence",
-    "barrier.cluster", "mapa", "getctarank", "elect", "setmaxnreg", "griddepcontrol", "tensormap",
+    "barrier.cluster", "mapa", "getctarank", "elect", "setmaxnreg", "griddepcontrol", "tensormap", "tcgen05",
 )  # fmt: skip
 """How mnemonics begin that are judged by the rows; ``prefetch`` only with ``.tensormap``."""
 

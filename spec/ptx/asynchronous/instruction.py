@@ -74,8 +74,14 @@ class AsynchronousInstruction:
 
     @property
     def _newest_target(self) -> str:
-        """Hopper's target, or the newest that has a form that it lacks."""
-        return "sm_120a" if later_words(self.mnemonic) else "sm_90a"
+        """Hopper's target, or one that has a form that it lacks."""
+        if later_words(self.mnemonic):
+            return "sm_120a"
+        if not self.mnemonic.startswith("tcgen05"):
+            return "sm_90a"
+        form = self.written.form
+        lacking = form is not None and not form.available.on(TARGETS["sm_100a"])
+        return "sm_103a" if lacking else "sm_100a"
 
     def legal(self, target: str | None = None, version: str | None = None) -> Judgement:
         """Judge it in a module of a target (by default one that has the form) and version."""

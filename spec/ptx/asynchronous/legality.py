@@ -25,7 +25,7 @@ from ..operands import (
 )
 from ..targets import spell_version
 from .catalogue import LATER_TARGET, by_head, form_of, later_words, spelling
-from .operands import Elected, Given, Offset, TensorPlace
+from .operands import Elected, Given, NegatedPlace, Offset, TensorPlace
 from .rows import Form, Place, Row, Sort, spelled
 
 
@@ -115,7 +115,8 @@ def _version(written: Asynchronous, module: Module) -> Iterator[str]:
 def placed(written: Asynchronous) -> Iterator[tuple[Form, Place, Given]]:
     """Yield the operands with their places; nothing where the mnemonic is none."""
     if written.form is not None and written.operands is not None:
-        for place, operand in zip(written.form.places, written.operands, strict=False):
+        places = written.form.places_of(written.operands)
+        for place, operand in zip(places, written.operands, strict=False):
             yield written.form, place, operand
 
 
@@ -123,11 +124,12 @@ def _count(written: Asynchronous, module: Module) -> Iterator[str]:
     form = written.form
     if form is None or (written.operands is None and written.form is not None and form.fewest_operands):
         return  # the mnemonic alone is judged
-    given = len(written.operands or ())
-    if not form.fewest_operands <= given <= len(form.places):
+    given, places = len(written.operands or ()), form.places_of(written.operands or ())
+    missing = sum(place.available is None for place in places[given:])
+    if missing or given > len(places):
         names = ", ".join(map(str, form.places)) or "no operands"
         yield f"{written.mnemonic} takes {names}, not {given} operands"
-    for place in form.places[form.fewest_operands : given]:
+    for place in places[:given]:
         since = place.available
         if since is not None and not since.allows(module.target, max(module.ptx, module.target.since)):
             yield f"{place.name} of {written.mnemonic} needs {since}, not {module}"
@@ -136,7 +138,10 @@ def _count(written: Asynchronous, module: Module) -> Iterator[str]:
 def _sort(written: Asynchronous, _: Module) -> Iterator[str]:
     for form, place, operand in placed(written):
         if not is_of_sort(form, place, operand):
-            yield f"{place.name} must be {place.sort.value}, not {operand}"
+            wanted = place.sort.value
+            if place.sort is Sort.VECTOR:
+                wanted = f"a vector of {form.vector_length(place)} registers"
+            yield f"{place.name} must be {wanted}, not {operand}"
 
 
 def is_of_sort(form: Form, place: Place, operand: Given) -> bool:
@@ -164,6 +169,20 @@ def is_of_sort(form: Form, place: Place, operand: Given) -> bool:
             return form.is_vector and len(elements) == form.elements and all(map(_is_datum, elements))
         case Sort.DATA, _:
             return form.elements == 1 and _is_datum(operand)
+    return _is_of_tensor_memory(form, place, operand)
+
+
+def _is_of_tensor_memory(form: Form, place: Place, operand: Given) -> bool:
+    match place.sort, operand:
+        case (Sort.REGISTER, Register()) | (Sort.CELLS, Address(Register())):
+            return True
+        case Sort.MATRIX, (Address(Register()) | Register() | Integer()):
+            return True
+        case Sort.CONDITION, (Register() | NegatedPlace(Register()) | Integer()):
+            return True
+        case Sort.VECTOR, Vector(elements):
+            suits = len(elements) == form.vector_length(place)
+            return suits and all(isinstance(each, Register) for each in elements)
     return False
 
 
@@ -174,8 +193,7 @@ def _is_datum(operand: Given) -> bool:
 def _constants(written: Asynchronous, _: Module) -> Iterator[str]:
     for form, place, operand in placed(written):
         if isinstance(operand, Integer) and place.values is not None and operand.value not in place.values:
-            step = f" by {place.values.step}" if place.values.step > 1 else ""
-            yield f"{place.name} is from {place.values[0]} to {place.values[-1]}{step}, not {operand}"
+            yield f"{place.name} is {place.allowed}, not {operand}"
         if place.sort is Sort.DATA:
             kind = form.type[:1]
             for element in operand.elements if isinstance(operand, Vector) else (operand,):
@@ -191,13 +209,17 @@ def _integers(bits: int) -> frozenset[str]:
 
 _ADDRESSES = _integers(32) | _integers(64)
 _PREDICATES = frozenset({"pred"})
+_CELL_BITS = frozenset({"b32"})
+"""What an address of tensor memory is in where a descriptor could stand."""
+_WORDS = _integers(32) | {"f32", "f16x2"}
+"""What may be in a vector of registers of 32 bits."""
 
 
 def registers(place: Place, form: Form, operand: Given) -> Iterator[tuple[Register, frozenset[str]]]:
     """Yield the registers of an operand, with the types that each may have."""
     for part, types in _parts(place, form, operand):
         if isinstance(part, Register):
-            yield part, types
+            yield part, frozenset(place.types) or types
 
 
 def _parts(place: Place, form: Form, operand: Given) -> Iterator[tuple[object, frozenset[str]]]:
@@ -212,8 +234,14 @@ def _parts(place: Place, form: Form, operand: Given) -> Iterator[tuple[object, f
         case Sort.ELECTED, Elected(first, second):
             yield first, _integers(32)
             yield second, _PREDICATES
-        case Sort.PREDICATE, _:
-            yield operand, _PREDICATES
+        case ((Sort.PREDICATE | Sort.CONDITION), _):
+            yield operand.operand if isinstance(operand, NegatedPlace) else operand, _PREDICATES
+        case Sort.CELLS, Address(base):
+            yield base, _integers(32)
+        case Sort.MATRIX, Address(base):
+            yield base, _CELL_BITS
+        case Sort.VECTOR, Vector(elements):
+            yield from ((each, _WORDS) for each in elements)
         case Sort.DATA, _:
             data = operand.elements if isinstance(operand, Vector) else (operand,)
             yield from ((each, _suiting(form.type)) for each in data)
@@ -267,7 +295,7 @@ def _guard(written: Asynchronous, _: Module) -> Iterator[str]:
         yield f"the guard must be a register of .pred, not {guard.name} of .{guard.type}"
 
 
-_MANUAL = "PTX ISA 9.1 sections 9.7.9, 9.7.13; ptxas"
+_MANUAL = "PTX ISA 9.1 sections 9.7.9, 9.7.13, 9.7.16; ptxas"
 
 RULES: tuple[Rule, ...] = (
     Rule("async-head", "the instruction has an operation", _MANUAL, _head),

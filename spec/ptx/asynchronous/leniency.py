@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ...legality import Note, NoteKind, Violation
 from ..operands import Address, Decimal, HexFloat, Integer, Register, Sink, Vector
 from .catalogue import form_of, spelling
 from .legality import Asynchronous, is_of_sort, placed, registers
-from .operands import Elected, Given, Offset
+from .operands import Elected, Given, NegatedPlace, Offset
 from .rows import Form, Place, Sort
 
 
@@ -41,7 +42,8 @@ def _unchecked_counts(written: Asynchronous) -> bool:
     for form, place, operand in placed(written):
         if isinstance(operand, Integer) and _outside(place, operand):
             positive = 0 < operand.value & 0xFFFF_FFFF < 1 << 31
-            unchecked = place.name in ("txCount", "N") or form.row.head == "mbarrier.init"
+            unchecked = place.name in ("txCount", "N", "enable-input-d") or form.row.head == "mbarrier.init"
+            unchecked |= form.row.head == "tcgen05.dealloc" and not operand.value % 32
             if not unchecked and not (place.name == "count" and positive):
                 return False
     return True
@@ -65,8 +67,12 @@ def _passes(form: Form, place: Place, operand: Given) -> bool:
             return place.name == "new_val"
         case Sort.DATA, _:
             return form.row.opcode == "st"
-        case Sort.RESULT, Elected(Register(), Sink()):
-            return True
+        case Sort.RESULT, (Elected(Register(), Sink()) | Vector((Register(),))):
+            return isinstance(operand, Elected) or place.name == "redval"
+        case Sort.INTEGER, Elected(Register(), Sink()):
+            return form.row.head == "tcgen05.dealloc"
+        case Sort.CONSTANT, (Register() | NegatedPlace()):  # behind a predicate in the place of a mask
+            return place.name == "scale-input-d" and _is_predicate(operand)
         case Sort.ADDRESS, Address(Integer()):
             return form.row.head == "fence.proxy"
         case Sort.ADDRESS, _:
@@ -110,12 +116,42 @@ def _dropping(lead: str, *words: str) -> Callable[[Asynchronous], bool]:
     return applies
 
 
+def _is_predicate(operand: Given) -> bool:
+    register = operand.operand if isinstance(operand, NegatedPlace) else operand
+    return isinstance(register, Register) and register.type == "pred"
+
+
+def _more_of_products(written: Asynchronous) -> bool:
+    """Tell whether a product has a predicate for the mask of lanes, or, of integers, a scale of D."""
+    form, given = written.form, written.operands or ()
+    if (
+        form is None
+        or form.row.head not in ("tcgen05.mma", "tcgen05.mma.sp")
+        or "block_scale" in form.modifiers
+    ):
+        return False
+    masked = any(one and other for one, other in pairwise(map(_is_predicate, given)))
+    scaled = "kind::i8" in form.modifiers and isinstance(given[-1], Integer)
+    return masked or scaled
+
+
+def _lacking(lead: str, word: str) -> Callable[[Asynchronous], bool]:
+    """Return whether an instruction that begins so is one of the rows with one more word."""
+
+    def applies(written: Asynchronous) -> bool:
+        return written.mnemonic.startswith(lead) and form_of(f"{written.mnemonic}.{word}") is not None
+
+    return applies
+
+
 def _without_barrier(written: Asynchronous) -> bool:
     return written.mnemonic.startswith(("st.async.", "red.async.")) and len(written.operands or ()) == 2
 
 
 def _generic(written: Asynchronous) -> bool:
-    stores = written.mnemonic.startswith(("st.async.", "red.async.", "cp.async.mbarrier."))
+    stores = written.mnemonic.startswith(
+        ("st.async.", "red.async.", "cp.async.mbarrier.", "tcgen05.alloc.", "tcgen05.commit.")
+    )
     return stores and "shared" not in written.mnemonic
 
 
@@ -132,6 +168,12 @@ LENIENT = (
     ),
     Lenience("async-register", "registers of other types for addresses and numbers", _other_registers),
     Lenience("async-operand-count", "stores without a barrier", _without_barrier),
+    Lenience("async-operand-count", "predicates for masks of lanes, scales of integers", _more_of_products),
+    Lenience(
+        "async-modifier", "moves of tensor memory without .aligned", _lacking("tcgen05.", "aligned")
+    ),
+    Lenience("async-modifier", ".NaN twice", _dropping("tcgen05.ld.red.", "NaN")),
+    Lenience("async-modifier", ".b4x16_p64 behind any instruction", _dropping("", "b4x16_p64")),
     Lenience("async-modifier", ".sync twice", _dropping("", "sync")),
     Lenience(
         "async-modifier", "scopes of plain bulk copies",

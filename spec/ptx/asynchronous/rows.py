@@ -7,17 +7,22 @@ So ptxas of CUDA 13.0 reads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import product
+from math import prod
 from types import MappingProxyType
 
+from ..operands import Vector
 from ..targets import Availability
 
 SPACES = ("global", "shared", "shared::cta", "shared::cluster", "param", "const", "local")
-"""Modifiers whose order counts: where from and where to."""
+"""State spaces: where from and where to."""
+
+ORDERED = (*SPACES, "b8x16", "b6x16_p32", "b4x16_p64")
+"""Modifiers whose order counts: state spaces, and what becomes what."""
 
 NOWHERE_LATER: Mapping[str, Availability] = MappingProxyType({})
 
@@ -36,6 +41,11 @@ class Sort(Enum):
     DATA = "registers or constants of the type"
     OFFSETS = "a vector of 16-bit offsets"
     LOCATION = "an address without brackets"
+    REGISTER = "an integer register"
+    CELLS = "an address of tensor memory [register] or [register+offset]"
+    MATRIX = "a matrix descriptor, or an address of tensor memory [register]"
+    VECTOR = "a vector of registers"
+    CONDITION = "a predicate, perhaps negated, or 0 or 1"
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,7 @@ class Place:
         What it is.
     bits : int
         Width of registers.
-    values : range, optional
+    values : range or tuple of int, optional
         What constants may be.
     space : str
         Where a variable has to be: ``shared``, ``map`` (where tensor maps are), in the ``first`` or ``last``
@@ -59,20 +69,40 @@ class Place:
         The modifier that demands it; empty for all forms.
     available : Availability, optional
         Where an operand that may be left out can be given; None where it may not be left out.
+    counts : tuple of (str, int)
+        Of a vector: how many registers it has, the product of the numbers of the form's modifiers.
+    types : tuple of str
+        Types of registers, where they are others than those of the sort.
     """
 
     name: str
     sort: Sort
     bits: int = 32
-    values: range | None = None
+    values: range | tuple[int, ...] | None = None
     space: str = ""
     only_with: str = ""
     available: Availability | None = None
+    counts: tuple[tuple[str, int], ...] = ()
+    types: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """What constants may be, in words."""
+        if not isinstance(self.values, range):
+            return ", ".join(map(str, self.values or ()))
+        step = f" by {self.values.step}" if self.values.step > 1 else ""
+        return f"{self.values[0]} to {self.values[-1]}{step}"
 
     def __str__(self) -> str:
         match self.sort:
-            case Sort.ADDRESS:
+            case Sort.ADDRESS | Sort.CELLS:
                 text = f"[{self.name}]"
+            case Sort.MATRIX:
+                text = f"{self.name}-desc or [{self.name}]"
+            case Sort.VECTOR:
+                text = f"{{{self.name}, …}}"
+            case Sort.CONDITION:
+                text = f"{self.name}: pred or 0, 1"
             case Sort.TENSOR:
                 text = f"[{self.name}, {{coordinates}}]"
             case Sort.SINK:
@@ -88,8 +118,7 @@ class Place:
             case _:
                 text = f"{self.name}: {self.bits} bits"
         if self.values is not None:
-            step = f" by {self.values.step}" if self.values.step > 1 else ""
-            text += f" {self.values[0]} to {self.values[-1]}{step}"
+            text += f" {self.allowed}"
         return f"{text}?" if self.available else text
 
 
@@ -179,6 +208,21 @@ class Form:
             place for place in self.row.operands if not place.only_with or place.only_with in self.modifiers
         )
 
+    def places_of(self, operands: Sequence[object]) -> tuple[Place, ...]:
+        """Return the places of operands: one that may be left out before others is there for a vector."""
+        mandatory = [number for number, place in enumerate(self.places) if place.available is None]
+        found: list[Place] = []
+        for number, place in enumerate(self.places):
+            inside = place.available is not None and number < max(mandatory, default=-1)
+            given = operands[len(found)] if len(found) < len(operands) else None
+            if not inside or isinstance(given, Vector):
+                found.append(place)
+        return tuple(found)
+
+    def vector_length(self, place: Place) -> int:
+        """Return how many registers the vector in a place has."""
+        return prod(count for word, count in place.counts if word in self.modifiers)
+
     @property
     def fewest_operands(self) -> int:
         """How many operands cannot be left out."""
@@ -237,13 +281,13 @@ TYPES = (*(f"{sort}{bits}" for sort in "busf" for bits in (32, 64)), "f16", "bf1
 """Types of elements that copies reduce, and of what is stored."""
 
 Spelled = tuple[frozenset[str], tuple[str, ...], bool]
-"""Modifiers but for spaces, spaces in their order, and whether one is repeated."""
+"""Modifiers but for those of `ORDERED`, these in their order, and whether one is repeated."""
 
 
 def spelled(modifiers: tuple[str, ...]) -> Spelled:
     """Return modifiers as far as their order counts."""
-    spaces = tuple(word for word in modifiers if word in SPACES)
-    others = frozenset(modifiers).difference(SPACES)
+    spaces = tuple(word for word in modifiers if word in ORDERED)
+    others = frozenset(modifiers).difference(ORDERED)
     return others, spaces, len(others) + len(set(spaces)) < len(modifiers)
 
 

@@ -69,7 +69,7 @@ def always_negated(patch: Patch) -> None:
 
 # -- where elements are
 def other_bits_are_swizzled(patch: Patch) -> None:
-    def swizzled(address: Any, width: int) -> Any:
+    def swizzled(address: Any, width: int, atom: int = 16) -> Any:
         return address ^ (((address >> 8) & (max(width // 16, 1) - 1)) << 4)
 
     patch.setattr(matrix_descriptor, "swizzled", swizzled)
@@ -105,7 +105,7 @@ def codes_of_modes_exchanged(patch: Patch) -> None:
 
 def a_mask_too_short(patch: Patch) -> None:
     monkey = matrix_descriptor.swizzled
-    patch.setattr(matrix_descriptor, "swizzled", lambda address, width: monkey(address, width // 2))
+    patch.setattr(matrix_descriptor, "swizzled", lambda address, width, *atom: monkey(address, width // 2))
 
 
 def bytes_backwards(patch: Patch) -> None:
