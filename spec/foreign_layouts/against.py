@@ -17,9 +17,11 @@ from .linear import is_linear, parse_linear
 from .linear_comparison import compare_linear, linear_layout
 from .shared_memory import compare_shared
 from .transport import compare_transport, is_transport
+from .triton_attributes import is_attribute, parse_attribute
 
 NOTATIONS = (
     "CuTe's shape:stride such as ((4,8),2):((16,1),8), vectors such as {register: [[0, 1]], lane: [...]}, "
+    "Triton's #ttg.nvidia_mma<{...}>, #ttg.dot_op<{...}> and #ttg.blocked<{...}>, "
     "rows (CSV or JSON) of lane, element, row, column, or LDMATRIX <- LAYOUT"
 )
 """What is understood."""
@@ -69,6 +71,8 @@ def compare_with_table(table: ElementTable, operand: str, text: str) -> Comparis
     candidates = _candidates(table, operand)
     if rows.is_rows(text):
         return rows.compare_rows(rows.parse_rows(text), table, _whole(candidates))
+    if is_attribute(text):
+        return compare_linear(parse_attribute(text), candidates)
     if is_linear(text):
         return compare_linear(parse_linear(text), candidates)
     if is_cute(text):
