@@ -34,7 +34,8 @@ OPEN_POINTS = (
         "PTX ISA section 9.7.14.5.14 leaves order, rounding and subnormal inputs of f16, bf16, tf32 and the "
         "8-, 6- and 4-bit types open; the models are measurements, not promises: MMA-Sim (arXiv 2511.10909), "
         "Khattak and Mikaitis (arXiv 2512.07004), Valpey et al. (arXiv 2502.15999); that mma.sp follows them "
-        "with its kept products in the order they are stored is unconfirmed",
+        "with its kept products in the order they are stored is unconfirmed, and so is that tcgen05.mma does "
+        "with .sp, .ws, two CTAs or 6-bit elements",
     ),
     OpenPoint(
         "zero-products",
