@@ -78,8 +78,9 @@ def execute(
     require_concrete(form, choices)
     known, results = operands(form)
     needed = {name: each for name, each in known.items() if name != "c" or _reads_d(written)}
-    modifiers, given = written.modifiers, dict(arrays)
+    modifiers, given = written.modifiers, arrays
     if written.masked:
+        given = dict(arrays)
         modifiers = _masked(form, modifiers, given)
 
     def compute(alg: Algebra, found: Mapping[str, Array]) -> dict[str, Array]:
@@ -90,7 +91,7 @@ def execute(
         needed,
         results,
         compute,
-        _matrices(written, given) if as_registers else given if written.masked else arrays,
+        _matrices(written, given) if as_registers else given,
         as_registers=False,
         work=prod(form.matrix_shape("d")) * form.products,
         unread=known,

@@ -229,6 +229,35 @@ def test_two_ctas_and_padded_elements() -> None:
     assert (found.view(np.float32) == plain).all()
 
 
+def test_a_sparse_product_of_cells() -> None:
+    idesc = word("f16", m=128, n=8, d="f32", sparse=1, selector=1)
+    random = np.random.default_rng(9)
+    stored, b = numbers(4, 128, 16), numbers(5, 32, 8)
+    nibbles = random.choice([0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110], (128, 8)).astype(np.uint8)
+    logical = np.zeros((128, 32), np.float32)
+    for row, chunk in np.ndindex(128, 8):
+        for slot in (0, 1):
+            column = 4 * chunk + (nibbles[row, chunk] >> 2 * slot & 3)
+            logical[row, column] = stored[row, 2 * chunk + slot]
+    mma = "tcgen05.mma.sp.cta_group::1.kind::f16"
+    plain = run(f"{mma} [%r1], [%r2], %rd2, [%r3], {idesc}, 0", a=stored, b=b, metadata=nibbles)["d"]
+    assert (plain == logical @ b).all()
+    metadata = np.zeros((128, 2), np.uint32)
+    for row, chunk in np.ndindex(128, 8):
+        lane = row % 8 + 8 * (chunk // 4) + 16 * (row // 16)
+        metadata[lane, 1] |= int(nibbles[row, chunk]) << 4 * (chunk % 4) + 16 * (row // 8 % 2)
+    memory = np.zeros(512, np.uint8)
+    for column, k in np.ndindex(8, 32):  # 16 bytes of each of 8 columns together
+        at = column * 16 + k // 8 * 128 + k % 8 * 2
+        memory[at : at + 2] = b[k, column : column + 1].view(np.uint8)
+    desc = shared_descriptor.encoded(MatrixDescriptor(0, 128, 0, 0))
+    text = f"{mma} [%r1], [%r2], {desc}, [%r3], {idesc}, 0"
+    given = {"a": stored.view(np.uint32), "metadata": metadata, "memory": memory}
+    assert (run(text, as_registers=True, **given)["d"].view(np.float32) == plain).all()
+    with pytest.raises(InputError, match="metadata 0110"):
+        run(f"{mma} [%r1], [%r2], %rd2, [%r3], {idesc}, 0", a=stored, b=b, metadata=0 * nibbles + 6)
+
+
 def test_loads_stores_and_copies() -> None:
     cells = np.arange(32 * 4, dtype=np.uint32).reshape(32, 4)
     assert (run("tcgen05.ld.sync.aligned.32x32b.x4.b32", cells=cells)["r"] == cells).all()
