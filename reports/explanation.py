@@ -108,11 +108,13 @@ def _found(identifier: str) -> Description:
 
 def _vocabulary(identifier: str, text: str) -> Description | None:
     """Say what a name means in rules, options, reports and tables."""
-    from . import glossary, table_words  # rarely asked, and the gate's rules are behind them
+    from . import glossary, kernel_opcodes, table_words  # rarely asked, and the gate's rules are behind them
 
     if identifier in NAMES:
         return table_words.overview(instruction_set(identifier))
     terms = [*glossary.explained(identifier.removeprefix("verify/")), *table_words.explained(text)]
+    if terms and recognised(text) is None:
+        terms += kernel_opcodes.explained(text)
     return _joined(identifier, terms) if terms else None
 
 

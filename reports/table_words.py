@@ -28,8 +28,12 @@ def explained(name: str) -> Iterator[Description]:
     if len(words) == 1:
         yield from _element_type(name)
     for isa in map(instruction_set, NAMES):
-        yield from _in_table(isa, name.strip()) if len(words) == 1 else _in_rows(isa, words)
+        found = [*_in_table(isa, name.strip())] if len(words) == 1 else [*_in_rows(isa, words)]
+        yield from found or (_in_other_tables(isa, words[0]) if len(words) == 1 else ())
 
+
+_INSTRUCTION = "instruction"
+"""The column that has mnemonics, in tables that have any."""
 
 _SHOWN_BY = {"instructions": "", "rules": " --rules", "contradictions": " --contradictions"}
 """Options of ``mmaproof tables``; other tables are named."""
@@ -104,6 +108,20 @@ def _in_table(isa: InstructionSet, word: str) -> Iterator[Description]:
         sections.append((heading, tuple(_listed([_shortly(row, title, first) for row in found]))))
     sections.append(("All", (f"mmaproof tables {isa.name}",)))
     yield Description(f"{word} in {isa.name}", tuple(sections))
+
+
+def _in_other_tables(isa: InstructionSet, word: str) -> Iterator[Description]:
+    """Yield the rows of tables other than the one of instructions whose instruction begins with a word."""
+    for title, read in isa.tables.items():
+        if title in _SHOWN_BY:
+            continue
+        rows = [row for row in read() if _begins(row.get(_INSTRUCTION, ""), word)]
+        if rows:
+            lines = tuple(_listed([_shortly(row, _INSTRUCTION, _INSTRUCTION) for row in rows]))
+            option = f"mmaproof tables {isa.name} --table {title}"
+            yield Description(
+                f"{word} in {isa.name}", ((f"{len(rows)} rows of {title}", lines), ("All", (option,)))
+            )
 
 
 def _in_rows(isa: InstructionSet, several: Sequence[str]) -> Iterator[Description]:

@@ -250,6 +250,8 @@ def test_an_illegal_instruction_is_explained_by_the_rules_that_it_violates() -> 
         ("SM100_MMA_F16BF16_SS", "known, not modelled: CuTe's names"),
         ("llvm.nvvm.mma.m16n8k16.row.col.f32.f32", "known, not modelled: LLVM's and MLIR's names"),
         (f"{_MMA} {{%r1", "expected '}'"),
+        ("tcgen05.mma", "tcgen05.mma | cta_group::1|cta_group::2"),
+        ("mbarrier", "modelled"),
     ],
 )
 def test_what_people_ask_has_an_answer(name: str, expected: str) -> None:
