@@ -58,6 +58,8 @@ def needed(recording: Recording) -> list[Operation | Launch]:
 
 def call(operation: Operation, storages: Sequence[str]) -> str:
     """Return an operation as an expression."""
+    if wrong := [key for key in operation.options if not key.isidentifier()]:
+        raise NotRecordedError(f"{operation.name} with an option {wrong[0]!r}")
     given = [_argument(each, storages) for each in operation.arguments]
     given += [
         f"{key}={_argument(value, storages)}"
@@ -65,6 +67,11 @@ def call(operation: Operation, storages: Sequence[str]) -> str:
         if value is not None and key != "dtype"
     ]
     return f"aten[{operation.name!r}]({', '.join(given)})"
+
+
+def _comment(where: str) -> str:
+    """Return a place on one line: what the host's process says is no code of the program."""
+    return "".join(each if each.isprintable() else " " for each in where)
 
 
 def writes(operation: Operation, value: str) -> Iterator[tuple[int, str]]:
@@ -111,7 +118,7 @@ def reference_text(recording: Recording, names: Sequence[str], outputs: Sequence
     for step in needed(recording):
         if not isinstance(step, Operation):
             raise NotRecordedError(f"the reference launches {step.entry}, in {step.where}")
-        lines.append(f"    value = {call(step, names)}  # {step.where}")
+        lines.append(f"    value = {call(step, names)}  # {_comment(step.where)}")
         for number, change in writes(step, "value"):
             name = names[number]
             lines.append(f"    {name} = written({name}, {recording.storages[number].elements}, {change})")
@@ -128,7 +135,8 @@ def step_text(name: str, operation: Operation, names: Sequence[str]) -> tuple[st
     given = views_in([*operation.arguments, *operation.options.values()])
     read = dict.fromkeys(names[each.storage] for each in given)
     changes = list(writes(operation, "value"))
-    lines = [f"def {name}({', '.join(read)}):", f"    value = {call(operation, names)}  # {operation.where}"]
+    lines = [f"def {name}({', '.join(read)}):"]
+    lines.append(f"    value = {call(operation, names)}  # {_comment(operation.where)}")
     parts = ", ".join(f"{names[storage]!r}: {change}" for storage, change in changes)
     lines.append(f"    return {{{parts}}}")
     taken = list(dict.fromkeys([*read, *(names[storage] for storage, _ in changes)]))
