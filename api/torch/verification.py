@@ -281,7 +281,10 @@ def _reported(report: VerifyReport, blank: TorchResult) -> TorchResult:
         verdict=str(result.verdict),
         findings=tuple(map(str, result.findings)),
         notes=(*blank.notes, *map(str, result.notes)),
-        hypotheses=(*map(str, result.hypotheses), *(f"assumed: {each}" for each in result.assumptions)),
+        hypotheses=(
+            *(each.statement for each in result.hypotheses),
+            *(f"assumed: {each}" for each in result.assumptions),
+        ),
         bound=result.bound or "",
         reports=(report,),
     )
