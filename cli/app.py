@@ -44,6 +44,7 @@ COMMANDS = {
     "verify": "verify.verify",
     "recheck": "recheck.recheck",
     "replay": "replay.replay",
+    "torch": "torch_module.torch",
     "examples": "examples.examples",
     "site": "site.site",
 }

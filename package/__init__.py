@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 if TYPE_CHECKING:
+    from . import torch as torch
     from . import triton as triton
     from .api.compiling import compiled as compiled
     from .api.instructions import explain as explain
@@ -43,6 +44,7 @@ _HOMES = {
     "legal": ".api.instructions",
     "recheck": ".api.kernels",
     "run": ".api.instructions",
+    "torch": "",
     "trace": ".api.instructions",
     "triton": "",
     "verify": ".api.kernels",

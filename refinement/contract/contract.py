@@ -65,6 +65,8 @@ class Launching:
         The kernel's name in its module.
     grid, block, dynamic_shared, passed, cluster
         As in `Instance`.
+    host : Source, optional
+        As in `LaunchStep`.
     """
 
     entry: str | None
@@ -73,6 +75,7 @@ class Launching:
     dynamic_shared: int | None
     passed: tuple[Structure | str, ...]
     cluster: tuple[int, int, int] | None = None
+    host: Source | None = None
 
 
 @dataclass(frozen=True)
@@ -194,11 +197,17 @@ class LaunchStep:
         With what it is launched.
     passing : tuple of Structure or str
         What it takes, in its order.
+    host : Source, optional
+        The function, as ``file.py:name``, that the host runs in place of a kernel.
+    source : str, optional
+        Where the host does so, for messages: ``file:line``.
     """
 
     entry: str | None
     extents: LaunchExtents
     passing: tuple[Structure | str, ...]
+    host: Source | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -392,7 +401,7 @@ def _launching(step: LaunchStep, sizes: Mapping[str, int], blocks: int | None) -
     extents = step.extents
     shared = None if extents.dynamic_shared is None else extents.dynamic_shared.value(sizes, 0)
     grid, block = _three(extents.grid, sizes, blocks), _three(extents.block, sizes)
-    return Launching(step.entry, grid, block, shared, step.passing, _cluster(extents, sizes))
+    return Launching(step.entry, grid, block, shared, step.passing, _cluster(extents, sizes), step.host)
 
 
 def _cluster(launch: LaunchExtents, sizes: Mapping[str, int]) -> tuple[int, int, int] | None:

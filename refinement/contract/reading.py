@@ -50,9 +50,12 @@ KERNELS = MappingProxyType(
     }
 )
 LAUNCH = ("grid", "block", "dynamic_shared", "cluster")
-LAUNCHES = ("entry", *LAUNCH, "params")
+HOST = ("host", "source", "params")
+"""Keys of a step of the host between launches."""
+
+LAUNCHES = ("entry", *LAUNCH, "params", "host", "source")
 AGAINST = ("entry", *LAUNCH, "equality")
-AGAINST_SEVERAL = (*LAUNCHES, "equality")
+AGAINST_SEVERAL = ("entry", *LAUNCH, "params", "equality")
 REQUIRES = ("conditions",)
 ENSURES = ("formula", "let", "reference", "accumulate", "equality", "error", "max_relative")
 
@@ -318,9 +321,24 @@ def _launches(
                     "params", f"there is no parameter {shown(name)}; there are: {', '.join(passed)}"
                 )
         left -= set(names)
-        yield LaunchStep(table.text("entry"), _launch(table, sizes), tuple(passed[name] for name in names))
+        taken = tuple(passed[name] for name in names)
+        yield LaunchStep(
+            table.text("entry"), _launch(table, sizes), taken, _host(table), table.text("source")
+        )
     if left:
         raise document.tables(section)[-1].error("params", f"no launch takes {', '.join(sorted(left))}")
+
+
+def _host(table: Table) -> Source | None:
+    """Read what the host does in place of a launch."""
+    host = table.text("host")
+    if host is None:
+        if "source" in table.values:
+            raise table.error("source", "source says where a step of the host comes from; it goes with host")
+        return None
+    if others := [key for key in table.values if key not in HOST]:
+        raise table.error(others[0], f"a step of the host is no launch: it has no {others[0]}")
+    return Source(host, "host", table.where("host"))
 
 
 def _launch(launch: Table, sizes: Mapping[str, int]) -> LaunchExtents:

@@ -13,6 +13,7 @@ from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..contract.element_places import place_of
 from ..errors.error_bounds import ErrorBounds
+from ..expected.array_programs import read_program
 from ..expected.contract_terms import covered, expected_terms
 from ..expected.reference_result import formula_values, magnitudes
 from ..findings.finding import KernelFinding, Kind
@@ -31,7 +32,7 @@ from ..machine.front_end import FinalArray, Kernel, Outcome
 from ..terms.inputs import Inputs
 from ..terms.interning import Ids
 from ..terms.store import TermStore
-from .array_reference import ArrayReference, read_program
+from .array_reference import ArrayReference
 from .kernel_runs import outputs_on
 
 
@@ -123,7 +124,7 @@ def reference_of(instance: Instance, store: TermStore) -> Reference:
     if stated is None:
         return FormulaReference(instance, store)
     folder = Path(instance.contract.path).parent
-    return ArrayReference(instance, store, read_program(stated.text, str(stated.where), folder))
+    return ArrayReference(instance, store, read_program(stated, folder))
 
 
 class KernelReference:

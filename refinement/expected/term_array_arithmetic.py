@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from math import e, log, log2, prod
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from ...spec.formats import Format
 from ..analysis.intervals import Interval
 from ..formula.parser import FUNCTIONS
 from ..terms import operations
-from ..terms.evaluation import apply
+from ..terms.evaluation import apply, error_function
 from ..terms.inputs import numbers_in
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation
@@ -142,6 +143,13 @@ UFUNCS: Mapping[str, Callable[..., TermArray]] = MappingProxyType(
     }
 )  # fmt: skip
 """What each ufunc of numpy does, by its name."""
+
+
+def special_function(name: str, operand: Any) -> Any:
+    """Return a function of formulas that numpy has not, of numbers or of terms: ``erf``."""
+    if isinstance(operand, TermArray):
+        return _function(name)(operand)
+    return {"erf": error_function}[name](np.asarray(operand, dtype=np.float64))
 
 
 def summed(factors: Sequence[TermArray], axes: Sequence[int]) -> TermArray:

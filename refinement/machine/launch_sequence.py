@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract.contract import Contract, Instance
+from ..expected.array_programs import read_program
 from ..findings.demangling import demangled
 from ..findings.finding import KernelFinding, KernelNote
 from ..terms.interning import Ids
 from ..terms.store import TermStore
 from .front_end import LAUNCHED, FinalArray, Kernel, Outcome, Progress, read_kernel
+from .host_steps import FIRST_LINE, HostStep
 from .memory import ByteLanes
 
 _Told = TypeVar("_Told", KernelFinding, KernelNote)
@@ -45,11 +47,19 @@ class LaunchSequence:
 
     def source(self, line: int) -> str:
         """See `Kernel.source`."""
-        return self._kernels[0].source(line)
+        return self._of(line).source(line)
 
     def place(self, line: int) -> str:
         """See `Kernel.place`."""
-        return self._kernels[0].place(line)
+        return self._of(line).place(line)
+
+    def _of(self, line: int) -> Kernel:
+        """Return whose line it is: steps of the host have lines of their own, kernels those of one file."""
+        number = line - FIRST_LINE
+        if 0 <= number < len(self._kernels):
+            return self._kernels[number]
+        kernels = (each for each in self._kernels if not isinstance(each, HostStep))
+        return next(kernels, self._kernels[0])
 
     def control_part(self) -> LaunchSequence:
         """Return itself; see `Kernel.control_part`."""
@@ -141,9 +151,10 @@ def _followed(former: FinalArray | None, final: FinalArray, number: int) -> Fina
 
 def _added(stats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return counts of all launches; the terms are those of the last one, which has all before it too."""
+    names = dict.fromkeys(name for each in stats for name in each)
     return {
-        name: sum(each[name] for each in stats) if name != "terms" else value
-        for name, value in stats[-1].items()
+        name: stats[-1][name] if name == "terms" else sum(each.get(name, 0) for each in stats)
+        for name in names
     }
 
 
@@ -151,6 +162,15 @@ def kernel_of(contract: Contract, path: Path) -> Kernel:
     """Read the kernel of a contract, or all that it launches; raises as `read_kernel`."""
     if not contract.launches:
         return read_kernel(contract.isa, path, contract.entry, contract.target)
-    return LaunchSequence(
-        [read_kernel(contract.isa, path, each.entry, contract.target) for each in contract.launches]
-    )
+    read: dict[int, Kernel] = {
+        number: read_kernel(contract.isa, path, each.entry, contract.target)
+        for number, each in enumerate(contract.launches)
+        if each.host is None
+    }
+    target = next((each.target for each in read.values()), contract.target or "")
+    folder = Path(contract.path).parent
+    for number, each in enumerate(contract.launches):
+        if each.host is not None:
+            program = read_program(each.host, folder)
+            read[number] = HostStep(each, program, str(path), number, target)
+    return LaunchSequence([read[number] for number in sorted(read)])

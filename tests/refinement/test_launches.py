@@ -336,3 +336,111 @@ def test_several_launches_are_compared_with_several(tmp_path: Path) -> None:
     lacking = both.split("[[against]]", maxsplit=1)[0] + '[against]\nentry = "reduce"\n' + PARAMETERS
     with pytest.raises(InputError, match="a grid and a block of its own"):
         parse_contract(lacking)
+
+
+HOSTED_CONTRACT = """
+[kernel]
+isa = "ptx"
+[sizes]
+S = 3
+[[launch]]
+host = "steps.py:turned"
+source = "module.py:7"
+params = ["T", "A"]
+[[launch]]
+entry = "partial"
+grid = "S"
+block = 16
+params = ["A", "B", "W"]
+[[launch]]
+host = "steps.py:summed"
+params = ["W", "C"]
+[[param]]
+name = "T"
+type = "f32"
+shape = ["4 * S", 4]
+[[param]]
+name = "A"
+type = "f32"
+shape = [4, "4 * S"]
+access = "scratch"
+[[param]]
+name = "B"
+type = "f32"
+shape = ["4 * S", 4]
+[[param]]
+name = "W"
+type = "f32"
+shape = ["S", 4, 4]
+access = "scratch"
+[[param]]
+name = "C"
+type = "f32"
+shape = [4, 4]
+access = "out"
+[ensures]
+formula = "C[i, j] = sum(k, T[k, i] * B[k, j])"
+"""
+
+STEPS = """
+import numpy as np
+
+def turned(T):
+    return {"A": T.T}
+
+def summed(W):
+    return {"C": (np.arange(16), W.sum(axis=0).reshape(16))}
+"""
+
+
+def hosted(folder: Path, steps: str) -> Verification:
+    (folder / "steps.py").write_text(steps, encoding="utf-8")
+    return verification(folder, SPLIT, HOSTED_CONTRACT)
+
+
+def test_steps_of_the_host_between_launches(tmp_path: Path) -> None:
+    found = hosted(tmp_path, STEPS)
+    assert (found.result.verdict, found.result.equality) == ("verified", "value")
+
+
+@pytest.mark.parametrize(
+    ("there", "instead", "verdict"),
+    [
+        ("W.sum(axis=0)", "(W[0] + W[1])", "refuted"),  # a part is left out
+        ("T.T", "np.roll(T.T, 1, axis=1)", "refuted"),
+        (
+            "np.arange(16), W.sum(axis=0).reshape(16)",
+            "np.arange(15), W.sum(axis=0).reshape(16)[:15]",
+            "refuted",
+        ),
+        ("W.sum(axis=0)", "(2 * W.sum(axis=0) / 2)", "verified"),
+    ],
+)
+def test_faults_of_steps_of_the_host_are_refuted(
+    there: str, instead: str, verdict: str, tmp_path: Path
+) -> None:
+    assert there in STEPS
+    assert hosted(tmp_path, STEPS.replace(there, instead)).result.verdict == verdict
+
+
+def test_a_step_that_reads_what_nobody_wrote(tmp_path: Path) -> None:
+    steps = STEPS.replace('"A": T.T', '"A": (np.arange(47), T.T.reshape(48)[:47])')
+    assert hosted(tmp_path, steps).result.verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("there", "instead", "message"),
+    [
+        ('host = "steps.py:turned"', 'host = "steps.py:turned"\nblock = 16', "it has no block"),
+        ('host = "steps.py:turned"\n', 'entry = "partial"\n', "it goes with host"),
+    ],
+)
+def test_steps_that_are_no_launches(there: str, instead: str, message: str) -> None:
+    assert there in HOSTED_CONTRACT
+    with pytest.raises(InputError, match=message):
+        parse_contract(HOSTED_CONTRACT.replace(there, instead))
+
+
+def test_a_step_may_write_only_what_it_takes(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="writes B, which is no array that it may write"):
+        hosted(tmp_path, STEPS.replace('"A": T.T', '"B": T'))

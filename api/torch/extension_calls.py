@@ -1,0 +1,123 @@
+"""What the C++ stand-ins ask Python for; see ``stand_in/mmaproof_python.cpp``."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .recorder import current, place
+from .recording import NotRecordedError, Passed
+
+_SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
+
+modules: dict[str, str] = {}
+"""The PTX file of every kernel, by the kernel's name."""
+
+
+def register(ptx: Path) -> None:
+    """Remember which kernels a file has."""
+    for name in re.findall(r"\.entry\s+([\w$]+)", ptx.read_text(encoding="utf-8")):
+        if modules.setdefault(name, str(ptx)) != str(ptx):
+            raise NotRecordedError(f"two extensions have a kernel {name}")
+
+
+def parameters(ptx: str, entry: str) -> list[tuple[int, bool]]:
+    """Return the bytes of each parameter of a kernel, and whether it is passed as bytes."""
+    text = Path(ptx).read_text(encoding="utf-8")
+    found = re.search(rf"\.entry\s+{re.escape(entry)}\s*\((.*?)\)", text, re.DOTALL)
+    if found is None:
+        return []
+    sizes = []
+    for each in filter(None, (part.strip() for part in found.group(1).split(","))):
+        array = re.search(r"\[(\d+)\]\s*$", each)
+        kind = re.search(r"\.[busf](8|16|32|64)\b", each)
+        if kind is None:
+            raise NotRecordedError(f"a parameter {each} of {entry}")
+        sizes.append((int(array.group(1)), True) if array else (_SIZES[kind.group(1)], False))
+    return sizes
+
+
+def launched(
+    entry: str, x: int, y: int, z: int, bx: int, by: int, bz: int, arguments: int, shared: int, stream: int
+) -> None:
+    """Record a launch, of which `arguments` is the address of pointers to what is passed."""
+    if stream:
+        raise NotRecordedError(f"{entry} is launched in a stream of its own, in {place()}")
+    if entry not in modules:
+        raise NotRecordedError(f"the kernel {entry} is in no PTX that was compiled")
+    recorder = current()
+    passed: list[Passed] = []
+    for number, (size, structure) in enumerate(parameters(modules[entry], entry)):
+        pointer = ctypes.cast(arguments, ctypes.POINTER(ctypes.c_void_p))[number]
+        content = ctypes.string_at(pointer, size)
+        passed.append(recorder.passed(content, structure=structure))
+    recorder.launch(entry, modules[entry], (x, y, z), (bx, by, bz), shared, passed)
+
+
+def refused(what: str) -> None:
+    """Refuse what can't be recorded."""
+    raise NotRecordedError(f"{what} is not recorded, in {place()}")
+
+
+def filled(address: int, value: int, count: int) -> None:
+    """Record that bytes of memory become zeros."""
+    recorder = current()
+    found = recorder.pointer(address)
+    if found is None or value:
+        return refused("cudaMemset but to zeros in a tensor's memory")
+    recorder.write(_bytes_of(found.storage, found.at, count), 0)
+    return None
+
+
+def copied(to: int, source: int, count: int, kind: int) -> None:
+    """Record that bytes of memory are copied within the device."""
+    recorder = current()
+    target, given = recorder.pointer(to), recorder.pointer(source)
+    if target is None or given is None or kind not in (3, 4):
+        return refused("cudaMemcpy but within the device")
+    recorder.write(_bytes_of(target.storage, target.at, count), _bytes_of(given.storage, given.at, count))
+    return None
+
+
+def _bytes_of(number: int, at: int, count: int) -> Any:
+    tensor = current().base(number)
+    size = tensor.element_size()
+    if at % size or count % size:
+        refused("a part of an element, copied or filled")
+    return tensor.as_strided((count // size,), (1,), at // size)
+
+
+def device_of(tensor: Any) -> str:
+    """Return the name of a tensor's device."""
+    return str(tensor.device.type)
+
+
+def dtype_of(tensor: Any) -> str:
+    """Return the name of a tensor's type."""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def address_of(tensor: Any) -> int:
+    """Return the made-up address of a tensor."""
+    if tensor.device.type != "cuda":
+        refused("data_ptr of a tensor on the CPU")
+    return current().address(tensor)
+
+
+def dtype_named(name: str) -> Any:
+    """Return PyTorch's type."""
+    return getattr(torch, name)
+
+
+def name_of_dtype(dtype: Any) -> str:
+    """Return the name of PyTorch's type."""
+    return str(dtype).removeprefix("torch.")
+
+
+def as_tuple(values: list[Any]) -> tuple[Any, ...]:
+    """Return a list as a tuple."""
+    return tuple(values)

@@ -1,0 +1,383 @@
+"""The process that runs host code: a reference and a candidate, recorded each in a process of its own.
+
+``python -m mmaproof.api.torch.host_process`` reads names of requests, one a line, and writes what it recorded
+into each request's folder; PyTorch is imported once for all of them. Nothing of it is trusted: the verifier
+reads files of JSON and arrays, and executes none of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import ctypes
+import inspect
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+
+from .operations import OPERATIONS
+from .recorder import Recorder, recording
+from .recording import NotRecordedError, to_json
+from .sizes import work
+
+MODEL, CANDIDATE = ("Model", "Reference"), ("ModelNew", "Model")
+_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
+
+
+def limited(seconds: int, gigabytes: float) -> list[str]:
+    """Limit this process, and cut it off from the network; returns what could not be done."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    most = int(gigabytes * (1 << 30))
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    flags = _NEW_NETWORK if os.getuid() == 0 else _NEW_USER | _NEW_NETWORK
+    if ctypes.CDLL(None, use_errno=True).unshare(flags):
+        return ["host code could reach the network: no network namespace can be made here"]
+    return []
+
+
+def loaded(path: str, constants: Mapping[str, Any], name: str) -> ModuleType:
+    """Execute a file, with other numbers for integers that it assigns at its top."""
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"), path)
+    for node in tree.body:
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id in constants:
+            value = constants[target.id]
+            held = ast.Constant(tuple(value) if isinstance(value, list) else value)
+            node.value = ast.copy_location(held, node.value)
+    module = ModuleType(name)
+    module.__file__ = path
+    sys.modules[name] = module
+    exec(compile(tree, path, "exec"), module.__dict__)
+    return module
+
+
+def named(module: ModuleType, names: Sequence[str]) -> Any:
+    """Return the first of some names that a module has."""
+    for name in names:
+        if hasattr(module, name):
+            return getattr(module, name)
+    raise NotRecordedError(f"{module.__file__} has no {' and no '.join(names)}")
+
+
+@contextlib.contextmanager
+def as_if_on_a_gpu() -> Iterator[None]:
+    """Let host code find a GPU, of which tensors are made on the CPU."""
+
+    class Redirected(torch.overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, arguments: Any = (), options: Any = None
+        ) -> Any:
+            options = dict(options or {})
+            if "cuda" in str(options.get("device", "")):
+                options["device"] = "cpu"
+            if function is torch.Tensor.cuda:
+                return arguments[0]
+            arguments = tuple("cpu" if _is_gpu(each) else each for each in arguments)
+            return function(*arguments, **options)
+
+    with Redirected():
+        yield
+
+
+def _is_gpu(value: Any) -> bool:
+    return isinstance(value, str | torch.device) and str(value).startswith("cuda")
+
+
+def pretend() -> None:
+    """Answer questions about the device as one of 108 multiprocessors would."""
+    facts = SimpleNamespace(
+        multi_processor_count=108, name="mmaproof", major=8, minor=0, total_memory=80 << 30, warp_size=32,
+        max_threads_per_multi_processor=2048, shared_memory_per_block=49152,
+        shared_memory_per_block_optin=166912,
+    )  # fmt: skip
+    stream = SimpleNamespace(cuda_stream=0, synchronize=lambda: None)
+    given: dict[str, Any] = {
+        "is_available": lambda: True, "device_count": lambda: 1, "current_device": lambda: 0,
+        "synchronize": lambda *_: None, "get_device_capability": lambda *_: (8, 0),
+        "get_device_properties": lambda *_: facts, "current_stream": lambda *_: stream,
+        "_lazy_init": lambda: None, "empty_cache": lambda: None, "get_device_name": lambda *_: "mmaproof",
+    }  # fmt: skip
+    for name, value in given.items():
+        setattr(torch.cuda, name, value)
+    import torch._subclasses.fake_tensor as fakes
+
+    fakes.init_gpu_context = lambda *_: None
+    torch.backends.cudnn.enabled = False  # PyTorch's own operations in place of a library's
+    for backend in ("flash", "mem_efficient", "cudnn"):
+        getattr(torch.backends.cuda, f"enable_{backend}_sdp")(False)
+
+
+def constructed(maker: Any, given: Any, seed: int) -> Any:
+    """Return a module with the weights that a seed gives it; a function as it is."""
+    torch.manual_seed(seed)
+    if not inspect.isclass(maker) and not given:
+        return maker
+    return maker(**given) if isinstance(given, Mapping) else maker(*given)
+
+
+def weights(model: Any) -> dict[str, Any]:
+    """Return the parameters and buffers of a module by their names."""
+    if not isinstance(model, torch.nn.Module):
+        return {}
+    found = {name: each.detach() for name, each in model.named_parameters()}
+    found |= {name: each for name, each in model.named_buffers() if each is not None}
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found[f"{prefix}.{name}" if prefix else name] = value.detach()
+    return found
+
+
+def replace_weights(model: Any, made: Mapping[str, Any]) -> None:
+    """Put other tensors in place of a module's parameters, buffers and other tensors."""
+    if not isinstance(model, torch.nn.Module):
+        return
+    for prefix, module in model.named_modules():
+        start = f"{prefix}." if prefix else ""
+        for held in (module._parameters, module._buffers, vars(module)):
+            for name, value in list(held.items()):
+                if isinstance(value, torch.Tensor) and start + name in made:
+                    held[name] = made[start + name]
+
+
+def matched(own: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, str]:
+    """Return which weight of the reference each weight of a candidate is: the same numbers from one seed.
+
+    The same name goes first, then the only one with the same numbers that no other weight is, or the only
+    such one with the same last part of its name.
+
+    Raises
+    ------
+    NotRecordedError
+        If one is none of the reference's, or may be several.
+    """
+
+    def same(a: Any, b: Any) -> bool:
+        return a.shape == b.shape and a.dtype == b.dtype and torch.equal(a.cpu(), b.cpu())
+
+    found = {name: name for name, each in own.items() if name in known and same(each, known[name])}
+    for name, each in own.items():
+        if name in found:
+            continue
+        shared = [o for o in found if own[o].data_ptr() == each.data_ptr() and same(own[o], each)]
+        if shared:
+            found[name] = found[shared[0]]
+            continue
+        free = [other for other in known if other not in found.values() and same(each, known[other])]
+        alike = [other for other in free if other.rpartition(".")[2] == name.rpartition(".")[2]]
+        if len(free) != 1 and len(alike) != 1:
+            numbers = f"the candidate's {name} {list(each.shape)} has the numbers of"
+            if free:
+                raise NotRecordedError(f"{numbers} {', '.join(free)}, and may be any of them: name it as one")
+            computed = "it is computed from them, or made in another order"
+            raise NotRecordedError(f"{numbers} none of the reference's weights: {computed}")
+        found[name] = alike[0] if len(alike) == 1 else free[0]
+    return found
+
+
+def recorded(model: Any, inputs: Sequence[Any], names: Sequence[str], matches: Mapping[str, str]) -> Recorder:
+    """Call a module with tensors that have no data, and record what it does."""
+    recorder = Recorder(OPERATIONS)
+    made = {name: recorder.tensor(each, "parameter", matches[name]) for name, each in weights(model).items()}
+    parameters = {name for name, _ in model.named_parameters()} if made else set()
+    replace_weights(
+        model,
+        {
+            name: torch.nn.Parameter(each, requires_grad=False) if name in parameters else each
+            for name, each in made.items()
+        },
+    )
+    given = [
+        recorder.tensor(each, "input", name) if isinstance(each, torch.Tensor) else each
+        for each, name in zip(inputs, names, strict=True)
+    ]
+    recorder.recording.inputs = [recorder.view(each) for each in given if isinstance(each, torch.Tensor)]
+    with recording(recorder):
+        result = model(*given)
+    results = list(result) if isinstance(result, tuple | list) else [result]
+    if not results or not all(isinstance(each, torch.Tensor) for each in results):
+        raise NotRecordedError("the module returns something else than tensors")
+    recorder.recording.results = [recorder.view(each) for each in results]
+    return recorder
+
+
+def input_names(model: Any, inputs: Sequence[Any]) -> list[str]:
+    """Return the names of a call's positional parameters."""
+    function = model.forward if isinstance(model, torch.nn.Module) else model
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [each.name for each in inspect.signature(function).parameters.values() if each.kind in kinds]
+    names += [f"input{place}" for place in range(len(names), len(inputs))]
+    return names[: len(inputs)]
+
+
+def in_mode(model: Any, mode: str | None) -> Any:
+    """Return a module in training or evaluation mode; as it was made where nothing is said."""
+    if mode and isinstance(model, torch.nn.Module):
+        model.train(mode == "train")
+    return model
+
+
+def example(module: ModuleType, seed: int) -> tuple[Any, list[Any], Any]:
+    """Return a problem's model with weights, inputs, and what it is constructed with."""
+    given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+    model = constructed(named(module, MODEL), given, seed)
+    torch.manual_seed(seed + 1)
+    return model, list(module.get_inputs()), given
+
+
+def of_reference(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Record a reference at the largest sizes that are no more work than the request allows."""
+    chosen, failures = None, []
+    for place, sizes in enumerate(request["ladder"]):
+        try:
+            module = loaded(request["problem"], sizes, "mmaproof_problem")
+            model, inputs, _ = example(module, request["seed"])
+            model = in_mode(model, request["mode"])
+            own = weights(model)
+            found = recorded(model, inputs, input_names(model, inputs), {name: name for name in own})
+        except NotRecordedError:
+            raise
+        except Exception as reason:  # sizes that do not go together
+            failures.append(f"{type(reason).__name__}: {reason}")
+            continue
+        if chosen is not None and work(found.recording) > request["work"]:
+            break
+        chosen = place, found.recording
+    if chosen is None:
+        raise NotRecordedError(f"the reference can't be called at any of the sizes tried: {failures[0]}")
+    place, kept = chosen
+    _run_on_numbers(request, request["ladder"][place])
+    return {"recording": to_json(kept), "chosen": place, "work": work(kept)}
+
+
+def _run_on_numbers(request: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
+    """Run the reference as PyTorch does, and keep what it was given and what it gave."""
+    module = loaded(request["problem"], sizes, "mmaproof_problem")
+    model, inputs, _ = example(module, request["seed"])
+    model = in_mode(model, request["mode"])
+    names = input_names(model, inputs)
+    tensors = [
+        (name, each) for name, each in zip(names, inputs, strict=True) if isinstance(each, torch.Tensor)
+    ]
+    kept = {f"input {name}": each for name, each in tensors}
+    kept |= {f"parameter {name}": each for name, each in weights(model).items()}
+    numbers = {name: _as_numbers(each) for name, each in kept.items()}
+    with torch.no_grad():
+        result = model(*inputs)
+    for place, each in enumerate(result if isinstance(result, tuple | list) else [result]):
+        numbers[f"result {place}"] = _as_numbers(each)
+    np.savez(Path(request["folder"]) / "numbers.npz", **numbers)
+
+
+def _as_numbers(tensor: Any) -> Any:
+    plain = tensor.detach().cpu()
+    return (plain.double() if plain.is_floating_point() else plain).clone().numpy()
+
+
+def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Record a candidate."""
+    from torch.utils import cpp_extension
+
+    from . import extensions, triton_calls
+
+    folder = Path(request["folder"])
+    tools = extensions.Toolchain(folder, Path(request["kept"]), request["target"])
+    cpp_extension.load_inline, cpp_extension.load = tools.load_inline, tools.load
+    triton_calls.intercept(folder, request["target"], request["configuration"])
+    module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
+    reference, inputs, given = example(module, request["seed"])
+    known = {name: each.clone() for name, each in weights(reference).items()}
+    names = input_names(reference, inputs)
+    with as_if_on_a_gpu():
+        solution = loaded(request["solution"], {}, "mmaproof_solution")
+        maker = named(solution, CANDIDATE)
+        model = in_mode(constructed(maker, given, request["seed"]), request["mode"])
+    found = recorded(model, inputs, names, matched(weights(model), known))
+    return {"recording": to_json(found.recording), "configurations": triton_calls.configurations()}
+
+
+def answered(
+    ask: Callable[[Mapping[str, Any]], dict[str, Any]], request: Mapping[str, Any], name: str
+) -> None:
+    """Do one thing in a process of its own, and write what came of it."""
+    process = os.fork()
+    if process:
+        os.waitpid(process, 0)
+        return
+    answer: dict[str, Any]
+    open_points: list[str] = []
+    try:
+        torch.set_num_threads(1)
+        open_points = limited(request["seconds"], request["gigabytes"])
+        answer = ask(request)
+    except NotRecordedError as reason:
+        answer = {"refused": str(reason)}
+    except BaseException as reason:  # whatever the code of others raises
+        files = (request["problem"], request["solution"])
+        frames = [each for each in traceback.extract_tb(reason.__traceback__) if each.filename in files]
+        where = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+        said = str(reason).splitlines()[0] if str(reason) else ""
+        answer = {"failed": f"{type(reason).__name__}: {said}{where}"}
+    answer["open"] = open_points
+    answer["seconds"] = time.process_time()
+    (Path(request["folder"]) / f"{name}.json").write_text(json.dumps(answer), encoding="utf-8")
+    os._exit(0)
+
+
+def served(path: str) -> None:
+    """Record what a request names."""
+    request = json.loads(Path(path).read_text(encoding="utf-8"))
+    answered(of_reference, request, "reference")
+    answer = json.loads((Path(request["folder"]) / "reference.json").read_text(encoding="utf-8"))
+    if "chosen" not in answer:
+        return
+    request["sizes"] = request["ladder"][answer["chosen"]]
+    answered(of_candidate, {**request, "configuration": 0}, "candidate0")
+    first = json.loads((Path(request["folder"]) / "candidate0.json").read_text(encoding="utf-8"))
+    for number in range(1, min(first.get("configurations", 1), request["most_configurations"])):
+        answered(of_candidate, {**request, "configuration": number}, f"candidate{number}")
+
+
+def warm() -> None:
+    """Import what every request needs, once: the first tensor without data takes seconds."""
+    from torch.utils import cpp_extension  # noqa: F401
+
+    from . import extensions  # noqa: F401
+
+    Recorder(OPERATIONS)
+    with contextlib.suppress(ImportError):
+        import triton  # noqa: F401
+
+
+def main() -> None:
+    """Do one request after the other, each in a process of its own."""
+    warm()
+    pretend()
+    for line in sys.stdin:
+        process = os.fork()
+        if not process:
+            said = (Path(line.strip()).parent / "said.txt").open("wb")
+            for stream in (1, 2):
+                os.dup2(said.fileno(), stream)
+            try:
+                served(line.strip())
+            finally:
+                os._exit(0)
+        os.waitpid(process, 0)
+        print("done", flush=True)
+
+
+if __name__ == "__main__":
+    main()

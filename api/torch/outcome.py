@@ -1,0 +1,107 @@
+"""The verdict on a module of PyTorch, and its JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .sizes import Sizes
+
+if TYPE_CHECKING:
+    from ...reports.verify_report import VerifyReport
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class TorchResult:
+    """What is known about a candidate.
+
+    Attributes
+    ----------
+    verdict : str
+        ``verified``, ``safe``, ``refuted``, ``undecided``, ``unsupported``.
+    reference, candidate : str
+        Their files.
+    sizes : mapping
+        Those at which it is; of the reference's names.
+    own_sizes : bool
+        Whether these are the problem's own.
+    launches : tuple of str
+        The kernels launched, in order.
+    steps : int
+        What PyTorch does on the host between them.
+    configurations : int
+        Of autotuned kernels, how many the verdict is about.
+    findings : tuple of str
+        What is wrong, or not shown.
+    notes : tuple of str
+        What a reader should know.
+    hypotheses : tuple of str
+        What the verdict rests on.
+    bound : str
+        How far results are from real numbers.
+    seconds : mapping of str to float
+        What took how long.
+    reports : tuple of VerifyReport
+        Of each configuration, against the contract that was made of it.
+    """
+
+    verdict: str
+    reference: str
+    candidate: str
+    sizes: Sizes = field(default_factory=dict)
+    own_sizes: bool = False
+    launches: tuple[str, ...] = ()
+    steps: int = 0
+    configurations: int = 1
+    findings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    hypotheses: tuple[str, ...] = ()
+    bound: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    reports: tuple[VerifyReport, ...] = ()
+
+    @property
+    def claim(self) -> str:
+        """What the verdict is about, in one line."""
+        at = ", ".join(f"{name} = {value}" for name, value in self.sizes.items()) or "the sizes of the inputs"
+        which = "the problem's own sizes" if self.own_sizes else "smaller sizes than the problem's own"
+        done = f"{len(self.launches)} launches and {self.steps} steps of the host"
+        return f"{done}; for all data, at {at} ({which})"
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON document."""
+        return {
+            "schema": SCHEMA,
+            "verdict": self.verdict,
+            "reference": self.reference,
+            "candidate": self.candidate,
+            "sizes": {name: list(v) if isinstance(v, tuple) else v for name, v in self.sizes.items()},
+            "own_sizes": self.own_sizes,
+            "launches": list(self.launches),
+            "steps": self.steps,
+            "configurations": self.configurations,
+            "findings": list(self.findings),
+            "notes": list(self.notes),
+            "hypotheses": list(self.hypotheses),
+            "bound": self.bound,
+            "seconds": dict(self.seconds),
+        }
+
+    def inputs(self) -> dict[str, Any]:
+        """Return inputs on which a refuted candidate is wrong, as tensors by name, if some are kept."""
+        import torch
+
+        from ...refinement.terms.inputs import numbers_in
+        from ...spec.formats import FORMATS
+
+        found = next((each.found.counterexample for each in self.reports if each.found.counterexample), None)
+        made = {}
+        for name, given in ({} if found is None else found.inputs).items():
+            numbers = numbers_in(np.asarray(given["bits"], dtype=np.uint64), FORMATS[given["type"]])
+            made[name] = torch.tensor(np.asarray(numbers, dtype=np.float64).reshape(given["shape"]))
+        return made

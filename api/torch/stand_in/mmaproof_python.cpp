@@ -1,0 +1,258 @@
+// The other side of the stand-ins: Python's interface, and a CUDA runtime that records what it is asked for.
+#include <Python.h>
+#include <cstring>
+#include <functional>
+#include <map>
+#include "mmaproof_binding.h"
+
+namespace mmaproof {
+static PyObject* checked(PyObject* made) { if (!made) throw PythonError(); return made; }
+PyObject* share(PyObject* object) { Py_XINCREF(object); return object; }
+void release(PyObject* object) { Py_XDECREF(object); }
+PyObject* of_int(long long value) { return checked(PyLong_FromLongLong(value)); }
+PyObject* of_double(double value) { return checked(PyFloat_FromDouble(value)); }
+PyObject* of_bool(bool value) { return PyBool_FromLong(value); }
+PyObject* of_text(const char* value) { return checked(PyUnicode_FromString(value)); }
+PyObject* none() { Py_RETURN_NONE; }
+PyObject* list_of(const std::vector<PyObject*>& values) {
+  PyObject* made = checked(PyList_New(values.size()));
+  for (size_t i = 0; i < values.size(); ++i) PyList_SET_ITEM(made, i, values[i]);
+  return made;
+}
+long long as_int(PyObject* value) {
+  Reference index(checked(PyNumber_Index(value)));
+  long long found = PyLong_AsLongLong(index.object);
+  if (found == -1 && PyErr_Occurred()) throw PythonError();
+  return found;
+}
+double as_double(PyObject* value) {
+  double found = PyFloat_AsDouble(value);
+  if (found == -1 && PyErr_Occurred()) throw PythonError();
+  return found;
+}
+bool as_bool(PyObject* value) {
+  int found = PyObject_IsTrue(value);
+  if (found < 0) throw PythonError();
+  return found;
+}
+std::string as_text(PyObject* value) {
+  const char* found = PyUnicode_AsUTF8(value);
+  if (!found) throw PythonError();
+  return found;
+}
+std::vector<PyObject*> items(PyObject* value) {
+  Reference fast(checked(PySequence_Fast(value, "a list is needed")));
+  std::vector<PyObject*> found;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.object); ++i)
+    found.push_back(share(PySequence_Fast_GET_ITEM(fast.object, i)));
+  return found;
+}
+bool is_none(PyObject* value) { return value == Py_None; }
+static PyObject* applied(PyObject* function, const std::vector<PyObject*>& given, PyObject* options) {
+  Reference held(function);
+  Reference arguments(checked(PyTuple_New(given.size())));
+  for (size_t i = 0; i < given.size(); ++i) PyTuple_SET_ITEM(arguments.object, i, share(given[i]));
+  return checked(PyObject_Call(function, arguments.object, options));
+}
+PyObject* attribute(PyObject* object, const char* name) { return checked(PyObject_GetAttrString(object, name)); }
+PyObject* call_method(PyObject* object, const char* name, const std::vector<PyObject*>& given, PyObject* options) {
+  if (!object) throw std::runtime_error(std::string(name) + " of an undefined tensor");
+  return applied(attribute(object, name), given, options);
+}
+static PyObject* in_module(const char* module, const char* name) {
+  Reference found(checked(PyImport_ImportModule(module)));
+  return attribute(found.object, name);
+}
+PyObject* call_function(const char* name, const std::vector<PyObject*>& given, PyObject* options) {
+  return applied(in_module("torch", name), given, options);
+}
+PyObject* ask(const char* name, const std::vector<PyObject*>& given) {
+  return applied(in_module("mmaproof.api.torch.extension_calls", name), given, nullptr);
+}
+PyObject* options_of(const char* dtype, const char* device, PyObject* former) {
+  PyObject* made = former ? checked(PyDict_Copy(former)) : checked(PyDict_New());
+  if (dtype) {
+    std::vector<PyObject*> one{of_text(dtype)};
+    Reference name(one[0]), found(ask("dtype_named", one));
+    PyDict_SetItemString(made, "dtype", found.object);
+  }
+  if (device) {
+    Reference found(of_text(device));
+    PyDict_SetItemString(made, "device", found.object);
+  }
+  return made;
+}
+
+static std::vector<void (*)(Module&)>& modules() {
+  static std::vector<void (*)(Module&)> found;
+  return found;
+}
+Registered::Registered(void (*function)(Module&)) { modules().push_back(function); }
+
+static PyObject* run(PyObject* self, PyObject* positional, PyObject* named) {
+  auto* function = static_cast<Function*>(PyCapsule_GetPointer(self, "mmaproof"));
+  try {
+    Call call;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(positional); ++i)
+      call.positional.push_back(PyTuple_GET_ITEM(positional, i));
+    PyObject *key, *value;
+    Py_ssize_t place = 0;
+    while (named && PyDict_Next(named, &place, &key, &value)) call.named[as_text(key)] = value;
+    return (*function)(call);
+  } catch (const PythonError&) {
+    return nullptr;
+  } catch (const std::exception& error) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
+}
+static PyObject* defined_in = nullptr;
+void define(const char* name, Function function) {
+  auto* kept = new Function(std::move(function));
+  auto* method = new PyMethodDef{strdup(name), reinterpret_cast<PyCFunction>(run), METH_VARARGS | METH_KEYWORDS, nullptr};
+  Reference capsule(checked(PyCapsule_New(kept, "mmaproof", nullptr)));
+  Reference made(checked(PyCFunction_New(method, capsule.object)));
+  PyObject_SetAttrString(defined_in, name, made.object);
+}
+}  // namespace mmaproof
+
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "mmaproof_extension", nullptr, -1, nullptr};
+PyMODINIT_FUNC PyInit_mmaproof_extension() {
+  PyObject* made = PyModule_Create(&definition);
+  mmaproof::defined_in = made;
+  try {
+    mmaproof::Module module;
+    for (auto* function : mmaproof::modules()) function(module);
+  } catch (const mmaproof::PythonError&) {
+    return nullptr;
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
+  return made;
+}
+
+// -- the CUDA runtime
+static std::map<const void*, std::string>& kernels() {
+  static std::map<const void*, std::string> found;
+  return found;
+}
+struct Configuration { dim3 grid, block; size_t shared; void* stream; };
+static std::vector<Configuration> configurations;
+
+static void told(const char* name, std::vector<PyObject*> given) {
+  PyObject* answer = nullptr;
+  try {
+    answer = mmaproof::ask(name, given);
+  } catch (...) {
+    for (PyObject* each : given) mmaproof::release(each);
+    throw;
+  }
+  for (PyObject* each : given) mmaproof::release(each);
+  mmaproof::release(answer);
+}
+static void refused(const char* what) { told("refused", {mmaproof::of_text(what)}); }
+static void launched(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, void* stream) {
+  auto found = kernels().find(function);
+  if (found == kernels().end()) { refused("a launch of a kernel that is not registered"); return; }
+  using mmaproof::of_int;
+  told("launched", {mmaproof::of_text(found->second.c_str()), of_int(grid.x), of_int(grid.y), of_int(grid.z),
+                    of_int(block.x), of_int(block.y), of_int(block.z), of_int(reinterpret_cast<long long>(arguments)),
+                    of_int(shared), of_int(reinterpret_cast<long long>(stream))});
+}
+extern "C" {
+void** __cudaRegisterFatBinary(void*) { static void* handle; return &handle; }
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+  kernels()[host] = name;
+}
+void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
+char __cudaInitModule(void**) { return 1; }
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st* stream) {
+  configurations.push_back({grid, block, shared, stream});
+  return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
+  Configuration last = configurations.back();
+  configurations.pop_back();
+  *grid = last.grid; *block = last.block; *shared = last.shared; *static_cast<void**>(stream) = last.stream;
+  return cudaSuccess;
+}
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
+  return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+  launched(reinterpret_cast<const void*>(kernel), grid, block, arguments, shared, stream);
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+  launched(function, grid, block, arguments, shared, stream);
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t) {
+  refused("cudaLaunchCooperativeKernel");
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* to, int value, size_t count, cudaStream_t) {
+  told("filled", {mmaproof::of_int(reinterpret_cast<long long>(to)), mmaproof::of_int(value), mmaproof::of_int(count)});
+  return cudaSuccess;
+}
+cudaError_t cudaMemset(void* to, int value, size_t count) { return cudaMemsetAsync(to, value, count, nullptr); }
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t count, cudaMemcpyKind kind, cudaStream_t) {
+  told("copied", {mmaproof::of_int(reinterpret_cast<long long>(to)), mmaproof::of_int(reinterpret_cast<long long>(from)),
+                  mmaproof::of_int(count), mmaproof::of_int(kind)});
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t count, cudaMemcpyKind kind) {
+  return cudaMemcpyAsync(to, from, count, kind, nullptr);
+}
+cudaError_t cudaMemcpyToSymbol(const void*, const void*, size_t, size_t, cudaMemcpyKind) { refused("cudaMemcpyToSymbol"); return cudaSuccess; }
+cudaError_t cudaMemcpyToSymbolAsync(const void*, const void*, size_t, size_t, cudaMemcpyKind, cudaStream_t) { refused("cudaMemcpyToSymbolAsync"); return cudaSuccess; }
+cudaError_t cudaMalloc(void**, size_t) { refused("cudaMalloc"); return cudaSuccess; }
+cudaError_t cudaMallocAsync(void**, size_t, cudaStream_t) { refused("cudaMallocAsync"); return cudaSuccess; }
+cudaError_t cudaFree(void*) { return cudaSuccess; }
+cudaError_t cudaFreeAsync(void*, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
+cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
+const char* cudaGetErrorString(cudaError_t) { return "no error"; }
+const char* cudaGetErrorName(cudaError_t) { return "cudaSuccess"; }
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { refused("cudaStreamCreate"); *stream = nullptr; return cudaSuccess; }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
+cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaGetDevice(int* device) { *device = 0; return cudaSuccess; }
+cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaGetDeviceCount(int* count) { *count = 1; return cudaSuccess; }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
+  switch (which) {
+    case cudaDevAttrMultiProcessorCount: *value = 108; break;
+    case cudaDevAttrMaxThreadsPerBlock: *value = 1024; break;
+    case cudaDevAttrWarpSize: *value = 32; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = 49152; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = 166912; break;
+    default: refused("cudaDeviceGetAttribute");
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* found, int) {
+  memset(found, 0, sizeof *found);
+  found->multiProcessorCount = 108;
+  found->maxThreadsPerBlock = 1024;
+  found->maxThreadsPerMultiProcessor = 2048;
+  found->warpSize = 32;
+  found->major = 8;
+  found->sharedMemPerBlock = 49152;
+  found->sharedMemPerBlockOptin = 166912;
+  found->sharedMemPerMultiprocessor = 167936;
+  found->maxGridSize[0] = 2147483647;
+  found->maxGridSize[1] = found->maxGridSize[2] = 65535;
+  found->maxThreadsDim[0] = found->maxThreadsDim[1] = 1024;
+  found->maxThreadsDim[2] = 64;
+  return cudaSuccess;
+}
+}

@@ -1,0 +1,567 @@
+// Stand-in for PyTorch's extension headers: every tensor is a Python object, and every operation on one a call of
+// Python, where a recorder sees it. Nothing here has data: addresses are made up.
+#pragma once
+#include <cstdint>
+#include <cmath>
+#include <cfloat>
+#include <climits>
+#include <initializer_list>
+#include <iosfwd>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+#include <cuda_runtime.h>
+
+struct _object;
+typedef struct _object PyObject;
+
+namespace mmaproof {
+// Implemented in mmaproof_python.cpp, so that files for nvcc need no headers of Python.
+PyObject* share(PyObject*);
+void release(PyObject*);
+PyObject* of_int(long long);
+PyObject* of_double(double);
+PyObject* of_bool(bool);
+PyObject* of_text(const char*);
+PyObject* none();
+PyObject* list_of(const std::vector<PyObject*>&);
+long long as_int(PyObject*);
+double as_double(PyObject*);
+bool as_bool(PyObject*);
+std::string as_text(PyObject*);
+std::vector<PyObject*> items(PyObject*);
+bool is_none(PyObject*);
+PyObject* call_method(PyObject*, const char*, const std::vector<PyObject*>&, PyObject* options);
+PyObject* call_function(const char*, const std::vector<PyObject*>&, PyObject* options);
+PyObject* ask(const char*, const std::vector<PyObject*>&);  // of mmaproof's own calls
+PyObject* attribute(PyObject*, const char*);
+PyObject* options_of(const char* dtype, const char* device, PyObject* former);
+
+struct Reference {
+  PyObject* object = nullptr;
+  Reference() = default;
+  explicit Reference(PyObject* taken) : object(taken) {}
+  Reference(const Reference& other) : object(other.object ? share(other.object) : nullptr) {}
+  Reference(Reference&& other) noexcept : object(other.object) { other.object = nullptr; }
+  Reference& operator=(Reference other) { std::swap(object, other.object); return *this; }
+  ~Reference() { if (object) release(object); }
+};
+struct PythonError : std::exception {};  // Python holds the error
+}  // namespace mmaproof
+
+namespace at {
+enum class ScalarType : int8_t {
+  Byte = 0, Char = 1, Short = 2, Int = 3, Long = 4, Half = 5, Float = 6, Double = 7,
+  ComplexHalf = 8, ComplexFloat = 9, ComplexDouble = 10, Bool = 11, BFloat16 = 15,
+  Float8_e5m2 = 23, Float8_e4m3fn = 24, Undefined = 45
+};
+inline const char* toString(ScalarType type) {
+  switch (type) {
+    case ScalarType::Byte: return "uint8";
+    case ScalarType::Char: return "int8";
+    case ScalarType::Short: return "int16";
+    case ScalarType::Int: return "int32";
+    case ScalarType::Long: return "int64";
+    case ScalarType::Half: return "float16";
+    case ScalarType::Float: return "float32";
+    case ScalarType::Double: return "float64";
+    case ScalarType::Bool: return "bool";
+    case ScalarType::BFloat16: return "bfloat16";
+    case ScalarType::Float8_e5m2: return "float8_e5m2";
+    case ScalarType::Float8_e4m3fn: return "float8_e4m3fn";
+    default: return "undefined";
+  }
+}
+template <typename Stream> Stream& operator<<(Stream& out, ScalarType type) { out << toString(type); return out; }
+inline ScalarType scalar_type_named(const std::string& name) {
+  for (int code = 0; code < 45; ++code)
+    if (name == toString(static_cast<ScalarType>(code))) return static_cast<ScalarType>(code);
+  return ScalarType::Undefined;
+}
+inline size_t elementSize(ScalarType type) {
+  switch (type) {
+    case ScalarType::Byte: case ScalarType::Char: case ScalarType::Bool:
+    case ScalarType::Float8_e5m2: case ScalarType::Float8_e4m3fn: return 1;
+    case ScalarType::Short: case ScalarType::Half: case ScalarType::BFloat16: return 2;
+    case ScalarType::Int: case ScalarType::Float: return 4;
+    default: return 8;
+  }
+}
+constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte, kChar = ScalarType::Char,
+    kInt8 = ScalarType::Char, kShort = ScalarType::Short, kInt16 = ScalarType::Short, kInt = ScalarType::Int,
+    kInt32 = ScalarType::Int, kLong = ScalarType::Long, kInt64 = ScalarType::Long, kHalf = ScalarType::Half,
+    kFloat16 = ScalarType::Half, kFloat = ScalarType::Float, kFloat32 = ScalarType::Float,
+    kDouble = ScalarType::Double, kFloat64 = ScalarType::Double, kBool = ScalarType::Bool,
+    kBFloat16 = ScalarType::BFloat16;
+
+enum class DeviceType : int8_t { CPU = 0, CUDA = 1 };
+constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
+using DeviceIndex = int8_t;
+struct Device {
+  DeviceType kind;
+  DeviceIndex number;
+  Device(DeviceType type, DeviceIndex index = -1) : kind(type), number(index) {}
+  Device(const std::string& name) : kind(name.rfind("cuda", 0) == 0 ? kCUDA : kCPU), number(-1) {}
+  bool is_cuda() const { return kind == kCUDA; }
+  bool is_cpu() const { return kind == kCPU; }
+  DeviceType type() const { return kind; }
+  DeviceIndex index() const { return number < 0 ? 0 : number; }
+  bool operator==(const Device& other) const { return kind == other.kind && index() == other.index(); }
+  bool operator!=(const Device& other) const { return !(*this == other); }
+  std::string str() const { return kind == kCUDA ? "cuda" : "cpu"; }
+};
+template <typename Stream> Stream& operator<<(Stream& out, const Device& device) { out << device.str(); return out; }
+
+struct IntArrayRef : std::vector<int64_t> {
+  using std::vector<int64_t>::vector;
+  IntArrayRef(const std::vector<int64_t>& values) : std::vector<int64_t>(values) {}
+  IntArrayRef(int64_t value) : std::vector<int64_t>(1, value) {}
+  std::vector<int64_t> vec() const { return *this; }
+  IntArrayRef slice(size_t first, size_t count) const {
+    return IntArrayRef(std::vector<int64_t>(begin() + first, begin() + first + count));
+  }
+  IntArrayRef slice(size_t first) const { return slice(first, size() - first); }
+};
+using OptionalIntArrayRef = std::optional<IntArrayRef>;
+
+#define MMAPROOF_BOTH __host__ __device__ inline
+struct alignas(2) Half {
+  unsigned short x;
+  Half() = default;
+  MMAPROOF_BOTH Half(float value) {
+#ifdef __CUDA_ARCH__
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(x) : "f"(value));
+#else
+    x = 0;
+#endif
+  }
+  MMAPROOF_BOTH operator float() const {
+#ifdef __CUDA_ARCH__
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x));
+    return value;
+#else
+    return 0;
+#endif
+  }
+};
+struct alignas(2) BFloat16 {
+  unsigned short x;
+  BFloat16() = default;
+  MMAPROOF_BOTH BFloat16(float value) {
+#ifdef __CUDA_ARCH__
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(x) : "f"(value));
+#else
+    x = 0;
+#endif
+  }
+  MMAPROOF_BOTH operator float() const {
+#ifdef __CUDA_ARCH__
+    return __uint_as_float(static_cast<unsigned>(x) << 16);
+#else
+    return 0;
+#endif
+  }
+};
+// As PyTorch has them: computed in float, and rounded.
+#define MMAPROOF_ARITHMETIC(Type)                                                                         \
+  MMAPROOF_BOTH Type operator+(Type a, Type b) { return Type(float(a) + float(b)); }                      \
+  MMAPROOF_BOTH Type operator-(Type a, Type b) { return Type(float(a) - float(b)); }                      \
+  MMAPROOF_BOTH Type operator*(Type a, Type b) { return Type(float(a) * float(b)); }                      \
+  MMAPROOF_BOTH Type operator/(Type a, Type b) { return Type(float(a) / float(b)); }                      \
+  MMAPROOF_BOTH Type operator-(Type a) { return Type(-float(a)); }                                        \
+  MMAPROOF_BOTH Type& operator+=(Type& a, Type b) { a = a + b; return a; }                                \
+  MMAPROOF_BOTH Type& operator-=(Type& a, Type b) { a = a - b; return a; }                                \
+  MMAPROOF_BOTH Type& operator*=(Type& a, Type b) { a = a * b; return a; }                                \
+  MMAPROOF_BOTH float operator+(Type a, float b) { return float(a) + b; }                                 \
+  MMAPROOF_BOTH float operator+(float a, Type b) { return a + float(b); }                                 \
+  MMAPROOF_BOTH float operator-(Type a, float b) { return float(a) - b; }                                 \
+  MMAPROOF_BOTH float operator-(float a, Type b) { return a - float(b); }                                 \
+  MMAPROOF_BOTH float operator*(Type a, float b) { return float(a) * b; }                                 \
+  MMAPROOF_BOTH float operator*(float a, Type b) { return a * float(b); }                                 \
+  MMAPROOF_BOTH float operator/(Type a, float b) { return float(a) / b; }                                 \
+  MMAPROOF_BOTH float operator/(float a, Type b) { return a / float(b); }                                 \
+  MMAPROOF_BOTH Type operator+(Type a, int b) { return a + Type(float(b)); }                              \
+  MMAPROOF_BOTH Type operator*(Type a, int b) { return a * Type(float(b)); }
+MMAPROOF_ARITHMETIC(Half)
+MMAPROOF_ARITHMETIC(BFloat16)
+
+template <typename T> struct DefaultPtrTraits { typedef T* PtrType; };
+template <typename T> struct RestrictPtrTraits { typedef T* __restrict__ PtrType; };
+
+template <typename T, size_t N, template <typename U> class Traits = DefaultPtrTraits, typename Index = int64_t>
+struct TensorAccessor {
+  typename Traits<T>::PtrType data_;
+  const Index *sizes_, *strides_;
+  MMAPROOF_BOTH TensorAccessor(typename Traits<T>::PtrType data, const Index* sizes, const Index* strides)
+      : data_(data), sizes_(sizes), strides_(strides) {}
+  MMAPROOF_BOTH Index size(Index axis) const { return sizes_[axis]; }
+  MMAPROOF_BOTH Index stride(Index axis) const { return strides_[axis]; }
+  MMAPROOF_BOTH typename Traits<T>::PtrType data() { return data_; }
+  template <size_t M = N> MMAPROOF_BOTH std::enable_if_t<(M > 1), TensorAccessor<T, M - 1, Traits, Index>>
+  operator[](Index i) const {
+    return TensorAccessor<T, M - 1, Traits, Index>(data_ + strides_[0] * i, sizes_ + 1, strides_ + 1);
+  }
+  template <size_t M = N> MMAPROOF_BOTH std::enable_if_t<(M == 1), T&> operator[](Index i) const {
+    return data_[strides_[0] * i];
+  }
+};
+template <typename T, size_t N, template <typename U> class Traits = DefaultPtrTraits, typename Index = int64_t>
+struct GenericPackedTensorAccessor {
+  typename Traits<T>::PtrType data_;
+  Index sizes_[N];
+  Index strides_[N];
+  MMAPROOF_BOTH Index size(Index axis) const { return sizes_[axis]; }
+  MMAPROOF_BOTH Index stride(Index axis) const { return strides_[axis]; }
+  MMAPROOF_BOTH typename Traits<T>::PtrType data() const { return data_; }
+  template <size_t M = N> MMAPROOF_BOTH std::enable_if_t<(M > 1), TensorAccessor<T, M - 1, Traits, Index>>
+  operator[](Index i) const {
+    return TensorAccessor<T, M - 1, Traits, Index>(data_ + strides_[0] * i, sizes_ + 1, strides_ + 1);
+  }
+  template <size_t M = N> MMAPROOF_BOTH std::enable_if_t<(M == 1), T&> operator[](Index i) const {
+    return data_[strides_[0] * i];
+  }
+};
+template <typename T, size_t N, template <typename U> class Traits = DefaultPtrTraits>
+using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, Traits, int32_t>;
+template <typename T, size_t N, template <typename U> class Traits = DefaultPtrTraits>
+using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Traits, int64_t>;
+template <typename T, size_t N, template <typename U> class Traits = DefaultPtrTraits>
+using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, Traits, int64_t>;
+
+struct TensorOptions {
+  std::optional<ScalarType> type;
+  std::optional<Device> place;
+  TensorOptions() = default;
+  TensorOptions(ScalarType dtype) : type(dtype) {}
+  TensorOptions(Device device) : place(device) {}
+  TensorOptions(DeviceType device) : place(Device(device)) {}
+  TensorOptions dtype(ScalarType value) const { TensorOptions made = *this; made.type = value; return made; }
+  TensorOptions device(Device value) const { TensorOptions made = *this; made.place = value; return made; }
+  TensorOptions device(DeviceType kind, int index = -1) const { return device(Device(kind, index)); }
+  TensorOptions requires_grad(bool) const { return *this; }
+  TensorOptions memory_format(int) const { return *this; }
+  ScalarType dtype() const { return type.value_or(kFloat); }
+  Device device() const { return place.value_or(Device(kCPU)); }
+};
+inline TensorOptions dtype(ScalarType type) { return TensorOptions(type); }
+inline TensorOptions device(Device place) { return TensorOptions(place); }
+
+enum class MemoryFormat { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
+template <typename T> struct type_code;
+#define MMAPROOF_CODE(T, Code) template <> struct type_code<T> { static constexpr ScalarType value = ScalarType::Code; };
+MMAPROOF_CODE(uint8_t, Byte) MMAPROOF_CODE(int8_t, Char) MMAPROOF_CODE(int16_t, Short) MMAPROOF_CODE(int, Int)
+MMAPROOF_CODE(int64_t, Long) MMAPROOF_CODE(long long, Long) MMAPROOF_CODE(float, Float) MMAPROOF_CODE(double, Double)
+MMAPROOF_CODE(bool, Bool) MMAPROOF_CODE(Half, Half) MMAPROOF_CODE(BFloat16, BFloat16)
+
+class Tensor;
+using mmaproof::Reference;
+struct Arguments {
+  std::vector<PyObject*> values;
+  Reference options;
+  ~Arguments() { for (PyObject* each : values) mmaproof::release(each); }
+  void add(const TensorOptions& given) {
+    options = Reference(mmaproof::options_of(given.type ? toString(*given.type) : nullptr,
+                                             given.place ? given.place->str().c_str() : nullptr, options.object));
+  }
+  void add(long long value) { values.push_back(mmaproof::of_int(value)); }
+  void add(long value) { add(static_cast<long long>(value)); }
+  void add(int value) { add(static_cast<long long>(value)); }
+  void add(unsigned value) { add(static_cast<long long>(value)); }
+  void add(unsigned long value) { add(static_cast<long long>(value)); }
+  void add(double value) { values.push_back(mmaproof::of_double(value)); }
+  void add(float value) { add(static_cast<double>(value)); }
+  void add(bool value) { values.push_back(mmaproof::of_bool(value)); }
+  void add(const char* value) { values.push_back(mmaproof::of_text(value)); }
+  void add(const std::string& value) { add(value.c_str()); }
+  void add(std::nullopt_t) { values.push_back(mmaproof::none()); }
+  void add(MemoryFormat) { }
+  void add(const Device& value) { values.push_back(mmaproof::of_text(value.str().c_str())); }
+  void add(DeviceType value) { add(Device(value)); }
+  void add(ScalarType value) {
+    Arguments name;
+    name.add(toString(value));
+    values.push_back(mmaproof::ask("dtype_named", name.values));
+  }
+  void add(const std::vector<int64_t>& list) {
+    std::vector<PyObject*> made;
+    for (int64_t each : list) made.push_back(mmaproof::of_int(each));
+    values.push_back(mmaproof::list_of(made));
+  }
+  void add(const IntArrayRef& list) { add(static_cast<const std::vector<int64_t>&>(list)); }
+  void add(std::initializer_list<int64_t> list) { add(std::vector<int64_t>(list)); }
+  void add(const std::vector<Tensor>& list);
+  void add(const Tensor& tensor);
+  template <typename T> void add(const std::optional<T>& value) { value ? add(*value) : add(std::nullopt); }
+};
+template <typename... A> void collect(Arguments& into, const A&... given) { (into.add(given), ...); }
+
+using Scalar = double;
+
+class Tensor {
+ public:
+  Reference self;
+  Tensor() = default;
+  explicit Tensor(PyObject* taken) : self(taken) {}
+  bool defined() const { return self.object && !mmaproof::is_none(self.object); }
+  template <typename... A> Reference call(const char* name, const A&... given) const {
+    Arguments arguments;
+    collect(arguments, given...);
+    return Reference(mmaproof::call_method(self.object, name, arguments.values, arguments.options.object));
+  }
+  Reference asked(const char* name) const {
+    std::vector<PyObject*> one{self.object};
+    return Reference(mmaproof::ask(name, one));
+  }
+  int64_t dim() const { return mmaproof::as_int(call("dim").object); }
+  int64_t ndimension() const { return dim(); }
+  int64_t numel() const { return mmaproof::as_int(call("numel").object); }
+  int64_t size(int64_t axis) const { return mmaproof::as_int(call("size", axis).object); }
+  int64_t stride(int64_t axis) const { return mmaproof::as_int(call("stride", axis).object); }
+  int64_t storage_offset() const { return mmaproof::as_int(call("storage_offset").object); }
+  int64_t element_size() const { return mmaproof::as_int(call("element_size").object); }
+  int64_t itemsize() const { return element_size(); }
+  int64_t nbytes() const { return numel() * element_size(); }
+  IntArrayRef list(const char* name) const {
+    IntArrayRef found;
+    Reference given = call(name);
+    for (PyObject* each : mmaproof::items(given.object)) { found.push_back(mmaproof::as_int(each)); mmaproof::release(each); }
+    return found;
+  }
+  IntArrayRef sizes() const { return list("size"); }
+  IntArrayRef strides() const { return list("stride"); }
+  bool is_contiguous() const { return mmaproof::as_bool(call("is_contiguous").object); }
+  bool is_contiguous(MemoryFormat format) const {
+    if (format != MemoryFormat::Contiguous) throw std::runtime_error("is_contiguous(channels_last) is not recorded");
+    return is_contiguous();
+  }
+  bool is_floating_point() const { return mmaproof::as_bool(call("is_floating_point").object); }
+  bool is_cuda() const { return device().is_cuda(); }
+  bool is_cpu() const { return device().is_cpu(); }
+  bool requires_grad() const { return false; }
+  bool is_same(const Tensor& other) const { return self.object == other.self.object; }
+  Device device() const { return Device(mmaproof::as_text(asked("device_of").object)); }
+  int64_t get_device() const { return 0; }
+  ScalarType scalar_type() const { return scalar_type_named(mmaproof::as_text(asked("dtype_of").object)); }
+  ScalarType dtype() const { return scalar_type(); }
+  const Tensor& type() const { return *this; }
+  TensorOptions options() const { return TensorOptions(scalar_type()).device(device()); }
+  void* data_ptr() const { return reinterpret_cast<void*>(mmaproof::as_int(asked("address_of").object)); }
+  const void* const_data_ptr() const { return data_ptr(); }
+  void* mutable_data_ptr() const { return data_ptr(); }
+  template <typename T> T* data_ptr() const {
+    check_type<std::remove_const_t<T>>();
+    return reinterpret_cast<T*>(data_ptr());
+  }
+  template <typename T> T* data() const { return data_ptr<T>(); }
+  template <typename T> const T* const_data_ptr() const { return data_ptr<T>(); }
+  template <typename T> T* mutable_data_ptr() const { return data_ptr<T>(); }
+  template <typename T, size_t N, template <typename U> class Traits, typename Index>
+  GenericPackedTensorAccessor<T, N, Traits, Index> packed() const {
+    if (dim() != static_cast<int64_t>(N)) throw std::runtime_error("packed_accessor of another number of axes");
+    check_type<T>();
+    GenericPackedTensorAccessor<T, N, Traits, Index> made;
+    made.data_ = reinterpret_cast<T*>(data_ptr());
+    IntArrayRef extents = sizes(), steps = strides();
+    for (size_t axis = 0; axis < N; ++axis) { made.sizes_[axis] = extents[axis]; made.strides_[axis] = steps[axis]; }
+    return made;
+  }
+  template <typename T, size_t N, template <typename U> class Traits = DefaultPtrTraits>
+  GenericPackedTensorAccessor<T, N, Traits, int32_t> packed_accessor32() const { return packed<T, N, Traits, int32_t>(); }
+  template <typename T, size_t N, template <typename U> class Traits = DefaultPtrTraits>
+  GenericPackedTensorAccessor<T, N, Traits, int64_t> packed_accessor64() const { return packed<T, N, Traits, int64_t>(); }
+  template <typename T, size_t N, template <typename U> class Traits = DefaultPtrTraits, typename Index = int64_t>
+  GenericPackedTensorAccessor<T, N, Traits, Index> packed_accessor() const { return packed<T, N, Traits, Index>(); }
+  template <typename T> T item() const { return static_cast<T>(mmaproof::as_double(call("item").object)); }
+  Scalar item() const { return mmaproof::as_double(call("item").object); }
+  Tensor operator[](int64_t index) const { return Tensor(take(call("__getitem__", index))); }
+  static PyObject* take(Reference made) { PyObject* object = made.object; made.object = nullptr; return object; }
+#define MMAPROOF_METHOD(name)                                                                     \
+  template <typename... A> Tensor name(const A&... given) const { return Tensor(take(call(#name, given...))); }
+#define MMAPROOF_LIST_METHOD(name)                                                                \
+  MMAPROOF_METHOD(name)                                                                           \
+  template <typename... A> Tensor name(std::initializer_list<int64_t> first, const A&... given) const { \
+    return Tensor(take(call(#name, std::vector<int64_t>(first), given...)));                      \
+  }
+  MMAPROOF_METHOD(to) MMAPROOF_METHOD(cuda) MMAPROOF_METHOD(cpu) MMAPROOF_METHOD(clone) MMAPROOF_METHOD(detach)
+  MMAPROOF_METHOD(t) MMAPROOF_METHOD(transpose) MMAPROOF_METHOD(unsqueeze) MMAPROOF_METHOD(flatten)
+  MMAPROOF_METHOD(select) MMAPROOF_METHOD(narrow) MMAPROOF_METHOD(contiguous)
+  MMAPROOF_METHOD(zero_) MMAPROOF_METHOD(fill_) MMAPROOF_METHOD(copy_) MMAPROOF_METHOD(add_) MMAPROOF_METHOD(mul_)
+  MMAPROOF_METHOD(sub_) MMAPROOF_METHOD(div_) MMAPROOF_METHOD(add) MMAPROOF_METHOD(sub) MMAPROOF_METHOD(mul)
+  MMAPROOF_METHOD(div) MMAPROOF_METHOD(matmul) MMAPROOF_METHOD(mm) MMAPROOF_METHOD(bmm) MMAPROOF_METHOD(addmm)
+  MMAPROOF_METHOD(exp) MMAPROOF_METHOD(log) MMAPROOF_METHOD(sqrt) MMAPROOF_METHOD(rsqrt) MMAPROOF_METHOD(abs)
+  MMAPROOF_METHOD(neg) MMAPROOF_METHOD(relu) MMAPROOF_METHOD(sigmoid) MMAPROOF_METHOD(tanh) MMAPROOF_METHOD(pow)
+  MMAPROOF_METHOD(clamp) MMAPROOF_METHOD(clamp_min) MMAPROOF_METHOD(clamp_max) MMAPROOF_METHOD(softmax)
+  MMAPROOF_METHOD(argmax) MMAPROOF_METHOD(argmin) MMAPROOF_METHOD(cumsum) MMAPROOF_METHOD(type_as)
+  MMAPROOF_METHOD(expand_as) MMAPROOF_METHOD(view_as) MMAPROOF_METHOD(reshape_as) MMAPROOF_METHOD(square)
+  MMAPROOF_LIST_METHOD(view) MMAPROOF_LIST_METHOD(reshape) MMAPROOF_LIST_METHOD(permute) MMAPROOF_LIST_METHOD(expand)
+  MMAPROOF_LIST_METHOD(sum) MMAPROOF_LIST_METHOD(mean) MMAPROOF_LIST_METHOD(repeat) MMAPROOF_LIST_METHOD(flip)
+  MMAPROOF_LIST_METHOD(amax) MMAPROOF_LIST_METHOD(amin) MMAPROOF_LIST_METHOD(squeeze) MMAPROOF_LIST_METHOD(new_empty)
+  MMAPROOF_LIST_METHOD(new_zeros)
+  Tensor toType(ScalarType type) const { return to(type); }
+  Tensor slice(int64_t axis, int64_t first, int64_t last, int64_t step = 1) const {
+    if (step != 1) throw std::runtime_error("slice with a step is not recorded");
+    return narrow(axis, first, std::min(last, size(axis)) - first);
+  }
+  Tensor& operator+=(const Tensor& other) { add_(other); return *this; }
+  Tensor& operator*=(const Tensor& other) { mul_(other); return *this; }
+
+ private:
+  template <typename T, typename = void> struct known { static constexpr bool value = false; };
+  template <typename T> struct known<T, std::void_t<decltype(type_code<T>::value)>> { static constexpr bool value = true; };
+  template <typename T> void check_type() const {
+    if constexpr (known<T>::value)
+      if (type_code<T>::value != scalar_type())
+        throw std::runtime_error(std::string("expected scalar type ") + toString(type_code<T>::value) +
+                                 " but found " + toString(scalar_type()));
+  }
+};
+inline void Arguments::add(const Tensor& tensor) {
+  values.push_back(tensor.self.object ? mmaproof::share(tensor.self.object) : mmaproof::none());
+}
+inline void Arguments::add(const std::vector<Tensor>& list) {
+  std::vector<PyObject*> made;
+  for (const Tensor& each : list) made.push_back(mmaproof::share(each.self.object));
+  values.push_back(mmaproof::list_of(made));
+}
+template <typename... A> Tensor called(const char* name, const A&... given) {
+  Arguments arguments;
+  collect(arguments, given...);
+  return Tensor(mmaproof::call_function(name, arguments.values, arguments.options.object));
+}
+#define MMAPROOF_FUNCTION(name)                                                                   \
+  template <typename... A> Tensor name(const A&... given) { return called(#name, given...); }
+#define MMAPROOF_LIST_FUNCTION(name)                                                              \
+  MMAPROOF_FUNCTION(name)                                                                         \
+  template <typename... A> Tensor name(std::initializer_list<int64_t> first, const A&... given) { \
+    return called(#name, std::vector<int64_t>(first), given...);                                  \
+  }
+MMAPROOF_LIST_FUNCTION(zeros) MMAPROOF_LIST_FUNCTION(ones) MMAPROOF_LIST_FUNCTION(empty) MMAPROOF_LIST_FUNCTION(full)
+MMAPROOF_FUNCTION(zeros_like) MMAPROOF_FUNCTION(ones_like) MMAPROOF_FUNCTION(empty_like) MMAPROOF_FUNCTION(full_like)
+MMAPROOF_FUNCTION(matmul) MMAPROOF_FUNCTION(mm) MMAPROOF_FUNCTION(bmm) MMAPROOF_FUNCTION(addmm)
+MMAPROOF_FUNCTION(sum) MMAPROOF_FUNCTION(mean) MMAPROOF_FUNCTION(cat) MMAPROOF_FUNCTION(stack) MMAPROOF_FUNCTION(exp)
+MMAPROOF_FUNCTION(log) MMAPROOF_FUNCTION(sqrt) MMAPROOF_FUNCTION(rsqrt) MMAPROOF_FUNCTION(tanh) MMAPROOF_FUNCTION(relu)
+MMAPROOF_FUNCTION(sigmoid) MMAPROOF_FUNCTION(softmax) MMAPROOF_FUNCTION(clamp) MMAPROOF_FUNCTION(add)
+MMAPROOF_FUNCTION(sub) MMAPROOF_FUNCTION(mul) MMAPROOF_FUNCTION(div) MMAPROOF_FUNCTION(transpose)
+MMAPROOF_FUNCTION(arange) MMAPROOF_FUNCTION(conv1d) MMAPROOF_FUNCTION(conv2d) MMAPROOF_FUNCTION(conv3d)
+MMAPROOF_FUNCTION(conv_transpose1d) MMAPROOF_FUNCTION(conv_transpose2d) MMAPROOF_FUNCTION(conv_transpose3d)
+MMAPROOF_FUNCTION(linear) MMAPROOF_FUNCTION(maximum) MMAPROOF_FUNCTION(minimum) MMAPROOF_FUNCTION(abs)
+MMAPROOF_FUNCTION(pow) MMAPROOF_FUNCTION(square) MMAPROOF_FUNCTION(where)
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
+inline Tensor operator+(const Tensor& a, double b) { return add(a, b); }
+inline Tensor operator-(const Tensor& a, double b) { return sub(a, b); }
+inline Tensor operator*(const Tensor& a, double b) { return mul(a, b); }
+inline Tensor operator*(double a, const Tensor& b) { return mul(b, a); }
+inline Tensor operator/(const Tensor& a, double b) { return div(a, b); }
+inline Device device_of(const Tensor& tensor) { return tensor.device(); }
+
+namespace indexing {}
+namespace cuda {
+struct CUDAStream {
+  operator cudaStream_t() const { return nullptr; }
+  cudaStream_t stream() const { return nullptr; }
+  void synchronize() const {}
+};
+inline CUDAStream getCurrentCUDAStream(int = -1) { return {}; }
+inline CUDAStream getDefaultCUDAStream(int = -1) { return {}; }
+struct CUDAGuard {
+  CUDAGuard(Device) {}
+  CUDAGuard(int) {}
+};
+struct OptionalCUDAGuard {
+  OptionalCUDAGuard() {}
+  OptionalCUDAGuard(Device) {}
+  template <typename T> OptionalCUDAGuard(const std::optional<T>&) {}
+};
+inline int current_device() { return 0; }
+inline cudaDeviceProp* getCurrentDeviceProperties() {
+  static cudaDeviceProp found;
+  cudaGetDeviceProperties(&found, 0);
+  return &found;
+}
+}  // namespace cuda
+
+template <typename T, typename U> constexpr T ceil_div(T a, U b) { return (a + b - 1) / b; }
+inline std::string piece(const std::string& value) { return value; }
+inline std::string piece(const char* value) { return value; }
+inline std::string piece(ScalarType type) { return toString(type); }
+inline std::string piece(const Device& device) { return device.str(); }
+inline std::string piece(const std::vector<int64_t>& list) {
+  std::string made = "[";
+  for (int64_t each : list) made += std::to_string(each) + ", ";
+  return made + "]";
+}
+template <typename T> std::enable_if_t<std::is_arithmetic_v<T>, std::string> piece(T value) { return std::to_string(value); }
+template <typename T> std::enable_if_t<!std::is_arithmetic_v<T>, std::string> piece(const T&) { return "?"; }
+template <typename... A> std::string str(const A&... given) { return (std::string() + ... + piece(given)); }
+}  // namespace at
+
+namespace c10 {
+using namespace at;
+using std::optional;
+using std::nullopt;
+namespace cuda { using namespace at::cuda; }
+template <typename T> using ArrayRef = std::vector<T>;
+}  // namespace c10
+namespace torch {
+using namespace at;
+using std::optional;
+using std::nullopt;
+namespace cuda { using namespace at::cuda; inline void synchronize(int = -1) {} inline bool is_available() { return true; } }
+}  // namespace torch
+
+#define TORCH_CHECK(condition, ...) \
+  do { if (!(condition)) throw std::runtime_error(::at::str("check failed: " #condition " " __VA_OPT__(,) __VA_ARGS__)); } while (0)
+#define TORCH_INTERNAL_ASSERT TORCH_CHECK
+#define TORCH_CHECK_VALUE TORCH_CHECK
+#define AT_ASSERTM TORCH_CHECK
+#define AT_ASSERT TORCH_CHECK
+#define AT_ERROR(...) throw std::runtime_error(::at::str(__VA_ARGS__))
+#define TORCH_WARN(...)
+#define TORCH_WARN_ONCE(...)
+#define C10_CUDA_CHECK(call) do { if ((call) != cudaSuccess) throw std::runtime_error("failed: " #call); } while (0)
+#define AT_CUDA_CHECK C10_CUDA_CHECK
+#define C10_CUDA_KERNEL_LAUNCH_CHECK()
+#define C10_HOST_DEVICE __host__ __device__
+#define C10_DEVICE __device__
+#define C10_ALWAYS_INLINE inline
+#define C10_LAUNCH_BOUNDS_1(count) __launch_bounds__(count)
+#define TORCH_API
+
+#define MMAPROOF_CASE(Code, Type, ...) \
+  case ::at::ScalarType::Code: { using scalar_t [[maybe_unused]] = Type; return __VA_ARGS__(); }
+#define MMAPROOF_DISPATCH(TYPE, NAME, ...)                                                            \
+  [&] {                                                                                               \
+    const auto mmaproof_type = TYPE;                                                                  \
+    switch (mmaproof_type) {                                                                          \
+      __VA_ARGS__                                                                                     \
+      default: throw std::runtime_error(std::string("\"") + NAME + "\" is not implemented for '" +    \
+                                        ::at::toString(mmaproof_type) + "'");                         \
+    }                                                                                                 \
+  }()
+#define MMAPROOF_FLOATS(...) MMAPROOF_CASE(Double, double, __VA_ARGS__) MMAPROOF_CASE(Float, float, __VA_ARGS__)
+#define MMAPROOF_HALF(...) MMAPROOF_CASE(Half, ::at::Half, __VA_ARGS__)
+#define MMAPROOF_BFLOAT(...) MMAPROOF_CASE(BFloat16, ::at::BFloat16, __VA_ARGS__)
+#define MMAPROOF_INTEGERS(...)                                                                        \
+  MMAPROOF_CASE(Byte, uint8_t, __VA_ARGS__) MMAPROOF_CASE(Char, int8_t, __VA_ARGS__)                  \
+  MMAPROOF_CASE(Short, int16_t, __VA_ARGS__) MMAPROOF_CASE(Int, int, __VA_ARGS__)                     \
+  MMAPROOF_CASE(Long, int64_t, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...) MMAPROOF_DISPATCH(TYPE, NAME, MMAPROOF_FLOATS(__VA_ARGS__))
+#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(TYPE, NAME, ...) \
+  MMAPROOF_DISPATCH(TYPE, NAME, MMAPROOF_FLOATS(__VA_ARGS__) MMAPROOF_HALF(__VA_ARGS__))
+#define AT_DISPATCH_FLOATING_TYPES_AND(MORE, TYPE, NAME, ...)                                         \
+  MMAPROOF_DISPATCH(TYPE, NAME, MMAPROOF_FLOATS(__VA_ARGS__) MMAPROOF_HALF(__VA_ARGS__) MMAPROOF_BFLOAT(__VA_ARGS__))
+#define AT_DISPATCH_FLOATING_TYPES_AND2(MORE, OTHER, TYPE, NAME, ...) \
+  AT_DISPATCH_FLOATING_TYPES_AND(MORE, TYPE, NAME, __VA_ARGS__)
+#define AT_DISPATCH_REDUCED_FLOATING_TYPES(TYPE, NAME, ...) \
+  MMAPROOF_DISPATCH(TYPE, NAME, MMAPROOF_HALF(__VA_ARGS__) MMAPROOF_BFLOAT(__VA_ARGS__))
+#define AT_DISPATCH_INTEGRAL_TYPES(TYPE, NAME, ...) MMAPROOF_DISPATCH(TYPE, NAME, MMAPROOF_INTEGERS(__VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES(TYPE, NAME, ...) \
+  MMAPROOF_DISPATCH(TYPE, NAME, MMAPROOF_FLOATS(__VA_ARGS__) MMAPROOF_INTEGERS(__VA_ARGS__))

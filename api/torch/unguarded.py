@@ -1,0 +1,75 @@
+"""Methods of tensors that would select a GPU before they reach the recorder, by others that do not.
+
+Runs in the process that runs host code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from .recording import NotRecordedError
+
+
+class Unguarded(TorchFunctionMode):
+    """Replaces indexing and ``contiguous``, while it is active."""
+
+    def __torch_function__(self, function: Any, types: Any, arguments: Any = (), options: Any = None) -> Any:
+        """Call a function of PyTorch, or another one in its place."""
+        if function is torch.Tensor.contiguous:
+            tensor = arguments[0]
+            formats = [*arguments[1:], *(options or {}).values()]
+            if formats and formats[0] is not torch.contiguous_format:
+                raise NotRecordedError(f"contiguous in {formats[0]}")
+            return tensor if tensor.is_contiguous() else tensor.clone(memory_format=torch.contiguous_format)
+        if function is torch.Tensor.__getitem__:
+            return indexed(*arguments)
+        if function is torch.Tensor.__setitem__:
+            tensor, index, value = arguments
+            target, rest = viewed(tensor, index)
+            if any(each is not None for each in rest):
+                raise NotRecordedError("an assignment to elements that tensors or lists choose")
+            target.copy_(value) if isinstance(value, torch.Tensor) else target.fill_(value)
+            return None
+        return function(*arguments, **(options or {}))
+
+
+def indexed(tensor: Any, index: Any) -> Any:
+    """Return ``tensor[index]``."""
+    target, rest = viewed(tensor, index)
+    if all(each is None for each in rest):
+        return torch.ops.aten.alias.default(target) if target is tensor else target
+    return torch.ops.aten.index.Tensor(target, list(rest))
+
+
+def viewed(tensor: Any, index: Any) -> tuple[Any, Sequence[Any]]:
+    """Return a tensor after what numbers, slices and new axes take of it, and tensors that index its axes."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    axes = sum(not (each is None or each is Ellipsis or isinstance(each, bool)) for each in parts)
+    if any(isinstance(each, bool) for each in parts):
+        raise NotRecordedError("an index that is a truth")
+    if any(each is Ellipsis for each in parts):
+        at = next(place for place, each in enumerate(parts) if each is Ellipsis)
+        parts[at : at + 1] = [slice(None)] * (tensor.dim() - axes)
+    rest: list[Any] = []
+    axis = 0
+    for part in parts:
+        if part is None:
+            tensor = tensor.unsqueeze(axis)
+        elif isinstance(part, slice):
+            if part != slice(None):
+                step = 1 if part.step is None else part.step
+                tensor = torch.ops.aten.slice.Tensor(tensor, axis, part.start, part.stop, step)
+        elif isinstance(part, torch.Tensor | list | tuple):
+            chosen = part if isinstance(part, torch.Tensor) else torch.tensor(part)
+            if chosen.dtype in (torch.bool, torch.uint8):
+                raise NotRecordedError("a mask as an index")
+            rest += [None] * (axis - len(rest)) + [chosen]
+        else:
+            tensor = tensor.select(axis, part.__index__())
+            continue
+        axis += 1
+    return tensor, rest

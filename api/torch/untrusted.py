@@ -1,0 +1,206 @@
+"""Starts the process that runs host code, and reads what it recorded."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...proofs.cache import default_directory
+from ...spec.errors import InputError
+from .recording import Recording, from_json
+from .sizes import Sizes
+
+
+@dataclass(frozen=True)
+class Part:
+    """What became of recording a module.
+
+    Attributes
+    ----------
+    recording : Recording, optional
+        None where there is none.
+    reason : str
+        Why there is none.
+    failed : bool
+        Whether its own code failed, and not the recorder.
+    """
+
+    recording: Recording | None
+    reason: str = ""
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What became of recording a reference and a candidate.
+
+    Attributes
+    ----------
+    reference : Part
+        The reference.
+    candidates : tuple of Part
+        The candidate, in each configuration of its autotuner.
+    configurations : int
+        How many configurations there are; not all need be among `candidates`.
+    sizes : mapping
+        The sizes that were taken.
+    work : int
+        About how many operations the reference has.
+    open : tuple of str
+        In what the process was not limited.
+    """
+
+    reference: Part
+    candidates: tuple[Part, ...]
+    configurations: int
+    sizes: Sizes
+    work: int
+    open: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much host code, and a verification, may take.
+
+    Attributes
+    ----------
+    seconds : int
+        Of processor time, for each of the two modules.
+    gigabytes : float
+        Of memory.
+    configurations : int
+        Configurations of an autotuner that are recorded.
+    verifying : float
+        Seconds of processor time for the verification at one set of sizes, in the calling process.
+    """
+
+    seconds: int = 120
+    gigabytes: float = 16
+    configurations: int = 8
+    verifying: float = 30
+
+
+def recorded(
+    problem: Path,
+    solution: Path,
+    ladder: Sequence[Sizes],
+    work: int,
+    folder: Path,
+    *,
+    mode: str | None,
+    target: str,
+    limits: Limits,
+    seed: int = 0,
+) -> Recorded:
+    """Record both modules in processes of their own.
+
+    Raises
+    ------
+    InputError
+        If PyTorch is not installed.
+    """
+    request = {
+        "problem": str(problem.resolve()), "solution": str(solution.resolve()), "ladder": list(ladder),
+        "work": work, "folder": str(folder.resolve()), "kept": str(default_directory()), "target": target,
+        "seed": seed, "mode": mode, "seconds": limits.seconds, "gigabytes": limits.gigabytes,
+        "most_configurations": limits.configurations,
+    }  # fmt: skip
+    path = folder / "request.json"
+    path.write_text(json.dumps(request), encoding="utf-8")
+    most = limits.seconds * (2 + limits.configurations)
+    said = folder / "said.txt"
+    said.write_text("", encoding="utf-8")
+    if not _server().does(path, most):
+        return Recorded(Part(None, f"host code takes more than {most} s"), (), 1, {}, 0, ())
+    reference = _answer(folder / "reference.json", said)
+    candidates = [_answer(folder / "candidate0.json", said)]
+    configurations = int(candidates[0].get("configurations", 1))
+    others = range(1, min(configurations, limits.configurations))
+    candidates += [_answer(folder / f"candidate{number}.json", said) for number in others]
+    sizes = ladder[reference.get("chosen", 0)]
+    points = dict.fromkeys(point for each in (reference, *candidates) for point in each.get("open", ()))
+    return Recorded(
+        _part(reference),
+        tuple(_part(each) for each in candidates),
+        configurations,
+        sizes,
+        int(reference.get("work", 0)),
+        tuple(points),
+    )
+
+
+class _Server:
+    """The process that has PyTorch imported, and forks one for each request."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "mmaproof.api.torch.host_process"]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+
+    def does(self, path: Path, seconds: int) -> bool:
+        """Tell whether a request is done in time; ends the process where it is not.
+
+        Raises
+        ------
+        InputError
+            If PyTorch is not installed.
+        """
+        process = self.process
+        assert process.stdin and process.stdout and process.stderr
+        with suppress(BrokenPipeError):
+            process.stdin.write(f"{path.resolve()}\n".encode())
+            process.stdin.flush()
+        if not select.select([process.stdout], [], [], seconds)[0]:
+            self.end()
+            return False
+        if process.stdout.readline():
+            return True
+        said = process.stderr.read().decode(errors="replace")
+        self.end()
+        if "No module named 'torch'" in said:
+            raise InputError("modules of PyTorch need PyTorch: install mmaproof[torch]")
+        last = said.strip().splitlines()[-1:] or ["it says nothing"]
+        raise InputError(f"the process that runs host code does not start: {last[0]}")
+
+    def end(self) -> None:
+        """End it, and what it has started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+_servers: list[_Server] = []
+
+
+def _server() -> _Server:
+    """Return the process that takes requests; it is started when it is needed first, or has ended."""
+    if not _servers or _servers[-1].process.poll() is not None:
+        _servers[:] = [_Server()]
+        atexit.register(_servers[0].end)
+    return _servers[0]
+
+
+def _answer(path: Path, said: Path) -> Mapping[str, Any]:
+    try:
+        answer: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        text = said.read_text(encoding="utf-8", errors="replace")
+        last = text.strip().splitlines()[-1:] or ["it says nothing"]
+        return {"refused": f"the process that runs host code ended early, beyond its limits: {last[0]}"}
+    return answer
+
+
+def _part(answer: Mapping[str, Any]) -> Part:
+    if "recording" in answer:
+        return Part(from_json(answer["recording"]))
+    return Part(None, answer.get("refused") or answer.get("failed") or "", "failed" in answer)

@@ -1,0 +1,340 @@
+"""From a module of PyTorch to a verdict: recorded, written as a contract, verified."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...refinement.examine.trials import DisagreementError
+from ...spec.errors import InputError, UnsupportedError
+from .contract_text import ContractWriter
+from .numbers import disagreement
+from .outcome import TorchResult
+from .recording import NotRecordedError, Operation, Recording
+from .sizes import MOST_WORK, WORK, Sizes, constants, keeps_factors, ladder
+from .time_limit import TimeUpError, within
+from .untrusted import Limits, Recorded, recorded
+
+if TYPE_CHECKING:
+    from ...reports.verify_report import VerifyReport
+
+_WORST = ("refuted", "unsupported", "undecided", "safe", "verified")
+"""Verdicts, the one that decides over several first."""
+
+
+def verify(
+    reference: Path | str,
+    candidate: Path | str,
+    *,
+    sizes: Mapping[str, int | Sequence[int]] | None = None,
+    requires: Sequence[str] = (),
+    mode: str | None = None,
+    target: int = 80,
+    memory_only: bool = False,
+    limits: Limits | None = None,
+    keep: Path | str | None = None,
+) -> TorchResult:
+    """Verify that a module computes what a reference computes, for all data.
+
+    Parameters
+    ----------
+    reference : Path or str
+        A file with ``Model``, ``get_inputs()`` and ``get_init_inputs()``, as problems of KernelBench are.
+    candidate : Path or str
+        A file with ``ModelNew``, whose forward launches kernels.
+    sizes : mapping, optional
+        Other numbers for those that the reference's file assigns at its top; by default smaller ones.
+    requires : sequence of str
+        Conditions on inputs, as in contracts; an input ``x`` is called ``x_x``.
+    mode : str, optional
+        ``train`` or ``eval``; by default as the module is made.
+    target : int
+        The compute capability that kernels are compiled for.
+    memory_only : bool
+        Only whether the launches use memory as they may.
+    limits : Limits, optional
+        On the processes that run host code, and on the verification.
+    keep : Path or str, optional
+        Where the contract, the kernels and the reference's program are left.
+
+    Returns
+    -------
+    TorchResult
+        The verdict, for which sizes it holds, and what was found.
+
+    Raises
+    ------
+    InputError
+        If a file can't be read, a size does not exist, or PyTorch is not installed.
+    """
+    problem, solution = Path(reference), Path(candidate)
+    for path in (problem, solution):
+        if not path.is_file():
+            raise InputError("there is no such file", str(path))
+    own = constants(problem)
+    chosen = _chosen(own, sizes, problem)
+    with nullcontext(str(keep)) if keep else tempfile.TemporaryDirectory() as folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        made = _Attempt(
+            problem, solution, requires, mode, f"sm_{target}", memory_only, limits or Limits(), Path(folder)
+        )
+        if chosen is not None:
+            return made.at([chosen], own, MOST_WORK)
+        return _climbed(made, ladder(own), own)
+
+
+def _climbed(made: _Attempt, steps: Sequence[Sizes], own: Sizes) -> TorchResult:
+    """Verify at the largest sizes that take little time, and at larger ones where these are to blame."""
+    result = made.at(steps, own, WORK)
+    while result.verdict == "undecided" and result.launches and (place := steps.index(result.sizes)):
+        result = made.at(steps[place // 2 : place // 2 + 1], own, WORK)
+    if result.verdict != "refuted" or _is_of_any_size(result, own):
+        return result
+    wider = steps[steps.index(result.sizes) + 1 :]
+    if not wider:
+        return _only_there(result)
+    larger = made.at(wider, own, MOST_WORK)
+    if larger.verdict in ("verified", "safe"):
+        at = ", ".join(f"{name} = {value}" for name, value in result.sizes.items())
+        what = f"it is wrong at {at}, which the problem does not ask for: {result.findings[0]}"
+        return replace(larger, notes=(*larger.notes, what))
+    if larger.verdict == "refuted":
+        return larger if _is_of_any_size(larger, own) else _only_there(larger)
+    return _only_there(result)
+
+
+_OF_ANY_SIZE = ("race", "deadlock", "divergence", "undefined", "pending-registers", "missing-proxy-fence")
+"""What is wrong at a problem's own sizes where it is at smaller ones."""
+
+_VALUES = ("wrong-value",)
+"""What is wrong there if loops have no remainders that the problem's own sizes lack."""
+
+_TILE = 32
+"""Factors of two that are enough for that."""
+
+
+def _is_of_any_size(result: TorchResult, own: Sizes) -> bool:
+    """Tell whether a refutation says that a candidate is wrong at the problem's own sizes.
+
+    A kernel without a check of bounds may be right where sizes are multiples of its block.
+    """
+    findings = [each for report in result.reports for each in report.result.findings]
+    kinds = {str(each.kind) for each in findings if each.kind.refutes}
+    if result.own_sizes or not kinds or kinds & set(_OF_ANY_SIZE) or keeps_factors(result.sizes, own):
+        return True
+    return kinds <= set(_VALUES) and keeps_factors(result.sizes, own, _TILE, batches=False)
+
+
+def _only_there(result: TorchResult) -> TorchResult:
+    """Return what is said of a candidate that is wrong at sizes that may be to blame."""
+    what = "wrong at these sizes, which have fewer factors of two than the problem's own ones"
+    return replace(result, verdict="undecided", findings=(what, *result.findings))
+
+
+def _chosen(own: Sizes, sizes: Mapping[str, int | Sequence[int]] | None, problem: Path) -> Sizes | None:
+    """Return all sizes, where some are given."""
+    if sizes is None:
+        return None
+    for name in sizes:
+        if name not in own:
+            known = ", ".join(own) or "none"
+            raise InputError(f"assigns no number to {name} at its top; there are: {known}", str(problem))
+    return {**own, **{name: v if isinstance(v, int) else tuple(v) for name, v in sizes.items()}}
+
+
+class _Attempt:
+    """Verifies a candidate at one set of sizes after the other.
+
+    Parameters
+    ----------
+    problem, solution : Path
+        The files.
+    requires, mode, target, memory_only, limits
+        As of `verify`.
+    folder : Path
+        Where all is written.
+    """
+
+    def __init__(
+        self,
+        problem: Path,
+        solution: Path,
+        requires: Sequence[str],
+        mode: str | None,
+        target: str,
+        memory_only: bool,
+        limits: Limits,
+        folder: Path,
+    ) -> None:
+        self.problem, self.solution, self.requires, self.mode = problem, solution, requires, mode
+        self.target, self.memory_only, self.limits, self.folder = target, memory_only, limits, folder
+
+    def at(self, steps: Sequence[Sizes], own: Sizes, work: int) -> TorchResult:
+        """Verify at the largest of some sizes that are no more work than is allowed."""
+        started = time.perf_counter()
+        for old in self.folder.glob("*.json"):
+            old.unlink()
+        found = recorded(
+            self.problem,
+            self.solution,
+            steps,
+            work,
+            self.folder,
+            mode=self.mode,
+            target=self.target,
+            limits=self.limits,
+        )
+        between = time.perf_counter()
+        own_sizes = dict(found.sizes) == dict(own)
+        blank = TorchResult(
+            "unsupported", str(self.problem), str(self.solution), found.sizes, own_sizes, notes=found.open
+        )
+        result = self._judged(found, self.folder, blank)
+        seconds = {
+            "recording": round(between - started, 3),
+            "verifying": round(time.perf_counter() - between, 3),
+        }
+        return replace(result, seconds=seconds)
+
+    def _judged(self, found: Recorded, folder: Path, blank: TorchResult) -> TorchResult:
+        reference = found.reference.recording
+        if reference is None:
+            return replace(blank, findings=(f"the reference: {found.reference.reason}",))
+        try:
+            differs = disagreement(reference, folder / "numbers.npz")
+        except UnsupportedError as reason:
+            return replace(blank, findings=(f"the reference: {reason}",))
+        except Exception as reason:  # what an operation on arrays of an odd shape raises
+            return replace(blank, findings=(f"the reference: {type(reason).__name__}: {reason}",))
+        if differs:
+            what = f"the reference as it is modelled is not what PyTorch computes: {differs}"
+            return replace(blank, verdict="undecided", findings=(what,))
+        results = []
+        for number, part in enumerate(found.candidates):
+            if part.recording is None:
+                verdict = "undecided" if part.failed else "unsupported"
+                results.append(replace(blank, verdict=verdict, findings=(f"the candidate: {part.reason}",)))
+                continue
+            inner = folder / f"configuration{number}" if number else folder
+            inner.mkdir(exist_ok=True)
+            results.append(self._verified(part.recording, reference, inner, blank))
+        worst = min(results, key=lambda each: _WORST.index(each.verdict))
+        worst = replace(worst, configurations=len(found.candidates))
+        if found.configurations > len(found.candidates) and worst.verdict in ("verified", "safe"):
+            left = found.configurations - len(found.candidates)
+            what = f"{left} of {found.configurations} configurations of an autotuned kernel are not looked at"
+            return replace(worst, verdict="undecided", findings=(what,))
+        return worst
+
+    def _verified(
+        self, candidate: Recording, reference: Recording, folder: Path, blank: TorchResult
+    ) -> TorchResult:
+        from ..kernels import verify as verify_kernel
+
+        blank = replace(
+            blank,
+            launches=tuple(each.entry for each in candidate.launches),
+            steps=sum(isinstance(each, Operation) for each in candidate.steps),
+            notes=(*blank.notes, *dict.fromkeys((*reference.notes, *candidate.notes))),
+        )
+        if wrong := _other_results(candidate, reference):
+            return replace(blank, verdict="refuted", findings=(wrong,))
+        if not candidate.launches:
+            return replace(blank, findings=("the candidate launches no kernel: all of it is PyTorch's own",))
+        try:
+            wanted = None if self.memory_only else reference
+            files = ContractWriter(candidate, wanted, self.requires, self.target).write(folder)
+            with within(self.limits.verifying):
+                report = verify_kernel(files.kernel, files.contract)
+        except TimeUpError as reason:
+            return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))
+        except (NotRecordedError, UnsupportedError) as reason:
+            return replace(blank, findings=(str(reason),))
+        except DisagreementError as reason:
+            return replace(blank, verdict="undecided", findings=(f"a defect of mmaproof: {reason}",))
+        except InputError as reason:
+            return replace(blank, findings=(f"what was recorded can't be verified: {reason}",))
+        return _reported(report, blank)
+
+
+def _other_results(candidate: Recording, reference: Recording) -> str | None:
+    """Return in what the results of both modules are not alike, before any number is looked at."""
+    if len(candidate.results) != len(reference.results):
+        return f"returns {len(candidate.results)} tensors, not {len(reference.results)}"
+    for mine, theirs in zip(candidate.results, reference.results, strict=True):
+        if mine.shape != theirs.shape:
+            return f"returns a tensor of shape {list(mine.shape)}, not {list(theirs.shape)}"
+        if mine.dtype != theirs.dtype:
+            return f"returns a tensor of {mine.dtype}, not {theirs.dtype}"
+    return None
+
+
+def _reported(report: VerifyReport, blank: TorchResult) -> TorchResult:
+    result = report.result
+    return replace(
+        blank,
+        verdict=str(result.verdict),
+        findings=tuple(map(str, result.findings)),
+        notes=(*blank.notes, *map(str, result.notes)),
+        hypotheses=(
+            *(each.statement for each in result.hypotheses),
+            *(f"assumed: {each}" for each in result.assumptions),
+        ),
+        bound=result.bound or "",
+        reports=(report,),
+    )
+
+
+class ModuleNotVerifiedError(AssertionError):
+    """A module is not verified.
+
+    Parameters
+    ----------
+    result : TorchResult
+        What was found.
+    """
+
+    def __init__(self, result: TorchResult) -> None:
+        lines = [f"{result.verdict}: {result.candidate} ({result.claim})", *result.findings]
+        super().__init__("\n".join(lines))
+        self.result = result
+
+
+def assert_verified(
+    reference: Path | str,
+    candidate: Path | str,
+    *,
+    sizes: Mapping[str, int | Sequence[int]] | None = None,
+    requires: Sequence[str] = (),
+    mode: str | None = None,
+    target: int = 80,
+    allowed: Sequence[str] = (),
+) -> TorchResult:
+    """Verify a module, and fail unless it is verified; parameters as of `verify`.
+
+    Parameters
+    ----------
+    reference, candidate, sizes, requires, mode, target
+        As of `verify`.
+    allowed : sequence of str
+        What else is let pass: ``undecided``, ``unsupported``. A refutation never is.
+
+    Raises
+    ------
+    ModuleNotVerifiedError
+        If it is not verified.
+    InputError
+        As of `verify`; or if something else is to be allowed.
+    """
+    __tracebackhide__ = True  # pytest shows the test, not this function
+    if wrong := sorted(set(allowed) - {"undecided", "unsupported"}):
+        raise InputError(f"undecided and unsupported modules can be allowed, not {', '.join(wrong)}")
+    result = verify(reference, candidate, sizes=sizes, requires=requires, mode=mode, target=target)
+    if result.verdict not in {"verified", *allowed}:
+        raise ModuleNotVerifiedError(result)
+    return result

@@ -1,0 +1,289 @@
+"""Modules of PyTorch from their files to verdicts; they need PyTorch, g++ and nvcc with its headers.
+
+``pip install torch nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-nvvm``, and ``pytest -m sweep PATH`` for all
+of the corpus of `torch_corpus`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from torch_corpus import HEAD, PAIRS
+from torch_references import REFERENCES
+
+from mmaproof.api.torch.numbers import disagreement
+from mmaproof.api.torch.outcome import TorchResult
+from mmaproof.api.torch.untrusted import recorded
+from mmaproof.cli.app import status
+from mmaproof.spec.errors import InputError
+from mmaproof.torch import Limits, ModuleNotVerifiedError, assert_verified, verify
+
+RIGHT = [(name, "right", None) for name in PAIRS]
+HARMLESS = [(name, edit, texts) for name, pair in PAIRS.items() for edit, texts in pair.harmless.items()]
+FAULTS = [(name, fault, texts) for name, pair in PAIRS.items() for fault, texts in pair.faults.items()]
+
+QUICK = {("relu", "one_row"), ("triton_add", "no_mask"), ("triton_add", "right"), ("linear_gelu", "right")}
+"""What every run verifies of the corpus."""
+
+OPEN = {("argmax", "last"), ("max_rows", "start"), ("min_rows", "start")}
+"""Faults that are not decided: no inputs with ties, or beyond the start of a maximum, are found."""
+
+SLOW = {"batch_norm", "cumsum", "softmax", "mse_loss"}
+"""Modules that are not decided in the time allowed on every machine."""
+
+
+@pytest.fixture(autouse=True)
+def _pytorch() -> None:
+    pytest.importorskip("torch")
+    headers = [each for path in sys.path for each in Path(path).glob("nvidia/*/include/cuda_runtime.h")]
+    if shutil.which("g++") is None or (not headers and shutil.which("nvcc") is None):
+        pytest.skip("extensions need g++ and nvcc with its headers")
+
+
+def verdict(folder: Path, name: str, edit: tuple[str, str] | None) -> TorchResult:
+    (folder / "problem.py").write_text(HEAD + PAIRS[name].problem, encoding="utf-8")
+    (folder / "solution.py").write_text(PAIRS[name].solution(edit), encoding="utf-8")
+    return verify(folder / "problem.py", folder / "solution.py")
+
+
+def marked(cases: list[tuple[str, str, tuple[str, str] | None]]) -> list[object]:
+    """Return cases, those that are not quick for the sweep alone."""
+    return [
+        pytest.param(*each, id=f"{each[0]}-{each[1]}", marks=() if each[:2] in QUICK else pytest.mark.sweep)
+        for each in cases
+    ]
+
+
+@pytest.mark.parametrize(("name", "_", "edit"), marked([*RIGHT, *HARMLESS]))
+def test_right_modules_are_verified(name: str, _: str, edit: tuple[str, str] | None, tmp_path: Path) -> None:
+    result = verdict(tmp_path, name, edit)
+    assert result.verdict in ({"verified", "undecided"} if name in SLOW else {"verified"}), result.findings
+    assert result.launches and result.sizes
+
+
+@pytest.mark.parametrize(("name", "fault", "edit"), marked([*FAULTS]))
+def test_faults_are_refuted(name: str, fault: str, edit: tuple[str, str] | None, tmp_path: Path) -> None:
+    result = verdict(tmp_path, name, edit)
+    allowed = {"refuted", "undecided"} if name in SLOW or (name, fault) in OPEN else {"refuted"}
+    assert result.verdict in allowed, result.findings
+
+
+PROBLEM = """
+import torch
+import torch.nn as nn
+
+rows = 8
+columns = 24
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2.0
+
+
+def get_inputs():
+    return [torch.randn(rows, columns)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+TRITON = """
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2.0, mask=at < n)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        BEFORE
+        y = torch.empty_like(x)
+        double[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), BLOCK=128)
+        return AFTER
+"""
+
+
+def of_triton(folder: Path, before: str = "pass", after: str = "y", problem: str = PROBLEM) -> TorchResult:
+    pytest.importorskip("triton")
+    (folder / "problem.py").write_text(problem, encoding="utf-8")
+    text = TRITON.replace("BEFORE", before).replace("AFTER", after)
+    (folder / "solution.py").write_text(text, encoding="utf-8")
+    return verify(folder / "problem.py", folder / "solution.py")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wanted", "message"),
+    [
+        ("x = x.t().contiguous()", "y.t()", "verified", ""),
+        ("x = x + 1", "y - 2", "verified", ""),
+        ("x = x + 1", "y - 1", "refuted", "wrong-value"),
+        ("x = x.t().contiguous()", "y.view(x.shape[1], x.shape[0])", "refuted", "wrong-value"),
+        ("pass", "y.half()", "refuted", "returns a tensor of float16, not float32"),
+        ("pass", "y[:1]", "refuted", "returns a tensor of shape"),
+        ("x = x.clamp(min=x.min().item())", "y", "unsupported", "reads data back (_local_scalar_dense) in"),
+        ("x = x + torch.rand_like(x)", "y", "unsupported", "rand_like"),
+        ("x = x.sort(dim=1)[0]", "y", "unsupported", "sort"),
+        ("x.mul_(2)", "y / 2", "unsupported", "changes x, an input"),
+        ("x = x.cpu()", "y", "unsupported", "on the CPU"),
+        ("assert x.shape[0] > 10**6", "y", "undecided", "AssertionError"),
+    ],
+)
+def test_the_host_around_a_launch(before: str, after: str, wanted: str, message: str, tmp_path: Path) -> None:
+    result = of_triton(tmp_path, before, after)
+    assert result.verdict == wanted, result.findings
+    assert message in " ".join(result.findings)
+
+
+WEIGHTED = """
+rows = 4
+columns = 24
+
+
+class Model(nn.Module):
+    def __init__(self, columns):
+        super().__init__()
+        self.one = nn.Parameter(torch.ones(columns))
+        self.other = nn.Parameter(torch.ones(columns))
+
+    def forward(self, x):
+        return x * self.one * 2.0 - self.other
+
+
+def get_inputs():
+    return [torch.randn(rows, columns)]
+
+
+def get_init_inputs():
+    return [columns]
+"""
+
+WEIGHTS = """
+    def __init__(self, columns):
+        super().__init__()
+        self.FIRST = nn.Parameter(torch.ones(columns))
+        self.SECOND = nn.Parameter(torch.ones(columns))
+
+    def forward(self, x):
+        x = x * self.FIRST
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted", "message"),
+    [
+        (("one", "other"), "verified", ""),
+        (("other", "one"), "refuted", "wrong-value"),
+        (("a", "b"), "unsupported", "and may be any of them"),
+    ],
+)
+def test_weights_are_told_apart(names: tuple[str, str], wanted: str, message: str, tmp_path: Path) -> None:
+    """Of equal numbers, by their names: weights are data, whatever they are after a seed."""
+    pytest.importorskip("triton")
+    (tmp_path / "problem.py").write_text(HEAD + WEIGHTED, encoding="utf-8")
+    first, second = names
+    text = TRITON.replace("    def forward(self, x):\n        BEFORE\n", WEIGHTS)
+    text = text.replace("AFTER", f"y - self.{second}").replace("FIRST", first).replace("SECOND", second)
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    result = verify(tmp_path / "problem.py", tmp_path / "solution.py")
+    assert result.verdict == wanted, result.findings
+    assert message in " ".join(result.findings)
+
+
+def test_without_a_launch_nothing_is_said(tmp_path: Path) -> None:
+    (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
+    result = verify(tmp_path / "problem.py", tmp_path / "problem.py")
+    assert result.verdict == "unsupported" and "launches no kernel" in result.findings[0]
+
+
+def test_host_code_that_never_ends_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
+    endless = PROBLEM.replace("class Model(", "while True:\n    pass\n\nclass ModelNew(")
+    (tmp_path / "solution.py").write_text(endless, encoding="utf-8")
+    result = verify(tmp_path / "problem.py", tmp_path / "solution.py", limits=Limits(seconds=12))
+    assert result.verdict in ("undecided", "unsupported")
+
+
+def test_sizes_that_are_given(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
+    text = TRITON.replace("BEFORE", "pass").replace("AFTER", "y")
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    result = verify(tmp_path / "problem.py", tmp_path / "solution.py", sizes={"rows": 3, "columns": 50})
+    assert (result.verdict, result.sizes) == ("verified", {"rows": 3, "columns": 50})
+    with pytest.raises(InputError, match="assigns no number to depth"):
+        verify(tmp_path / "problem.py", tmp_path / "solution.py", sizes={"depth": 3})
+    (tmp_path / "solution.py").write_text(text.replace("* 2.0", "* 3.0"), encoding="utf-8")
+    with pytest.raises(ModuleNotVerifiedError, match="refuted") as raised:
+        assert_verified(tmp_path / "problem.py", tmp_path / "solution.py")
+    assert raised.value.result.inputs()["x_x"].shape
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("triton")
+    (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
+    text = TRITON.replace("BEFORE", "pass").replace("AFTER", "y * 2")
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    files = [str(tmp_path / "problem.py"), str(tmp_path / "solution.py")]
+    report, kept = tmp_path / "result.json", tmp_path / "kept"
+    assert status(["torch", *files, "--size", "rows=4", "--json", str(report), "--keep", str(kept)]) == 1
+    document = json.loads(report.read_text(encoding="utf-8"))
+    assert document["verdict"] == "refuted" and document["sizes"] == {"rows": 4, "columns": 24}
+    assert (kept / "contract.toml").exists()
+    assert "wrong-value" in capsys.readouterr().out
+    assert status(["torch", *files, "--size", "rows"]) == 2
+    assert status(["torch", *files, "--mode", "fast"]) == 2
+
+
+REFERENCE = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Model(nn.Module):
+    def forward(self, NAMES):
+        return EXPRESSION
+
+
+def get_inputs():
+    return [INPUTS]
+"""
+
+NOT_READ = {"assigned": "index_put"}
+"""Expressions that are refused by name."""
+
+
+def test_references_are_read_as_pytorch_computes_them(tmp_path: Path) -> None:
+    """Each as a program in numpy, held against PyTorch's own run."""
+    wrong = {}
+    for name, (expression, inputs) in REFERENCES.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        names = ", ".join(("x", "y")[: len(inputs)])
+        text = REFERENCE.replace("NAMES", names).replace("EXPRESSION", expression)
+        path = folder / "problem.py"
+        path.write_text(text.replace("INPUTS", ", ".join(inputs)), encoding="utf-8")
+        found = recorded(path, path, [{}], 10**6, folder, mode=None, target="sm_80", limits=Limits())
+        if found.reference.recording is None:
+            wrong[name] = found.reference.reason
+            continue
+        try:
+            differs = disagreement(found.reference.recording, folder / "numbers.npz")
+        except Exception as reason:  # an operation that does not take what it is given
+            differs = f"{type(reason).__name__}: {reason}"
+        if differs:
+            wrong[name] = differs
+    assert wrong.keys() == NOT_READ.keys(), wrong
+    assert all(NOT_READ[name] in wrong[name] for name in wrong)
