@@ -109,7 +109,7 @@ def _place(source: Path) -> Path:
 
     ``new/k.cu`` and ``old/k.cu``, one compared with the other, must not be one file.
     """
-    parent = Path(os.path.abspath(source)).parent
+    parent = source.parent.resolve()
     if parent.is_relative_to(Path.cwd()):
         return parent.relative_to(Path.cwd())
     return Path(hashlib.sha256(os.fsencode(parent)).hexdigest()[:16])
