@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import shutil
@@ -87,7 +88,7 @@ def compiled(
         raise InputError("can't be read: no such file", str(source))
     isa = "ptx" if source.suffix in CUDA else "power"
     processor = target or DEFAULT_TARGETS[isa]
-    made = folder / f"{source.stem}.{processor}{'.ptx' if isa == 'ptx' else '.o'}"
+    made = folder / _place(source) / f"{_name(source)}.{processor}{'.ptx' if isa == 'ptx' else '.o'}"
     own = (
         [f"-arch={processor}", "-lineinfo", "-ptx"]
         if isa == "ptx"
@@ -95,9 +96,28 @@ def compiled(
     )
     program = compiler or _found(isa, source)
     command = [*shlex.split(program), *own, *flags, str(source), "-o", str(made)]
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        made.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        raise InputError(f"{made.parent} can't be made: {reason.strerror}", str(source)) from None
     _run(command, source, made)
     return Compiled(made, shlex.join(command))
+
+
+def _place(source: Path) -> Path:
+    """Return the folder for what a source is compiled to, of its own for each folder of sources.
+
+    ``new/k.cu`` and ``old/k.cu``, one compared with the other, must not be one file.
+    """
+    parent = source.parent.resolve()
+    if parent.is_relative_to(Path.cwd()):
+        return parent.relative_to(Path.cwd())
+    return Path(hashlib.sha256(os.fsencode(parent)).hexdigest()[:16])
+
+
+def _name(source: Path) -> str:
+    """Return a source's name without its suffix, but where another language's may have that name, too."""
+    return source.stem if source.suffix in (CUDA[0], C[0]) else source.name
 
 
 def _run(command: Sequence[str], source: Path, made: Path) -> None:

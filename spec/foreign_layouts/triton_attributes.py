@@ -21,13 +21,28 @@ from .linear import LinearLayout
 _ROWS, _COLUMNS = 8, 4
 """Lanes of a warp down and along a tile of the tensor cores."""
 
-_KINDS = ("nvidia_mma", "dot_op", "blocked")
+_PARAMETERS = {
+    "nvidia_mma": ("versionMajor", "versionMinor", "warpsPerCTA", "instrShape"),
+    "dot_op": ("opIdx", "parent", "kWidth"),
+    "blocked": ("sizePerThread", "threadsPerWarp", "warpsPerCTA", "order"),
+}
+"""The parameters of attributes that are read; any other one may say that elements lie elsewhere."""
+
+_OF_CLUSTERS = ("CTAsPerCGA", "CTASplitNum")
+"""Lists of ones, where a block has no others beside it; the order of these then makes no difference."""
+
+_ORDER = "CTAOrder"
+
+_KINDS = tuple(_PARAMETERS)
 _DEFINITION = re.compile(r"\s*#(\w+)\s*=\s*")
 _NAMED = re.compile(r"\s*#(?:ttg\.|triton_gpu\.)?(\w+)\s*(<\s*\{)?")
 _KEY = re.compile(r"\s*(\w+)\s*=\s*")
-_NUMBERS = re.compile(r"\s*\[([\d,\s]*)\]")
-_WORD = re.compile(r"\s*(true|false|\d{1,9})\b")
+_NUMBERS = re.compile(r"\s*\[((?:\s*\d{1,9}\s*,)*\s*(?:\d{1,9}\s*)?)\]", re.ASCII)
+_WORD = re.compile(r"\s*(true|false|\d{1,9})\b", re.ASCII)
 _END = re.compile(r"\s*\}\s*>")
+
+_MOST_BITS = 20
+"""Bits of the numbers of holders: more than any block of threads has registers."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +132,18 @@ class _Reader:
                 raise self._error("a parameter")
             parameters[key[1]] = self._value()
             self._matched(re.compile(r"\s*,"))
+        self._check_known(start[1], parameters)
         return _Attribute(start[1], MappingProxyType(parameters))
+
+    def _check_known(self, kind: str, parameters: Mapping[str, Any]) -> None:
+        for name, value in parameters.items():
+            if kind not in _KINDS or name in (*_PARAMETERS[kind], _ORDER):
+                continue
+            if name not in _OF_CLUSTERS:
+                known = ", ".join(_PARAMETERS[kind])
+                raise InputError(f"#ttg.{kind} with {name} is not read; {known} are")
+            if not isinstance(value, list) or any(each != 1 for each in value):
+                raise InputError(f"{name} = {value}: layouts are read of one block, of which all are 1")
 
     def _value(self) -> Any:
         if (numbers := self._matched(_NUMBERS)) is not None:
@@ -150,6 +176,8 @@ class _Builder:
         """Add as many of a holder along an axis; none is told apart where all hold the same."""
         if count < 1 or count & (count - 1):
             raise InputError(f"{count} {holder}s along coordinate {axis}: powers of two are expected")
+        if sum(map(len, self.bases.values())) + log2(count) > _MOST_BITS:
+            raise InputError(f"{count} {holder}s along coordinate {axis}: more than 2^{_MOST_BITS} elements")
         for _ in range(log2(count)):
             step = self.extents[axis] if told_apart else 0
             self.bases[holder].append(

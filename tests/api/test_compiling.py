@@ -66,6 +66,24 @@ def test_cuda_is_compiled_to_ptx_with_lines(folder: Path) -> None:
     assert made.path.read_text(encoding="utf-8") == "text\n"
 
 
+def test_sources_of_one_name_are_compiled_to_files_of_their_own(folder: Path) -> None:
+    copying = compiler(folder, 'while [ "$1" != -o ]; do from="$1"; shift; done; cp "$from" "$2"')
+    sources = [Path(each) for each in ("kernel.cu", "old/kernel.cu", "kernel.c", "kernel.cpp")]
+    sources.append(folder.parent / f"{folder.name}-beside" / "kernel.cu")
+    for source in sources:
+        source.parent.mkdir(exist_ok=True)
+        source.write_text(str(source), encoding="utf-8")
+    made = [compiled(source, compiler=copying) for source in sources]
+    assert [each.path.read_text(encoding="utf-8") for each in made] == [str(source) for source in sources]
+    assert made[1].path == Path("mmaproof-compiled/old/kernel.sm_80.ptx")
+
+
+def test_a_folder_that_can_not_be_made_is_told(folder: Path) -> None:
+    (folder / "mmaproof-compiled").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match=r"kernel\.cu: mmaproof-compiled can't be made"):
+        compiled(Path("kernel.cu"), compiler="true")
+
+
 def test_the_compiler_of_the_environment_is_taken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nvcc = compiler(folder, 'while [ "$1" != -o ]; do shift; done; echo text > "$2"')
     monkeypatch.setenv("NVCC", nvcc)

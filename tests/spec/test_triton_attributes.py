@@ -82,12 +82,21 @@ def test_blocks_are_registers_then_lanes_then_warps_in_their_order() -> None:
             "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [1]}>",
             "order",
         ),
+        (MMA.replace("instrShape", "CTAsPerCGA = [2, 1], instrShape"), r"CTAsPerCGA = \[2, 1\]: layouts are"),
+        (MMA.replace("instrShape", "isTransposed = true, instrShape"), "with isTransposed is not read"),
+        (MMA.replace("[2, 4]", "[2 4]"), "an attribute"),
+        (MMA.replace("[2, 4]", "[2, 536870912]"), r"more than 2\^20 elements"),
         ("#x = #ttg.nvmma_shared<{swizzlingByteWidth = 128}>", "no layout that is read"),
     ],
 )
 def test_what_can_not_be_read_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         parse_attribute(text)
+
+
+def test_a_block_alone_may_say_that_no_others_are_beside_it() -> None:
+    alone = "CTAsPerCGA = [1, 1], CTASplitNum = [1, 1], CTAOrder = [1, 0], instrShape"
+    assert parse_attribute(MMA.replace("instrShape", alone)) == parse_attribute(MMA)
 
 
 def test_other_notations_are_none_of_these() -> None:
