@@ -77,7 +77,7 @@ def mmaproof_report(request: pytest.FixtureRequest) -> VerifyReport | None:
 
 @pytest.fixture
 def mmaproof_torch_result(request: pytest.FixtureRequest) -> TorchResult | None:
-    """Return what was found about the module of PyTorch that the test's nearest mark names, if it can be read.
+    """Return what was found about the module of PyTorch that the test's mark names, if it can be read.
 
     A test without a mark fails: nothing is verified in it.
     """
