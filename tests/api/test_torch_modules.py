@@ -232,6 +232,18 @@ def test_sizes_that_are_given(tmp_path: Path) -> None:
     assert raised.value.result.inputs()["x_x"].shape
 
 
+@pytest.mark.parametrize(
+    ("mean", "wanted"), [("y.sum(1) / 2000.0", "refuted"), ("y.sum(1) / 1000", "undecided")]
+)
+def test_a_size_that_is_written_down_is_no_fault(mean: str, wanted: str, tmp_path: Path) -> None:
+    """Divided by the problem's own size, a sum is a mean there, and at no other size."""
+    problem = PROBLEM.replace("columns = 24", "columns = 1000").replace("x * 2.0", "(x * 2.0).mean(1)")
+    problem = problem.replace("rows = 8", "rows = 5000")  # too many to be looked at
+    result = of_triton(tmp_path, "pass", mean, problem)
+    assert result.verdict == wanted, result.findings
+    assert wanted == "refuted" or "numbers in its text" in result.findings[0]
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("triton")
     (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
