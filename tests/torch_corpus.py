@@ -381,8 +381,8 @@ class ModelNew(nn.Module):
 ''',
         {
             "edge": (
-                "& v < W)",
-                "& v <= W)",
+                "if (h >= 0 && h < H",
+                "if (h < H",
             ),
             "padding": (
                 " 2 - 1 + s",

@@ -134,6 +134,13 @@ def keeps_factors(
     )
 
 
+def replaced(
+    sizes: Mapping[str, int | tuple[int, ...]], own: Mapping[str, int | tuple[int, ...]]
+) -> set[int]:
+    """Return the numbers of a problem for which others stand."""
+    return {value for value, chosen in zip(_numbers(own), _numbers(sizes), strict=True) if value != chosen}
+
+
 def _is_batch(name: str) -> bool:
     return "batch" in name.lower()
 

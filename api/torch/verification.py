@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from .contract_text import ContractWriter
 from .numbers import disagreement
 from .outcome import TorchResult
 from .recording import NotRecordedError, Operation, Recording
-from .sizes import MOST_WORK, WORK, Sizes, constants, keeps_factors, ladder
+from .sizes import MOST_WORK, WORK, Sizes, constants, keeps_factors, ladder, replaced
 from .time_limit import TimeUpError, within
 from .untrusted import Limits, Recorded, recorded
 
@@ -93,7 +94,7 @@ def _climbed(made: _Attempt, steps: Sequence[Sizes], own: Sizes) -> TorchResult:
     result = made.at(steps, own, WORK)
     while result.verdict == "undecided" and result.launches and (place := steps.index(result.sizes)):
         result = made.at(steps[place // 2 : place // 2 + 1], own, WORK)
-    if result.verdict != "refuted" or _is_of_any_size(result, own):
+    if result.verdict != "refuted" or _is_of_any_size(result, own, made.solution):
         return result
     wider = steps[steps.index(result.sizes) + 1 :]
     if not wider:
@@ -104,7 +105,7 @@ def _climbed(made: _Attempt, steps: Sequence[Sizes], own: Sizes) -> TorchResult:
         what = f"it is wrong at {at}, which the problem does not ask for: {result.findings[0]}"
         return replace(larger, notes=(*larger.notes, what))
     if larger.verdict == "refuted":
-        return larger if _is_of_any_size(larger, own) else _only_there(larger)
+        return larger if _is_of_any_size(larger, own, made.solution) else _only_there(larger)
     return _only_there(result)
 
 
@@ -118,21 +119,30 @@ _TILE = 32
 """Factors of two that are enough for that."""
 
 
-def _is_of_any_size(result: TorchResult, own: Sizes) -> bool:
+def _is_of_any_size(result: TorchResult, own: Sizes, solution: Path) -> bool:
     """Tell whether a refutation says that a candidate is wrong at the problem's own sizes.
 
-    A kernel without a check of bounds may be right where sizes are multiples of its block.
+    A kernel without a check of bounds may be right where sizes are multiples of its block, and one that has
+    the problem's own numbers in its text may be right at these alone.
     """
     findings = [each for report in result.reports for each in report.result.findings]
     kinds = {str(each.kind) for each in findings if each.kind.refutes}
-    if result.own_sizes or not kinds or kinds & set(_OF_ANY_SIZE) or keeps_factors(result.sizes, own):
+    if result.own_sizes or not kinds or kinds & set(_OF_ANY_SIZE):
+        return True
+    written = set(re.findall(r"\b\d+\b", solution.read_text(encoding="utf-8", errors="replace")))
+    if written & {str(each) for each in replaced(result.sizes, own)}:
+        return False
+    if keeps_factors(result.sizes, own):
         return True
     return kinds <= set(_VALUES) and keeps_factors(result.sizes, own, _TILE, batches=False)
 
 
 def _only_there(result: TorchResult) -> TorchResult:
     """Return what is said of a candidate that is wrong at sizes that may be to blame."""
-    what = "wrong at these sizes, which have fewer factors of two than the problem's own ones"
+    what = (
+        "wrong at these sizes; it may be right at the problem's own ones, which have more factors of two "
+        "or are numbers in its text"
+    )
     return replace(result, verdict="undecided", findings=(what, *result.findings))
 
 

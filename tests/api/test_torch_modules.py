@@ -7,7 +7,9 @@ of the corpus of `torch_corpus`.
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -29,8 +31,8 @@ FAULTS = [(name, fault, texts) for name, pair in PAIRS.items() for fault, texts 
 QUICK = {("relu", "one_row"), ("triton_add", "no_mask"), ("triton_add", "right"), ("linear_gelu", "right")}
 """What every run verifies of the corpus."""
 
-OPEN = {("argmax", "last"), ("max_rows", "start"), ("min_rows", "start")}
-"""Faults that are not decided: no inputs with ties, or beyond the start of a maximum, are found."""
+OPEN = {("max_rows", "start"), ("min_rows", "start")}
+"""Faults that are not decided: no inputs beyond the start of a maximum are found."""
 
 SLOW = {"batch_norm", "cumsum", "softmax", "mse_loss"}
 """Modules that are not decided in the time allowed on every machine."""
@@ -230,6 +232,18 @@ def test_sizes_that_are_given(tmp_path: Path) -> None:
     assert raised.value.result.inputs()["x_x"].shape
 
 
+@pytest.mark.parametrize(
+    ("mean", "wanted"), [("y.sum(1) / 2000.0", "refuted"), ("y.sum(1) / 1000", "undecided")]
+)
+def test_a_size_that_is_written_down_is_no_fault(mean: str, wanted: str, tmp_path: Path) -> None:
+    """Divided by the problem's own size, a sum is a mean there, and at no other size."""
+    problem = PROBLEM.replace("columns = 24", "columns = 1000").replace("x * 2.0", "(x * 2.0).mean(1)")
+    problem = problem.replace("rows = 8", "rows = 5000")  # too many to be looked at
+    result = of_triton(tmp_path, "pass", mean, problem)
+    assert result.verdict == wanted, result.findings
+    assert wanted == "refuted" or "numbers in its text" in result.findings[0]
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("triton")
     (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
@@ -287,3 +301,62 @@ def test_references_are_read_as_pytorch_computes_them(tmp_path: Path) -> None:
             wrong[name] = differs
     assert wrong.keys() == NOT_READ.keys(), wrong
     assert all(NOT_READ[name] in wrong[name] for name in wrong)
+
+
+MARKED = """
+import pytest
+
+
+@pytest.mark.mmaproof_torch("problem.py", "right.py", sizes={"rows": 2})
+def test_right(mmaproof_torch_result):
+    assert mmaproof_torch_result.sizes["rows"] == 2
+
+
+@pytest.mark.mmaproof_torch("problem.py", "wrong.py", allowed=["undecided"])
+def test_wrong():
+    pass
+
+
+@pytest.mark.mmaproof_torch("problem.py", "nothing.py")
+def test_missing():
+    pass
+
+
+def test_without_a_mark(mmaproof_torch_result):
+    pass
+"""
+
+
+def test_the_mark_of_pytest(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    text = TRITON.replace("BEFORE", "pass")
+    files = {
+        "problem.py": PROBLEM,
+        "right.py": text.replace("AFTER", "y"),
+        "wrong.py": text.replace("AFTER", "y + 1"),
+        "test_marked.py": MARKED,
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-v",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "mmaproof.api.pytest_plugin",
+    ]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    found = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
+    )
+    assert "test_right PASSED" in found.stdout
+    for name, reason in (
+        ("wrong", "refuted: "),
+        ("missing", "there is no such file"),
+        ("without_a_mark", "needs the mark mmaproof_torch(problem, solution"),
+    ):
+        assert f"test_{name} FAILED" in found.stdout or f"test_{name} ERROR" in found.stdout, found.stdout
+        assert reason in found.stdout
