@@ -54,8 +54,8 @@ def loaded(path: str, constants: Mapping[str, Any], name: str) -> ModuleType:
         target = node.targets[0]
         if isinstance(target, ast.Name) and target.id in constants:
             value = constants[target.id]
-            held = ast.Constant(tuple(value) if isinstance(value, list) else value)
-            node.value = ast.copy_location(held, node.value)
+            text = repr(tuple(value) if isinstance(value, list) else value)
+            node.value = ast.copy_location(ast.parse(text, mode="eval").body, node.value)
     module = ModuleType(name)
     module.__file__ = path
     sys.modules[name] = module
@@ -165,7 +165,7 @@ def matched(own: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, str]:
     """
 
     def same(a: Any, b: Any) -> bool:
-        return a.shape == b.shape and a.dtype == b.dtype and torch.equal(a.cpu(), b.cpu())
+        return bool(a.shape == b.shape and a.dtype == b.dtype and torch.equal(a.cpu(), b.cpu()))
 
     found = {name: name for name, each in own.items() if name in known and same(each, known[name])}
     for name, each in own.items():

@@ -98,8 +98,8 @@ def _argument(which: str) -> Callable[..., Any]:
             return found(x.reshape((-1,)), 0).reshape(shape)
         best = _extremum(which)(x, dim, True)
         axis, extent = dim % _rank(x), x.shape[dim]
-        shape = [extent if each == axis else 1 for each in range(_rank(x))]
-        places = np.broadcast_to(np.arange(extent).reshape(shape), x.shape)
+        along = [extent if each == axis else 1 for each in range(_rank(x))]
+        places = np.broadcast_to(np.arange(extent).reshape(along), x.shape)
         index = np.min(np.where(x == best, places, extent), axis=axis, keepdims=True)
         return index if keep else index.reshape(_kept(x, dim))
 

@@ -102,6 +102,7 @@ class TorchResult:
         found = next((each.found.counterexample for each in self.reports if each.found.counterexample), None)
         made = {}
         for name, given in ({} if found is None else found.inputs).items():
-            numbers = numbers_in(np.asarray(given["bits"], dtype=np.uint64), FORMATS[given["type"]])
+            words = np.array([int(bits, 16) for bits in given["bits"]], dtype=np.uint64)
+            numbers = numbers_in(words, FORMATS[given["format"]])
             made[name] = torch.tensor(np.asarray(numbers, dtype=np.float64).reshape(given["shape"]))
         return made

@@ -119,9 +119,9 @@ def read_program(source: Source, folder: Path) -> ArrayProgram:
         raise InputError(f'{source.what} must be "file.py:function", not {source.text!r}', where)
     path = folder / file
     namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
-    source = read_text(path)
+    code = read_text(path)
     try:
-        exec(compile(source, str(path), "exec"), namespace)
+        exec(compile(code, str(path), "exec"), namespace)
     except Exception as error:
         raise InputError(f"can't be executed: {type(error).__name__}: {error}", str(path)) from error
     function = namespace.get(name)
