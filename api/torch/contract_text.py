@@ -87,6 +87,7 @@ class ContractWriter:
         requires: Sequence[str] = (),
         target: str = "sm_80",
     ) -> None:
+        self._every = candidate.steps
         self.recording = replace(candidate, steps=needed(candidate))
         self.reference, self.target = reference, target
         self.requires = list(requires)
@@ -105,7 +106,7 @@ class ContractWriter:
         for place, each in enumerate(self.recording.results):
             storage = self.recording.storages[each.storage]
             fits = each.is_row_major and each.offset == 0 and prod(each.shape) == storage.elements
-            given = storage.origin == "parameter" or storage.name == "constant"
+            given = storage.origin in ("input", "parameter") or storage.name == "constant"
             if fits and each.storage not in whole and not given:
                 whole[each.storage] = each.shape
                 self._outputs.append(self.names[each.storage])
@@ -132,6 +133,14 @@ class ContractWriter:
         return entries
 
     # -- steps
+    def _refuse_changed_inputs(self) -> None:
+        """Refuse steps that change an input, also those that no result depends on."""
+        for step in self._every:
+            for each in step.results if isinstance(step, Operation) else ():
+                if each is not None and self.recording.storages[each.storage].origin == "input":
+                    name = self.recording.storages[each.storage].name
+                    raise NotRecordedError(f"{step.name} changes {name}, an input, in {step.where}")
+
     def _operation(self, operation: Operation, number: int) -> None:
         for each in operation.results:
             if each is None:
@@ -188,6 +197,7 @@ class ContractWriter:
         NotRecordedError
             If something that was recorded can't be said by a contract.
         """
+        self._refuse_changed_inputs()
         whole = self._plan_results()
         used = _used(self.recording)
         if self.reference is not None:

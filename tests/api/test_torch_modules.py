@@ -244,6 +244,14 @@ def test_a_size_that_is_written_down_is_no_fault(mean: str, wanted: str, tmp_pat
     assert wanted == "refuted" or "numbers in its text" in result.findings[0]
 
 
+def test_a_launch_with_more_shared_memory_than_its_host_allows(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "torch"
+    text = (example / "right.py").read_text(encoding="utf-8").replace("128>>>", "128, 60000>>>")
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    result = verify(example / "problem.py", tmp_path / "solution.py")
+    assert result.verdict == "unsupported" and "more dynamic shared memory than" in result.findings[0]
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("triton")
     (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from math import erf, exp, log, tanh
 from pathlib import Path
 from typing import Any
@@ -314,6 +315,30 @@ def test_a_changed_input_is_refused(tmp_path: Path) -> None:
     candidate.steps.insert(1, Operation("add", (x, 1), {}, (x,), "m.py:9"))
     with pytest.raises(NotRecordedError, match=r"add changes x, an input, in m\.py:9"):
         ContractWriter(candidate, plus_one_turned()).write(tmp_path)
+
+
+def test_an_input_that_is_changed_after_all_is_refused(tmp_path: Path) -> None:
+    candidate = turned_plus_one(tmp_path)
+    x = candidate.inputs[0]
+    candidate.steps.append(Operation("mul", (x, 2), {}, (x,), "m.py:9"))
+    with pytest.raises(NotRecordedError, match=r"mul changes x, an input, in m\.py:9"):
+        ContractWriter(candidate, plus_one_turned()).write(tmp_path)
+
+
+def test_a_launch_that_changes_an_input_is_refuted(tmp_path: Path) -> None:
+    """It returns what it should, in the memory of its argument."""
+    x, result = View(0, "float32", (3, 4), (4, 1), 0), View(1, "float32", (3, 4), (4, 1), 0)
+    storages = [Storage("float32", 12, "input", "x", None, (3, 4))]
+    of_reference = [*storages, Storage("float32", 12, "result", "add", None, (3, 4))]
+    reference = Recording(of_reference, [Operation("add", (x, 1), {}, (result,), "r.py:1")], [x], [result])
+    candidate = turned_plus_one(tmp_path)
+    launch = candidate.steps[-1]
+    assert isinstance(launch, Launch)
+    pointer = Passed(8, ((0, Pointer(0, 0)),))
+    in_place = replace(launch, passed=(pointer, pointer, launch.passed[2]))
+    files = ContractWriter(Recording(storages, [in_place], [x], [x]), reference).write(tmp_path)
+    result_of = verify(files.kernel, files.contract).result
+    assert any("which is only for reading" in each.message for each in result_of.findings)
 
 
 def test_what_a_recording_says_is_no_code() -> None:

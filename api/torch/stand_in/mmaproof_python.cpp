@@ -152,9 +152,19 @@ static void told(const char* name, std::vector<PyObject*> given) {
   mmaproof::release(answer);
 }
 static void refused(const char* what) { told("refused", {mmaproof::of_text(what)}); }
+// Bytes of dynamic shared memory that a kernel may have where its host code allows more than the 48 KiB of all.
+static std::map<const void*, size_t>& allowed() {
+  static std::map<const void*, size_t> found;
+  return found;
+}
 static void launched(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, void* stream) {
   auto found = kernels().find(function);
   if (found == kernels().end()) { refused("a launch of a kernel that is not registered"); return; }
+  auto more = allowed().find(function);
+  if (shared > (more == allowed().end() ? 49152 : more->second)) {
+    refused("a launch with more dynamic shared memory than cudaFuncSetAttribute allowed");
+    return;
+  }
   using mmaproof::of_int;
   told("launched", {mmaproof::of_text(found->second.c_str()), of_int(grid.x), of_int(grid.y), of_int(grid.z),
                     of_int(block.x), of_int(block.y), of_int(block.z), of_int(reinterpret_cast<long long>(arguments)),
@@ -214,7 +224,13 @@ cudaError_t cudaMalloc(void**, size_t) { refused("cudaMalloc"); return cudaSucce
 cudaError_t cudaMallocAsync(void**, size_t, cudaStream_t) { refused("cudaMallocAsync"); return cudaSuccess; }
 cudaError_t cudaFree(void*) { return cudaSuccess; }
 cudaError_t cudaFreeAsync(void*, cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
+  if (which == cudaFuncAttributeMaxDynamicSharedMemorySize) {
+    if (value < 0 || value > 166912) { refused("cudaFuncSetAttribute of more shared memory than there is"); return cudaSuccess; }
+    allowed()[function] = value;
+  }
+  return cudaSuccess;
+}
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
