@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .errors import InputError
@@ -216,7 +217,7 @@ class InstructionSet(Protocol):
 
 
 NAMES = ("power", "ptx", "pto", "mfma")
-"""The instruction sets: each is a package with modules ``assembly``, ``targets`` and ``instruction_set``."""
+"""The instruction sets: each is a package with the modules ``assembly`` and ``instruction_set``."""
 
 
 class _Assembly(Protocol):
@@ -307,8 +308,11 @@ def _some_of(known: str) -> str:
 
 
 def _targets(name: str) -> Collection[str]:
-    """Return an instruction set's targets, without what it says of instructions."""
-    return cast(Collection[str], import_module(f".{name}.targets", __package__).TARGETS)
+    """Return the targets of an instruction set: of its module ``targets``, read quickly, if it has one."""
+    module = f".{name}.targets"
+    if find_spec(module, __package__) is None:
+        return instruction_set(name).targets
+    return cast(Collection[str], import_module(module, __package__).TARGETS)
 
 
 def _assembly(name: str) -> _Assembly:
