@@ -206,6 +206,8 @@ class ContractWriter:
         for number in sorted(used):
             if self.recording.storages[number].elements:
                 self._params[self.names[number]] = self._array(number, whole)
+        if self.reference is not None:
+            self._take_what_is_missing(self.reference)
         for number, step in enumerate(self.recording.steps):
             if isinstance(step, Launch):
                 self._launch(step, number)
@@ -225,6 +227,26 @@ class ContractWriter:
             )
         self._take_the_rest()
         return self._files(folder)
+
+    def _take_what_is_missing(self, reference: Recording) -> None:
+        """Take what a reference is given and the candidate does not have, if nothing depends on it.
+
+        Raises
+        ------
+        NotRecordedError
+            If the reference's results depend on it: it is data, though a candidate may have its numbers.
+        """
+        needs = _used(replace(reference, steps=needed(reference)))
+        for number, storage in enumerate(reference.storages):
+            name = identifiers(reference)[number]
+            if storage.origin not in ("input", "parameter") or not storage.elements or name in self._params:
+                continue
+            if number in needs:
+                raise NotRecordedError(
+                    f"the candidate has no {storage.name}, which the reference computes with"
+                )
+            shape = list(storage.shape) if prod(storage.shape) == storage.elements else [storage.elements]
+            self._params[name] = {"name": name, "type": _format(storage), "shape": shape or [1]}
 
     def _take_the_rest(self) -> None:
         """Let a step of the host take what nothing else takes, and leave pointers' arrays to pointers."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def launched(
 ) -> None:
     """Record a launch, of which `arguments` is the address of pointers to what is passed."""
     if stream:
-        raise NotRecordedError(f"{entry} is launched in a stream of its own, in {place()}")
+        refused(f"a launch of {entry} in a stream of its own")
     if entry not in modules:
         raise NotRecordedError(f"the kernel {entry} is in no PTX that was compiled")
     recorder = current()
@@ -60,7 +61,10 @@ def launched(
 
 def refused(what: str) -> None:
     """Refuse what can't be recorded."""
-    raise NotRecordedError(f"{what} is not recorded, in {place()}")
+    reason = NotRecordedError(f"{what} is not recorded, in {place()}")
+    with suppress(NotRecordedError):  # nothing is recorded while modules are made
+        current().note_refused(reason)
+    raise reason
 
 
 def filled(address: int, value: int, count: int) -> None:

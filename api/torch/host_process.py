@@ -206,6 +206,7 @@ def recorded(model: Any, inputs: Sequence[Any], names: Sequence[str], matches: M
     recorder.recording.inputs = [recorder.view(each) for each in given if isinstance(each, torch.Tensor)]
     with recording(recorder):
         result = model(*given)
+    recorder.require_recorded()
     results = list(result) if isinstance(result, tuple | list) else [result]
     if not results or not all(isinstance(each, torch.Tensor) for each in results):
         raise NotRecordedError("the module returns something else than tensors")

@@ -71,6 +71,7 @@ class Recorder(TorchDispatchMode):
         self._numbers: dict[int, int] = {}
         self._alive: list[Any] = []
         self._fakes: dict[int, Any] = {}
+        self._refused: Exception | None = None
 
     # -- tensors
     def tensor(self, real: Any, origin: str, name: str, device: str = "cuda") -> Any:
@@ -152,6 +153,29 @@ class Recorder(TorchDispatchMode):
         options: Mapping[str, Any] | None = None,
     ) -> Any:
         """Record an operation, unless it only looks at a tensor in another way."""
+        try:
+            return self._dispatched(function, arguments, options)
+        except Exception as reason:
+            self.note_refused(reason)
+            raise
+
+    def note_refused(self, reason: Exception) -> None:
+        """Note that something can't be recorded: host code may take it for a failure, and go another way."""
+        if self._refused is None and isinstance(reason, NotRecordedError | torch.AcceleratorError):
+            self._refused = reason
+
+    def require_recorded(self) -> None:
+        """Raise what host code was told that can't be recorded, though it went on.
+
+        Raises
+        ------
+        NotRecordedError
+            If there was something.
+        """
+        if self._refused is not None:
+            raise NotRecordedError(f"{str(self._refused).splitlines()[0]}; the host goes on without it")
+
+    def _dispatched(self, function: Any, arguments: Sequence[Any], options: Mapping[str, Any] | None) -> Any:
         options = dict(options or {})
         name = function._schema.name.partition("::")[2]
         if function.namespace == "prims":

@@ -317,6 +317,18 @@ def test_a_changed_input_is_refused(tmp_path: Path) -> None:
         ContractWriter(candidate, plus_one_turned()).write(tmp_path)
 
 
+def test_weights_that_a_candidate_does_not_have(tmp_path: Path) -> None:
+    reference = plus_one_turned()
+    reference.storages.append(Storage("float32", 4, "parameter", "bias", None, (4,)))
+    files = ContractWriter(turned_plus_one(tmp_path), reference).write(tmp_path)
+    assert verify(files.kernel, files.contract).result.verdict == "verified"  # nothing depends on it
+    bias = View(3, "float32", (4,), (1,), 0)
+    x, y = View(0, "float32", (3, 4), (4, 1), 0), View(1, "float32", (3, 4), (4, 1), 0)
+    reference.steps[0] = Operation("add", (x, bias), {}, (y,), "r.py:1")
+    with pytest.raises(NotRecordedError, match="the candidate has no bias, which the reference computes"):
+        ContractWriter(turned_plus_one(tmp_path), reference).write(tmp_path)
+
+
 def test_an_input_that_is_changed_after_all_is_refused(tmp_path: Path) -> None:
     candidate = turned_plus_one(tmp_path)
     x = candidate.inputs[0]
