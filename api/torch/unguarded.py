@@ -34,7 +34,13 @@ class Unguarded(TorchFunctionMode):
                 raise NotRecordedError("an assignment to elements that tensors or lists choose")
             target.copy_(value) if isinstance(value, torch.Tensor) else target.fill_(value)
             return None
-        return function(*arguments, **(options or {}))
+        try:
+            return function(*arguments, **(options or {}))
+        except torch.AcceleratorError as reason:  # before the dispatcher: there is no device to read from
+            from .recorder import current
+
+            current().note_refused(reason)
+            raise
 
 
 def indexed(tensor: Any, index: Any) -> Any:
