@@ -95,7 +95,7 @@ def compiled(
         else [f"-mcpu={processor}", "-O2", "-g", "-c"]
     )
     program = compiler or _found(isa, source)
-    command = [*shlex.split(program), *own, *flags, str(source), "-o", str(made)]
+    command = [*shlex.split(program), *own, *flags, _as_operand(source), "-o", str(made)]
     try:
         made.parent.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
@@ -118,6 +118,11 @@ def _place(source: Path) -> Path:
 def _name(source: Path) -> str:
     """Return a source's name without its suffix, but where another language's may have that name, too."""
     return source.stem if source.suffix in (CUDA[0], C[0]) else source.name
+
+
+def _as_operand(source: Path) -> str:
+    """Return a path that no compiler takes for an option."""
+    return f"./{source}" if str(source).startswith("-") else str(source)
 
 
 def _run(command: Sequence[str], source: Path, made: Path) -> None:

@@ -202,7 +202,15 @@ class _Attempt:
         between = time.perf_counter()
         own_sizes = dict(found.sizes) == dict(own)
         blank = TorchResult(
-            "unsupported", str(self.problem), str(self.solution), found.sizes, own_sizes, notes=found.open
+            "unsupported",
+            str(self.problem),
+            str(self.solution),
+            found.sizes,
+            own_sizes,
+            notes=(
+                *found.open,
+                f"about the modules in {self.mode or 'the mode in which they are made'}, no other",
+            ),
         )
         result = self._judged(found, self.folder, blank)
         seconds = {

@@ -128,3 +128,9 @@ def test_a_fault_of_a_function_in_c_is_told_in_its_source(folder: Path) -> None:
     (folder / "add.c").write_text(ADDITION.replace("i < 8", "i < 9"), encoding="utf-8")
     told = mmaproof("verify", "add.c", "--contract", "add.toml")
     assert told.status == 1 and "add.c:2" in told.out and "out-of-bounds" in told.out
+
+
+def test_a_source_is_never_taken_for_an_option(folder: Path) -> None:
+    (folder / "-dash.cu").write_text("", encoding="utf-8")
+    nvcc = compiler(folder, 'while [ "$1" != -o ]; do shift; done; echo text > "$2"')
+    assert " ./-dash.cu -o " in compiled(Path("-dash.cu"), compiler=nvcc).command
