@@ -40,7 +40,7 @@ def theorem_table() -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("*", "\\*").replace("][", "]\\[")
+    return " ".join(text.split()).replace("|", "\\|").replace("*", "\\*").replace("[", "\\[")
 
 
 if __name__ == "__main__":
