@@ -5,7 +5,7 @@ Runs in the process that runs host code.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -15,7 +15,17 @@ from .recording import NotRecordedError
 
 
 class Unguarded(TorchFunctionMode):
-    """Replaces indexing and ``contiguous``, while it is active."""
+    """Replaces indexing and ``contiguous``, while it is active.
+
+    Parameters
+    ----------
+    note_refused : callable
+        Told what fails because there is no device, also where host code catches it.
+    """
+
+    def __init__(self, note_refused: Callable[[Exception], None]) -> None:
+        super().__init__()
+        self._note_refused = note_refused
 
     def __torch_function__(self, function: Any, types: Any, arguments: Any = (), options: Any = None) -> Any:
         """Call a function of PyTorch, or another one in its place."""
@@ -37,9 +47,7 @@ class Unguarded(TorchFunctionMode):
         try:
             return function(*arguments, **(options or {}))
         except torch.AcceleratorError as reason:  # before the dispatcher: there is no device to read from
-            from .recorder import current
-
-            current().note_refused(reason)
+            self._note_refused(reason)
             raise
 
 
