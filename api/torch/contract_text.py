@@ -136,7 +136,9 @@ class ContractWriter:
     def _refuse_changed_inputs(self) -> None:
         """Refuse steps that change an input, also those that no result depends on."""
         for step in self._every:
-            for each in step.results if isinstance(step, Operation) else ():
+            if not isinstance(step, Operation):
+                continue
+            for each in step.results:
                 if each is not None and self.recording.storages[each.storage].origin == "input":
                     name = self.recording.storages[each.storage].name
                     raise NotRecordedError(f"{step.name} changes {name}, an input, in {step.where}")
