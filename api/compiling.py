@@ -30,6 +30,13 @@ _REMEDIES = {
 LIMIT = 300
 """Seconds that a compiler may take."""
 
+_MADE: dict[Path, str] = {}
+"""Digests of what this process has compiled, by file.
+
+A source that was edited since, or is compiled with other flags, gets another file: two kernels that are
+compared must never be one.
+"""
+
 _SHOWN = 12
 """Lines of a compiler's complaint that a message gives."""
 
@@ -62,6 +69,7 @@ def compiled(
     compiler: str | None = None,
     flags: Sequence[str] = (),
     folder: Path = FOLDER,
+    apart_from: Path | None = None,
 ) -> Compiled:
     """Compile a source file, with line numbers: CUDA to PTX, C and C++ to an object file for Power.
 
@@ -78,6 +86,8 @@ def compiled(
         Further arguments of the compiler.
     folder : Path
         Where the compiled file is put.
+    apart_from : Path, optional
+        A file that stays as it is, such as one compiled before, with which the new one is compared.
 
     Raises
     ------
@@ -88,7 +98,12 @@ def compiled(
         raise InputError("can't be read: no such file", str(source))
     isa = "ptx" if source.suffix in CUDA else "power"
     processor = target or DEFAULT_TARGETS[isa]
-    made = folder / _place(source) / f"{_name(source)}.{processor}{'.ptx' if isa == 'ptx' else '.o'}"
+    suffix = ".ptx" if isa == "ptx" else ".o"
+    made = folder / _place(source) / f"{_name(source)}.{processor}{suffix}"
+    text = hashlib.sha256(source.read_bytes() + repr((compiler, tuple(flags))).encode()).hexdigest()
+    taken = apart_from is not None and apart_from.resolve() == made.resolve()
+    if taken or _MADE.setdefault(made.resolve(), text) != text:
+        made = made.with_name(f"{_name(source)}.{processor}.{text[:16]}{suffix}")
     own = (
         [f"-arch={processor}", "-lineinfo", "-ptx"]
         if isa == "ptx"

@@ -68,11 +68,11 @@ def verify(
     from ..reports import verify_report
     from ..version import __version__
 
-    former = None if against is None else _to_verify(against)
+    former = None if against is None else _to_verify(against, arguments.path(kernel, "kernel"))
     with nullcontext() if scheduler is None else cluster(scheduler) as workers:
         submit = None if workers is None else workers.submit
         found = decide(
-            _to_verify(kernel),
+            _to_verify(kernel, former),
             arguments.path(contract, "contract"),
             told,
             against=former,
@@ -161,12 +161,12 @@ def contract(
     return draft(outline, metadata, declared)
 
 
-def _to_verify(kernel: Path | str) -> Path:
-    """Return the file of a kernel, compiled if it is a source."""
+def _to_verify(kernel: Path | str, apart_from: Path | None = None) -> Path:
+    """Return the file of a kernel, compiled if it is a source, to another file than one that stays."""
     from .compiling import compiled, is_source
 
     path = arguments.path(kernel, "kernel")
-    return compiled(path).path if is_source(path) else path
+    return compiled(path, apart_from=apart_from).path if is_source(path) else path
 
 
 class NotVerifiedError(AssertionError):

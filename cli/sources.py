@@ -26,7 +26,9 @@ Flags = Annotated[
 ]
 
 
-def kernel_file(kernel: Path, target: str | None, compiler: str | None, flags: str) -> Path:
+def kernel_file(
+    kernel: Path, target: str | None, compiler: str | None, flags: str, apart_from: Path | None = None
+) -> Path:
     """Return the file to be verified: that of a source file is compiled first, and the command printed.
 
     Raises
@@ -45,6 +47,8 @@ def kernel_file(kernel: Path, target: str | None, compiler: str | None, flags: s
             raise InputError(f"--{given[0]} is for source files ({suffixes})", str(kernel))
         return kernel
     doing(f"compiling {kernel}")
-    made = compiling.compiled(kernel, target, compiler=compiler, flags=shlex.split(flags))
+    made = compiling.compiled(
+        kernel, target, compiler=compiler, flags=shlex.split(flags), apart_from=apart_from
+    )
     note(f"compiled by {made.command}")
     return made.path

@@ -95,7 +95,7 @@ def _sizes(given: list[str]) -> dict[str, int]:
 
 
 def _print(result: TorchResult) -> None:
-    say(f"{result.verdict}: {result.candidate}")
+    say(f"{result.verdict}{result.scope}: {result.candidate}")
     say(f"  {result.claim}")
     for finding in result.findings:
         say(f"  {finding}")

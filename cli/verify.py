@@ -98,10 +98,11 @@ def verify(
     from ..reports import verdict_text
     from ..spec.errors import DefectError, InputError
 
-    kernel = kernel_file(kernel, target, compiler, flags)
+    kernel = kernel_file(kernel, target, compiler, flags, against)
     if against is not None:
         of_source = is_source(against)
-        against = kernel_file(against, *((target, compiler, flags) if of_source else (None, None, "")))
+        options = (target, compiler, flags) if of_source else (None, None, "")
+        against = kernel_file(against, *options, kernel)
     if list_:
         return _list(kernel)
     if contract is None:

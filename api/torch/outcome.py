@@ -66,12 +66,18 @@ class TorchResult:
     reports: tuple[VerifyReport, ...] = ()
 
     @property
+    def scope(self) -> str:
+        """For which sizes the verdict is, in brackets behind it; empty where there are none to choose."""
+        at = ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
+        which = "the problem's own sizes" if self.own_sizes else f"at {at}, not the problem's own sizes"
+        return f" ({which})" if at else ""
+
+    @property
     def claim(self) -> str:
-        """What the verdict is about, in one line."""
-        at = ", ".join(f"{name} = {value}" for name, value in self.sizes.items()) or "the sizes of the inputs"
-        which = "the problem's own sizes" if self.own_sizes else "smaller sizes than the problem's own"
-        done = f"{len(self.launches)} launches and {self.steps} steps of the host"
-        return f"{done}; for all data, at {at} ({which})"
+        """What the verdict is about, but for the sizes, in one line."""
+        launches = "1 launch" if len(self.launches) == 1 else f"{len(self.launches)} launches"
+        steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
+        return f"{launches} and {steps} of the host; for all data"
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""

@@ -318,7 +318,7 @@ class ModuleNotVerifiedError(AssertionError):
     """
 
     def __init__(self, result: TorchResult) -> None:
-        lines = [f"{result.verdict}: {result.candidate} ({result.claim})", *result.findings]
+        lines = [f"{result.verdict}{result.scope}: {result.candidate}", result.claim, *result.findings]
         super().__init__("\n".join(lines))
         self.result = result
 

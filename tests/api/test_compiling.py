@@ -134,3 +134,31 @@ def test_a_source_is_never_taken_for_an_option(folder: Path) -> None:
     (folder / "-dash.cu").write_text("", encoding="utf-8")
     nvcc = compiler(folder, 'while [ "$1" != -o ]; do shift; done; echo text > "$2"')
     assert " ./-dash.cu -o " in compiled(Path("-dash.cu"), compiler=nvcc).command
+
+
+def test_an_edited_source_or_other_flags_get_a_file_of_their_own(folder: Path) -> None:
+    nvcc = compiler(folder, 'while [ "$1" != -o ]; do shift; done; date +%N > "$2"')
+    first = compiled(Path("kernel.cu"), compiler=nvcc)
+    assert compiled(Path("kernel.cu"), compiler=nvcc).path == first.path
+    flagged = compiled(Path("kernel.cu"), compiler=nvcc, flags=["-DN=1"])
+    (folder / "kernel.cu").write_text("// edited\n", encoding="utf-8")
+    edited = compiled(Path("kernel.cu"), compiler=nvcc)
+    assert len({first.path, flagged.path, edited.path}) == 3
+
+
+def test_a_file_that_is_compared_with_is_not_written_over(folder: Path) -> None:
+    nvcc = compiler(folder, 'while [ "$1" != -o ]; do shift; done; echo new > "$2"')
+    old = folder / "mmaproof-compiled" / "kernel.sm_80.ptx"
+    old.parent.mkdir()
+    old.write_text("old\n", encoding="utf-8")
+    made = compiled(Path("kernel.cu"), compiler=nvcc, apart_from=old)
+    assert made.path.resolve() != old and old.read_text(encoding="utf-8") == "old\n"
+
+
+@pytest.mark.skipif(POWER is None, reason="no gcc for Power")
+def test_an_edited_source_is_compared_with_what_was_compiled_before(folder: Path) -> None:
+    (folder / "pair.toml").write_text(CONTRACT.partition("[ensures]")[0], encoding="utf-8")
+    old = compiled(Path("add.c")).path
+    (folder / "add.c").write_text(ADDITION.replace("x[i] + x[i]", "x[i]"), encoding="utf-8")
+    told = mmaproof("verify", "add.c", "--contract", "pair.toml", "--against", old)
+    assert told.status == 1 and "does not compute" in told.out
