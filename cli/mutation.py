@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import __path__ as package
 from ..spec.errors import InputError
 from ..version import __version__
 from .exit_codes import ExitCode
@@ -37,7 +36,7 @@ def check_mutants(
 
 def _checkout() -> Path:
     """Return the root of the source that the package is imported from, or else the working directory."""
-    for folder in (*Path(package[0]).parents, Path.cwd()):
+    for folder in (*Path(__file__).resolve().parents, Path.cwd()):
         if (folder / "tools" / "mutation" / "command.py").is_file() and _is_this_version(folder):
             return folder
     raise InputError(

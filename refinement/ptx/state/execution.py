@@ -170,14 +170,16 @@ class Execution:
         undefined: Ids | None = None,
         other_line: int = 0,
         cause: str = "",
+        with_any_data: bool = False,
     ) -> None:
         """Report what an instruction does in some threads; the message is about the first.
 
         If it gives `undefined` leaves, only if something comes to depend on them, and of one
         `cause` of an instruction once, where that is known. What happens
-        on one way of a branch on data is undecided, unless data are found for which it is the way.
+        on one way of a branch on data is undecided, unless data are found for which it is the way;
+        of races, only where what the other thread does happens `with_any_data`.
         """
-        if kind.refutes and not self._happens(kind, threads):
+        if kind.refutes and not self._happens(threads, kind is not Kind.RACE or with_any_data):
             kind, message = Kind.UNDECIDED, f"if data lead here, which is not known: {message}"
         first = self.threads.name(int(threads[0])) if len(threads) else ""
         line, count = self.instruction.line, max(1, len(threads))
@@ -222,16 +224,17 @@ class Execution:
         finally:
             self._observations = before
 
-    def _happens(self, kind: Kind, threads: Indices) -> bool:
-        """Tell whether some of some threads are known to be here for some data."""
+    def _happens(self, threads: Indices, alone: bool) -> bool:
+        """Tell whether some of some threads are known to be here for some data.
+
+        Where it takes more than one of them (not `alone`), only if one is here for all data.
+        """
         if self.path is None:
             return True
         path = self.path.at(threads)
         if path.terms is None or (path.terms == KNOWN).any():
             return True
-        if kind is Kind.RACE:  # of two threads at once
-            return False
-        return any(holds_for_some(self.store, int(each)) for each in np.unique(path.terms)[:_TRIED])
+        return alone and any(holds_for_some(self.store, int(each)) for each in np.unique(path.terms)[:_TRIED])
 
     def note_store(self, part: Space, offsets: Offsets, total: int, size: int, threads: Indices) -> None:
         """Note that words of `size` bytes, `total` together, are about to be stored."""

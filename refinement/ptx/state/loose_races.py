@@ -95,4 +95,5 @@ def report_races(
             other_line=int(rest.lines[0]) if of_one_block else 0,
             cause="" if of_one_block else f"line {int(rest.lines[0])}",
             undefined=undefined,
+            with_any_data=not doubt,
         )

@@ -310,6 +310,18 @@ def test_races_of_stores_on_data_are_never_overlooked(other: str) -> None:
     assert not found.keys() - {Kind.UNINITIALISED}
 
 
+@pytest.mark.parametrize("other", ["ld.global.u32 %r2, [%d1];", "st.global.u32 [%d1], %r2;"])
+@pytest.mark.parametrize(("also", "kind"), [("%p1", Kind.RACE), ("%p4", Kind.UNDECIDED)])
+def test_stores_on_data_race_with_what_happens_for_all_data(other: str, also: str, kind: Kind) -> None:
+    """Thread 1 accesses a place, where thread 0 then stores if some data say so, or if none can."""
+    body = f"""{BIG} setp.lt.u32 %p4, %r1, 5; and.pred %p4, %p4, %p1; setp.eq.u32 %p2, %r0, 0;
+    setp.eq.u32 %p3, %r0, 1; @%p3 {other}
+    @%p2 bra stores; bra done; stores: @{also} st.global.u32 [%d1], %r1; done:"""
+    found = kinds(run(body))
+    assert found.pop(kind) == [BODY + 5]
+    assert not found.keys() - {Kind.UNINITIALISED}
+
+
 def test_threads_that_decide_differently_over_one_place_are_refused() -> None:
     done = run(f"{BIG}\n@%p1 st.global.u32 [%d1], 1;")
     assert not done.complete
