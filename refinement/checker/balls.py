@@ -12,7 +12,6 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from math import prod
 from types import MappingProxyType
 from typing import Any
 
@@ -33,12 +32,15 @@ from .numbers import STEP, Literal, Lost, Name, Real, Value, decoded, encoded, o
 _LEAST_EXPONENT = -1100
 """Powers of two with lesser exponents are as good as 0, which no format tells from them."""
 
+_UNREAD = None, None
+"""A term that no format has been read in."""
+
 PRECISION = 192
 """Bits of a ball's midpoint: sums and products of the numbers drawn are exact."""
 
 
-Draw = Callable[[Operation, int, int], int]
-"""From the operation and the index of an input, and its term, to its word."""
+Draw = Callable[[Name, int], int]
+"""From the name of an input, and its term, to its word."""
 
 
 class Plan:
@@ -67,14 +69,15 @@ class Plan:
             elif operation.name != VECTOR:
                 columns = [each.tolist() for each in gathered(store, operation, members)]
                 self.arguments.update(zip(members.tolist(), zip(*columns, strict=True), strict=True))
-
-    def inputs(self) -> list[Name]:
-        """Return the names of inputs that terms depend on."""
-        return [
-            (str(operation.attribute), operation.result, self.arguments[term][0])
-            for term, operation in self.operations.items()
-            if operation.name == INPUT
-        ]
+        self.names: dict[int, Name] = {
+            term: (
+                str(leaf.attribute) if leaf.name == INPUT else UNDEFINED,
+                leaf.result,
+                *self.arguments[term],
+            )
+            for term, leaf in self.operations.items()
+            if leaf.name in (INPUT, UNDEFINED)
+        }
 
     def at(self, draw: Draw) -> Evaluation:
         """Return the values of all terms at a point."""
@@ -100,6 +103,7 @@ class Evaluation:
     def __init__(self, plan: Plan, draw: Draw) -> None:
         self.plan, self.draw = plan, draw
         self.values: dict[int, Value] = dict(plan.literals)
+        self._read: dict[int, tuple[Any, Any]] = {}
         self.outcomes: dict[int, int] = {}
         """Of comparisons and extrema the sign of the difference of the numbers; of steps which one it is."""
 
@@ -131,6 +135,11 @@ class Evaluation:
 
     def number(self, term: int, fmt: Any) -> Any:
         """Return a term as a real number, infinite or NaN where a constant is; as an integer."""
+        if self._read.get(term, _UNREAD)[0] is not fmt:
+            self._read[term] = fmt, self._number(term, fmt)
+        return self._read[term][1]
+
+    def _number(self, term: int, fmt: Any) -> Any:
         value = self.known(term)
         if isinstance(fmt, IntegerFormat):
             return number_of(self.word(term), fmt)
@@ -174,10 +183,11 @@ def _dot(e: Evaluation, operation: Operation, term: int) -> Value:
     x, y, addend, *scales = e.plan.arguments[term]
     left, right, last, *others = operation.operands
     vectors = [(x, left), (y, right), *zip(scales, others, strict=True)]
-    products = (
-        prod(e.number(vector[at * len(vector) // len(x)], fmt) for vector, fmt in vectors)
-        for at in range(len(x))
-    )
+    products = [arb(1)] * len(x)
+    for vector, fmt in vectors:
+        numbers = [e.number(each, fmt) for each in vector]
+        each_own = (numbers[at * len(numbers) // len(x)] for at in range(len(x)))
+        products = list(map(operator.mul, products, each_own))
     return Real(sum(products, e.number(addend, last)), operation.result)
 
 
@@ -349,7 +359,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
 
 _EITHER: Mapping[str, Rule] = MappingProxyType(
     {
-        INPUT: lambda e, operation, term: e.draw(operation, e.plan.arguments[term][0], term),
+        INPUT: lambda e, _, term: e.draw(e.plan.names[term], term),
         operations.CONVERT: _convert,
         operations.SELECT: _select,
         operations.EXTREMUM: _extremum,

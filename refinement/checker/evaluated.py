@@ -44,8 +44,9 @@ POINTS, MINED_POINTS, SEEDS_ALONE = 2, 5, 24
 """Points drawn from formats, and next to the numbers that terms compare with; and of the first kind as many
 more where one side alone was no number: it is to be none at any of them."""
 
-MOST_AIMED, MOVED = 8_000, 3
-"""Terms evaluated in search of other outcomes of comparisons, and inputs that are moved for each."""
+MOST_AIMED, MOVED, MOST_FOUND = 8_000, 3, 60_000
+"""Terms evaluated in search of other outcomes of comparisons, inputs that are moved for each, and terms
+evaluated where such are found."""
 
 
 class ObjectionError(DefectError):
@@ -250,9 +251,10 @@ class _Batch:
         """Return a point that meets the conditions on inputs, as near as possible; None if none is found."""
         if self._how.admitted is None:
             return point
-        self._plan.at(point.draw)
+        for term, name in self._plan.names.items():
+            point.draw(name, term)
         words = self._how.admitted(point.words)
-        return None if words is None else Point(self._store, 0, fixed=words)
+        return None if words is None else Point(self._store, 0, words=words)
 
     def _admissible(self, evaluation: Evaluation) -> bool:
         """Tell whether the terms that are supposed to have a value have it."""
@@ -270,25 +272,28 @@ class _Batch:
             yield from self._aimed()
         if self._how.proposed and not self._how.has_masks:
             for words in self._how.proposed(list(self._pairs.values()), self._format):
-                yield Point(self._store, 0, fixed=words)
+                yield Point(self._store, 0, words=words)
 
     def _aimed(self) -> Iterator[Point]:
         """Yield points where comparisons come out as they have not yet, moving one input at a time."""
-        left, base = MOST_AIMED, Point(self._store, 0)
+        left, found, base = MOST_AIMED, 0, Point(self._store, 0)
         self._plan.at(base.draw)
         for term in [each for each in self._outcomes if self._plan.operations[each].name in CONDITIONS]:
             own = cone(self._store, np.array([term]), left)
             if own is None:
                 return
             part = Plan(self._store, own)
-            for name, number in product(part.inputs()[:MOVED], around(self._mined)):
+            for name, number in product([*part.names.values()][:MOVED], around(self._mined)):
                 if (left := left - len(own)) < 0 or {-1, 1} <= self._outcomes[term]:
                     break
-                point = Point(self._store, 0, fixed={name: nearest(number, name[1])})
+                point = Point(self._store, 0, moved={name: nearest(number, name[1])})
                 point.words.update((each, word) for each, word in base.words.items() if each != name)
                 outcome = part.at(point.draw).outcomes.get(term)
                 if outcome is not None and outcome not in self._outcomes[term]:
                     yield point
+                    found += len(self._plan.arguments)
+            if found >= MOST_FOUND:
+                return
 
     def _compare(self, evaluation: Evaluation, point: Point, place: int, pair: tuple[int, int]) -> None:
         """Object where the terms of a pair are different numbers at a point."""

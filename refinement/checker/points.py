@@ -9,6 +9,7 @@ import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..terms import operations
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, INPUT, Operation, TermStore
+from ..terms.store import CONSTANT, TermStore
 from ..terms.traversal import by_operation, gathered
 from .meaning import NARROW, number_of
 from .numbers import Name, encoded
@@ -27,6 +28,8 @@ CONDITIONS = (operations.COMPARE, operations.EXTREMUM)
 
 MOST_MINED = 48
 """Numbers taken from a term at most: enough for its thresholds, few enough to meet each."""
+
+_NOWHERE: Mapping[Name, int] = MappingProxyType({})
 
 _SIGNIFICANT = 4
 """Significant bits of floats drawn: sums and products of them stay exact."""
@@ -43,8 +46,10 @@ class Point:
         The same seed and name always give the same number.
     mined : sequence of Fraction
         Numbers to draw from, or next to.
-    fixed : mapping of Name to int
-        The words of some inputs.
+    moved : mapping of Name to int
+        Words of some inputs, taken as far as their ranges allow.
+    words : mapping of Name to int
+        The words of some inputs as they are.
     small : bool
         Whether floats are 2^-6 of what they are otherwise, beside finite numbers that stand for infinities.
     """
@@ -54,23 +59,22 @@ class Point:
         store: TermStore,
         seed: int,
         mined: Sequence[Fraction] = (),
-        fixed: Mapping[Name, int] | None = None,
+        moved: Mapping[Name, int] = _NOWHERE,
+        words: Mapping[Name, int] = _NOWHERE,
         *,
         small: bool = False,
     ) -> None:
         self._store, self._seed, self._mined = store, seed, mined
-        self._fixed, self._small = fixed or {}, small
-        self.words: dict[Name, int] = {}
+        self._moved, self._small = moved, small
+        self.words = dict(words)
 
-    def draw(self, operation: Operation, index: int, term: int) -> int:
+    def draw(self, name: Name, term: int) -> int:
         """Return the word of an input."""
-        fmt = operation.result
-        array = str(operation.attribute) if operation.name == INPUT else "undefined"
-        name = array, fmt, index
         if name not in self.words:
+            array, fmt, index = name
             source = random.Random(f"{self._seed} {name}")
-            word = self._fixed[name] if name in self._fixed else self._drawn(fmt, source)
-            if operation.name == INPUT and (ends := self._store.ends.get(name[0])) is not None:
+            word = self._moved[name] if name in self._moved else self._drawn(fmt, source)
+            if (ends := self._store.ends.get(array)) is not None:
                 least, greatest = float(ends.low[index]), float(ends.high[index])
                 word = _within(word, fmt, least, greatest, source)
             if term in self._store.bounded:
