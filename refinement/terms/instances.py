@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,11 @@ class Shapes(Domain):
         return self._rows.numbers(rows)
 
 
+_KEPT: WeakKeyDictionary[TermStore, dict[tuple[bytes, bytes], NDArray[np.bool_]]] = WeakKeyDictionary()
+_MOST_KEPT = 8
+"""Answers of a store that are kept: they depend on the terms alone, which do not change."""
+
+
 class TermInstances:
     """Finds instances of terms among others.
 
@@ -110,8 +116,23 @@ class TermInstances:
 
     def of(self, pattern: Ids, others: Ids) -> NDArray[np.bool_]:
         """Tell which rows of terms (n, k) are instances of a pattern (k,) of the same shapes."""
-        if not len(others):
-            return np.zeros(0, dtype=bool)
+        found: NDArray[np.bool_] = (others == pattern).all(axis=1)
+        rest = np.flatnonzero(~found)
+        if len(rest):
+            found[rest] = self._kept(pattern, others[rest])
+        return found
+
+    def _kept(self, pattern: Ids, others: Ids) -> NDArray[np.bool_]:
+        """Return what `_found` does: the same question is asked of outputs several times."""
+        kept = _KEPT.setdefault(self._store, {})
+        key = pattern.tobytes(), others.tobytes()
+        if key not in kept:
+            if len(kept) >= _MOST_KEPT:
+                kept.clear()
+            kept[key] = self._found(pattern, others)
+        return kept[key]
+
+    def _found(self, pattern: Ids, others: Ids) -> NDArray[np.bool_]:
         places: dict[int, int] = {}
         steps = self._steps(pattern, places)
         roots = np.array([places[each] for each in pattern.tolist()])
@@ -180,4 +201,4 @@ class TermInstances:
         if step.operation.name == VECTOR:
             elements = self._store.elements(terms)
             return elements.transpose(0, 2, 1).reshape(-1, terms.shape[1])
-        return self._store.arguments(terms)[..., step.column]
+        return self._store.argument(terms, step.column)

@@ -219,6 +219,11 @@ class TermStore:
         found: NDArray[np.int32] = self._table.rows[np.asarray(ids), 1:]
         return found
 
+    def argument(self, ids: Any, column: int) -> NDArray[np.int32]:
+        """Return one argument (…,) of terms; -1 where there is none."""
+        found: NDArray[np.int32] = self._table.rows[np.asarray(ids), 1 + column]
+        return found
+
     def elements(self, ids: Any) -> NDArray[np.int32]:
         """Return the elements (…, n) of vectors (…) that are all of one length."""
         array = np.asarray(ids, dtype=np.int32)
@@ -226,7 +231,7 @@ class TermStore:
         number = int(numbers.flat[0])
         length = self.operations[number].attribute
         assert isinstance(length, int) and (numbers == number).all()
-        return self._vectors[length].rows[self.arguments(array)[..., 0]]
+        return self._vectors[length].rows[self.argument(array, 0)]
 
     def widths(self, ids: Any) -> NDArray[np.int32]:
         """Return the width of each term in bits."""
