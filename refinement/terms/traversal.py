@@ -14,7 +14,7 @@ from .store import CONCATENATION, LEAVES, NORMAL_FORM, VECTOR, Operation, TermSt
 def by_operation(store: TermStore, terms: Ids) -> Iterator[tuple[Operation, Ids]]:
     """Yield terms grouped by their operation."""
     numbers = store.operation_numbers(terms)
-    for number in np.unique(numbers):
+    for number in np.flatnonzero(np.bincount(numbers.reshape(-1))):
         yield store.operations[number], terms[numbers == number]
 
 
@@ -56,7 +56,7 @@ def cone(store: TermStore, terms: Ids, most: int) -> Ids | None:
     A store numbers terms as they are made, and arguments are made first: each is behind its arguments.
     """
     seen = np.zeros(len(store), dtype=bool)
-    levels, pending, count = list[Ids](), np.unique(terms).astype(np.int32), 0
+    levels, pending, count = list[Ids](), distinct(np.asarray(terms, dtype=np.int32).reshape(-1)), 0
     while len(pending):
         seen[pending] = True
         levels.append(pending)
@@ -64,7 +64,7 @@ def cone(store: TermStore, terms: Ids, most: int) -> Ids | None:
             return None
         groups = (operands(store, *each) for each in by_operation(store, pending))
         needed = np.concatenate([pending[:0], *(each for own in groups for each in own)])
-        pending = np.unique(needed[~seen[needed]])
+        pending = distinct(needed[~seen[needed]])
     return np.sort(np.concatenate([pending, *levels]))
 
 
