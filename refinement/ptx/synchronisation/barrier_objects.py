@@ -185,8 +185,11 @@ class BarrierObject:
         self._check_phase(execution, threads)
         events = Events(ordering.names[threads], ordering.times(threads), execution.instruction.line)
         happened = ordering.release(threads)
+        before = joined([happened.memory, happened.reads])
         if how.copies or not how.releases:
             happened = Happened(NOTHING, happened.control)
+        if how.finished:
+            happened = Happened(how.finished, joined([happened.control, how.finished]), reads=before)
         now.arrivals.append(events)
         now.hidden |= how.copies
         if how.completes:
