@@ -15,6 +15,7 @@ from ....spec.ptx.tensor_memory.rows import ALLOCATIONS
 from ...findings.finding import Kind
 from ..memory.addressing import addresses, space_of
 from ..memory.memory_access import store
+from ..memory.proxy_reads import note_addresses
 from ..registers.threads import WARP, Indices
 from ..state.execution import Execution, Step
 from ..text.module import InstructionStatement
@@ -99,6 +100,7 @@ def allocate(instruction: InstructionStatement) -> Step:
         done = [index for index, column in enumerate(given) if column is not None]
         if done:
             words = execution.store.constants(np.array([given[each] for each in done], dtype=np.uint64), 32)
+            note_addresses(execution)
             space = space_of(execution, instruction)
             store(execution, space, places[done], words.reshape(-1, 1), warps[done, 0], by_warps=True)
 

@@ -69,6 +69,11 @@ class Cells:
         assert isinstance(found, Cells)
         return found
 
+    @staticmethod
+    def is_used(execution: Execution) -> bool:
+        """Tell whether anything has been allocated."""
+        return "tensor memory" in execution.state
+
     # -- columns
     def allocate(self, block: int, column: int, count: int, operation: Operation) -> None:
         """Give columns to a block, with nothing in them."""
