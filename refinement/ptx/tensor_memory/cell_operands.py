@@ -68,7 +68,8 @@ class CellOperands:
             if lanes[role] in (allowed if of_half else (0,)) and (not of_half or lanes[role] == lanes["d"]):
                 continue
             name = {"metadata": "the metadata", "scale_a": "sfa", "scale_b": "sfb"}.get(role, role.upper())
-            text = f"{name} begins in lane {lanes[role]}, and D in lane {lanes['d']}"
+            text = f"{name} begins in lane {lanes[role]}"
+            text += "" if role == "d" else f", and D in lane {lanes['d']}"
             rule = f"D begins in lane {' or '.join(map(str, allowed))}, A and metadata in the same, others in 0"
             self._execution.report(
                 Kind.UNDEFINED,
@@ -120,6 +121,7 @@ class CellOperands:
             [self._thread],
             pipelined=_PIPELINED.get("d" if role == "c" else role, ()),
             kept=kept,
+            needed=places.shape[0] > 1,
         )[inverse.reshape(-1)].reshape(places.shape)
         fragment, _ = held(self._form, role)
         alg, fmt = TermAlgebra(self._execution.store), fragment.packing.format
@@ -136,6 +138,8 @@ class CellOperands:
         if copies is None:
             return None
         if (copies != copies[0]).any():
+            if self._execution.found_wrong:
+                return None
             self._refuse_copies(role, copies)
         return copies[0].T if role == "scale_b" else copies[0]
 

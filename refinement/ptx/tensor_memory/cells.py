@@ -128,11 +128,13 @@ class Cells:
         *,
         pipelined: tuple[Sort, ...] = (),
         kept: bool = True,
+        needed: bool = False,
     ) -> Ids:
         """Return the words (n,) that cells hold for an operation that threads issue, and note that it reads.
 
         What `pipelined` sorts of operations wrote need only be issued before. With `kept` others must not
-        write there until the operation is known to be over.
+        write there until the operation is known to be over. With `needed` it is wrong to read what nobody has
+        written, even where nothing comes to depend on it.
         """
         for other in self._former_writers(block, places):
             if not self._follows(execution, operation, threads, other, pipelined):
@@ -150,7 +152,7 @@ class Cells:
                 f"{execution.instruction.mnemonic} reads {spelled(int(places[absent][0]))}, "
                 "where nobody has written"
             )
-            execution.report(Kind.UNINITIALISED, message, np.array(threads[:1]), undefined=undefined)
+            execution.report(Kind.UNINITIALISED, message, np.array(threads[:1]), undefined=None if needed else undefined)
         return words
 
     def write(
