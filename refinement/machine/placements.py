@@ -116,13 +116,20 @@ class Places:
     def among(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms (n,) are made of addresses, as a choice of two is."""
         found = np.zeros(len(terms), dtype=bool)
-        for term in np.unique(terms):
-            leaves = leaves_of(self._store, np.array([term], dtype=np.int32))
-            constants = leaves[self._store.are(CONSTANT, leaves)]
-            values: Any = self._store.constant_values(constants)
-            if len(constants) and (self.owners(np.asarray(values, dtype=np.uint64)) >= 0).any():
+        distinct = np.unique(terms).astype(np.int32)
+        if not self._any_is_of_addresses(distinct):  # one look at all of them is far shorter
+            return found
+        for term in distinct:
+            if self._any_is_of_addresses(np.array([term], dtype=np.int32)):
                 found |= terms == term
         return found
+
+    def _any_is_of_addresses(self, terms: Ids) -> bool:
+        """Tell whether any of some terms is made of an address."""
+        leaves = leaves_of(self._store, terms)
+        constants = leaves[self._store.are(CONSTANT, leaves)]
+        values: Any = self._store.constant_values(constants)
+        return bool(len(constants) and (self.owners(np.asarray(values, dtype=np.uint64)) >= 0).any())
 
     def _word(self, number: int, known: int, width: int) -> int:
         parts = []

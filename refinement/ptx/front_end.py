@@ -40,6 +40,7 @@ from .run.launching import POINTER_BYTES, Pointer, Simple, Tensor, check_size, c
 from .same_numbers import are_same_numbers
 from .state.address_spaces import Buffer
 from .text.module import Function, InstructionStatement, Module
+from .text.branch_tables import with_plain_branches
 from .text.parser import read
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ def _address(pointers: Pointers, given: Mapping[str, Simple]) -> Pointer | Tenso
 
 def read_kernel(path: Path, entry: str | None, target: str | None) -> PtxKernel:
     """Read a kernel of a PTX file; a target takes the place of the file's."""
-    module = read(path)
+    module = with_plain_branches(read(path))
     if target is not None:
         target_named(target)
         module = replace(module, target=target)

@@ -24,6 +24,7 @@ from .synchronisation import (
     tensor_map_objects,
     warp_barrier,
 )
+from .tensor_memory import instructions as tensor_memory
 from .text.module import InstructionStatement
 from .warp import election, exchanges, matrix, warpgroup, wmma
 
@@ -61,6 +62,7 @@ _PLAIN: Decoders = merged(
             matrix,
             mbarrier,
             tensor_map_objects,
+            tensor_memory,
             election,
             exchanges,
             warp_barrier,

@@ -14,6 +14,12 @@ from ...findings.finding import Kind
 from ..registers.threads import Indices
 from ..state.execution import Execution
 
+OVERWRITTEN_ADDRESS = (
+    "where tcgen05.alloc has written an address, a later asynchronous copy may write with no fence.proxy.async "
+    "between, as Triton's kernels do"
+)
+"""What is taken for granted of kernels that do; PTX asks for the fence."""
+
 
 def check_proxy(
     execution: Execution, places: NDArray[np.int64], threads: list[int], does: str = "reads"
@@ -42,6 +48,8 @@ def check_proxy(
         unseen[unseen] = ordering.over(np.full(len(some[0]), thread), *some) | (
             some[0] == ordering.names[thread]
         )
+        if does == "writes" and unseen.any():
+            unseen &= ~_hold_addresses(execution, history.line[places], unseen)
         if unseen.any():
             place = int(places[unseen][0])
             line = int(history.line[place])
@@ -53,6 +61,27 @@ def check_proxy(
                 other_line=line,
             )
             return
+
+
+def note_addresses(execution: Execution) -> None:
+    """Note that the instruction that runs writes an address of tensor memory to shared memory."""
+    _lines_of_addresses(execution).add(execution.instruction.line)
+
+
+def _lines_of_addresses(execution: Execution) -> set[int]:
+    found = execution.state.setdefault("lines that write addresses of tensor memory", set())
+    assert isinstance(found, set)
+    return found
+
+
+def _hold_addresses(
+    execution: Execution, lines: NDArray[np.int32], unseen: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Tell what was last written by allocations of tensor memory; that it may be written over is assumed."""
+    held = np.isin(lines, list(_lines_of_addresses(execution)))
+    if (held & unseen).any():
+        execution.assumptions[OVERWRITTEN_ADDRESS] = None
+    return held
 
 
 def refuse_written(

@@ -159,6 +159,11 @@ AGENT = 1 << 40
 """From here up, blocks stand for barrier objects, and their intervals for phases: see `barrier_objects`."""
 
 
+def of_agents(known: Knowledge) -> Knowledge:
+    """Return what is known of asynchronous operations, and not of threads."""
+    return {key: over for key, over in known.items() if AGENT <= key < THREAD}
+
+
 def is_over(known: Knowledge, name: int, time: int, per_block: int, *, all_warps: bool = False) -> bool:
     """Tell whether what a thread, or any of its block, did in an interval is known to be over.
 

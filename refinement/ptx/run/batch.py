@@ -23,6 +23,7 @@ from ..synchronisation.barrier_objects import BarrierObjects
 from ..synchronisation.bulk_stores import BulkStores
 from ..synchronisation.cluster_barrier import ClusterBarriers
 from ..synchronisation.register_pool import RegisterPool
+from ..tensor_memory.allocation import Allocations
 from ..text.module import InstructionStatement
 from .guards import Guards
 from .if_conversion import Decision, IfConversion, dependence
@@ -112,6 +113,7 @@ class Batch:
                     self._execution.semaphores.settle(np.arange(len(self._execution.threads)))
                 BulkStores.of(self._execution).report_unread(self._execution)
                 RemoteAccesses.of(self._execution).report_ended(self._execution)
+                Allocations.of(self._execution).report_left(self._execution)
                 return True
             released = scheduler.release() if scheduler.waiting else []
             self._check_loops(released)

@@ -29,7 +29,7 @@ from ....spec.ptx.open_results import BARRIER_STATE
 from ...findings.finding import Kind
 from ...terms.interning import Ids
 from ..order.ordering import Ordering
-from ..order.vector_clocks import AGENT, NOTHING, Happened, joined
+from ..order.vector_clocks import AGENT, NOTHING, Happened, joined, of_agents
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.state_space import Space
@@ -185,8 +185,12 @@ class BarrierObject:
         self._check_phase(execution, threads)
         events = Events(ordering.names[threads], ordering.times(threads), execution.instruction.line)
         happened = ordering.release(threads)
+        before = happened.memory
         if how.copies or not how.releases:
             happened = Happened(NOTHING, happened.control)
+        if how.finished:
+            over = joined([of_agents(before), how.finished])
+            happened = Happened(over, joined([happened.control, over]))
         now.arrivals.append(events)
         now.hidden |= how.copies
         if how.completes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..order.vector_clocks import Happened, Knowledge, is_over, joined
+from ..order.vector_clocks import NOTHING, Happened, Knowledge, is_over, joined
 
 
 @dataclass
@@ -107,6 +107,8 @@ class Arrival:
         Whether it happens when their asynchronous copies are done.
     wide : bool
         Whether it is at the scope of a cluster.
+    finished : mapping
+        What is over when it happens, of an arrival that operations of tensor memory make.
     """
 
     count: int = 1
@@ -115,3 +117,4 @@ class Arrival:
     releases: bool = True
     copies: bool = False
     wide: bool = False
+    finished: Knowledge = field(default_factory=lambda: NOTHING)

@@ -1,4 +1,4 @@
-"""Registers of a kernel that products of warpgroups use: fragments, and those that only make descriptors.
+"""Registers of a kernel that asynchronous products use: fragments, and those that only make descriptors.
 
 What the latter hold may depend on where shared memory lies: it says where operands are, and nothing else.
 """
@@ -22,13 +22,28 @@ _WITHOUT_RESULT = frozenset({"st", "red", "bar", "barrier", "brx", "call", "nano
 
 MULTIPLYING = "wgmma"
 
+TENSOR_MEMORY = "tcgen05"
+
 _DESCRIPTORS = (1, 2)
-"""Places of A and B among the operands of a product; what is no vector there is a descriptor."""
+"""Places of A and B among the operands of a product, and of what is copied to tensor memory; what is no vector
+and no address there is a descriptor.
+"""
 
 
 def multiplies(function: Function) -> bool:
-    """Tell whether a kernel has products of warpgroups."""
-    return any(each.opcode == MULTIPLYING for each in function.body)
+    """Tell whether a kernel has instructions that descriptors tell where shared memory is."""
+    return any(_takes_descriptors(each) for each in function.body)
+
+
+def uses_tensor_memory(function: Function) -> bool:
+    """Tell whether a kernel uses tensor memory."""
+    return any(each.opcode == TENSOR_MEMORY for each in function.body)
+
+
+def _takes_descriptors(instruction: InstructionStatement) -> bool:
+    if instruction.opcode == TENSOR_MEMORY:
+        return bool(instruction.one_of(("mma", "cp")))
+    return instruction.opcode == MULTIPLYING
 
 
 def product_registers(function: Function) -> frozenset[str]:
@@ -65,17 +80,20 @@ def _other_uses(instruction: InstructionStatement, found: set[str]) -> Iterator[
     """Yield registers that an instruction uses otherwise than for descriptors of registers found so far."""
     if instruction.predicate is not None:
         yield instruction.predicate.name
-    if instruction.opcode == MULTIPLYING:
+    if _takes_descriptors(instruction):
         yield from register_names(_others(instruction))
         return
     if makes_descriptors(instruction, found):
+        return
+    if instruction.opcode == TENSOR_MEMORY:
+        yield from register_names(instruction.operands)
         return
     yield from register_names(instruction.operands[0 if instruction.opcode in _WITHOUT_RESULT else 1 :])
     yield from register_names(each for each in instruction.operands[:1] if isinstance(each, Address))
 
 
 def _others(instruction: InstructionStatement) -> Iterator[Operand]:
-    """Yield the operands of an instruction on warpgroups that are no descriptors."""
+    """Yield the operands of a product, or a copy to tensor memory, that are no descriptors."""
     for place, operand in enumerate(instruction.operands):
-        if place not in _DESCRIPTORS or isinstance(operand, Vector):
+        if place not in _DESCRIPTORS or isinstance(operand, Vector | Address):
             yield operand

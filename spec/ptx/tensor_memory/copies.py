@@ -100,7 +100,17 @@ def copied(
         If 6-bit elements are widened: documents disagree on the bits of a byte that they get.
     """
     matrix = shared_matrix(fields, shape.rows, shape.row_bytes, 8)
-    rows = matrix.gather(alg, memory, U8)
+    return copied_rows(alg, shape, matrix.gather(alg, memory, U8), widened=widened)
+
+
+def copied_rows(alg: Algebra, shape: CopyShape, rows: Array, *, widened: str = "") -> Array:
+    """Return the cells (…, lanes, columns) that a copy writes, from the bytes (…, rows, bytes of a row).
+
+    Raises
+    ------
+    UnsupportedError
+        If 6-bit elements are widened: documents disagree on the bits of a byte that they get.
+    """
     if widened == "b6x16_p32":
         raise UnsupportedError(".b6x16_p32: documents disagree on which bits of a byte 6-bit elements get")
     if widened:

@@ -1,0 +1,185 @@
+"""``tcgen05.alloc``, ``dealloc`` and ``relinquish_alloc_permit``: columns of tensor memory, by whole warps.
+
+Which columns an allocation gets is open: they begin at a multiple of 32 and of no higher power of two, where
+there is room. Source: PTX ISA 9.1 section 9.7.16 (tcgen05.alloc, tcgen05.dealloc).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ....spec.ptx.tensor_memory.kinds import COLUMNS
+from ....spec.ptx.tensor_memory.rows import ALLOCATIONS
+from ...findings.finding import Kind
+from ..memory.addressing import addresses, space_of
+from ..memory.memory_access import store
+from ..memory.proxy_reads import note_addresses
+from ..registers.threads import WARP, Indices
+from ..state.execution import Execution, Step
+from ..text.module import InstructionStatement
+from .cells import Cells
+from .operands import of_each_warp, refuse_on_data, written
+from .uses import Clocks, Sort
+
+_UNIT = ALLOCATIONS[0]
+"""Columns that allocations are multiples of."""
+
+PLACED = (
+    "tcgen05.alloc gives columns that begin at a multiple of 32, and no more than the 512 of one block are "
+    "wanted at once, also by other blocks on the same multiprocessor"
+)
+"""What a verdict on a kernel takes for granted that allocates tensor memory."""
+
+
+@dataclass
+class Allocations:
+    """The allocations of a batch.
+
+    Attributes
+    ----------
+    live : dict of (int, int) to (int, int)
+        By block and first column: columns, and the line of the allocation.
+    relinquished : dict of int to int
+        The blocks that allocate no more, and the line that says so.
+    smallest : dict of int to int
+        Columns of the last allocation of each block.
+    """
+
+    live: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    relinquished: dict[int, int] = field(default_factory=dict)
+    smallest: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, execution: Execution) -> Allocations:
+        """Return those of an execution."""
+        found = execution.state.setdefault("allocations of tensor memory", cls())
+        assert isinstance(found, Allocations)
+        return found
+
+    def report_left(self, execution: Execution) -> None:
+        """Report what is allocated still when all threads have ended."""
+        for (block, column), (count, line) in self.live.items():
+            thread = np.flatnonzero(execution.threads.block == block)[:1]
+            execution.report(
+                Kind.UNDEFINED,
+                f"the kernel ends, and the {count} columns of tensor memory from {column} on that line {line} "
+                "allocates are not freed",
+                thread,
+                other_line=line,
+            )
+
+
+def _first_free(cells: Cells, block: int, count: int) -> int | None:
+    """Return where an allocation begins; None where there is no room."""
+    free = cells.owner[block] <= 0
+    starts = [at for at in range(0, COLUMNS - count + 1, _UNIT) if free[at : at + count].all()]
+    odd = [at for at in starts if at // _UNIT % 2 and count < COLUMNS // 2]
+    return next(iter([*odd, *starts]), None)
+
+
+def allocate(instruction: InstructionStatement) -> Step:
+    """Decode ``tcgen05.alloc``."""
+    text = written(instruction)
+    place, columns = text.operands["dst"], text.operands["nCols"]
+
+    def step(execution: Execution, active: Indices) -> None:
+        refuse_on_data(execution)
+        warps = execution.whole_warps(active)
+        if not len(warps):
+            return
+        execution.assumptions[PLACED] = None
+        lanes = warps.reshape(-1)
+        counts = of_each_warp(
+            execution, execution.numbers(columns, 32, lanes, "the number").astype(np.int64), warps, "nCols"
+        )
+        at = addresses(execution, place, lanes).astype(np.int64)
+        places = of_each_warp(execution, at, warps, "the address").astype(np.uint64)
+        given = [_allocated(execution, int(warp[0]), int(count)) for warp, count in zip(warps, counts, strict=True)]
+        done = [index for index, column in enumerate(given) if column is not None]
+        if done:
+            words = execution.store.constants(np.array([given[each] for each in done], dtype=np.uint64), 32)
+            note_addresses(execution)
+            space = space_of(execution, instruction)
+            store(execution, space, places[done], words.reshape(-1, 1), warps[done, 0], by_warps=True)
+
+    return step
+
+
+def _allocated(execution: Execution, thread: int, count: int) -> int | None:
+    """Return the first column that a warp gets, None if it gets none."""
+    found, cells = Allocations.of(execution), Cells.of(execution)
+    block, mnemonic = int(execution.threads.block[thread]), execution.instruction.mnemonic
+    who = np.array([thread])
+    if count not in ALLOCATIONS:
+        allowed = ", ".join(map(str, ALLOCATIONS))
+        execution.report(Kind.UNDEFINED, f"{mnemonic} of {count} columns; there are {allowed}", who)
+        return None
+    if (line := found.relinquished.get(block)) is not None:
+        message = f"{mnemonic} after line {line} has given up the permit to allocate"
+        execution.report(Kind.UNDEFINED, message, who, other_line=line)
+        return None
+    if count > found.smallest.get(block, count):
+        message = f"{mnemonic} of {count} columns after one of {found.smallest[block]}: sizes must not increase"
+        execution.report(Kind.UNDEFINED, message, who)
+    column = _first_free(cells, block, count)
+    if column is None:
+        execution.unsupported(f"{mnemonic} waits for {count} columns that are not free when it runs")
+    found.smallest[block] = count
+    found.live[block, column] = count, execution.instruction.line
+    cells.allocate(block, column, count, Clocks.of(execution).begin(execution, Sort.ALLOCATION, thread))
+    return column
+
+
+def deallocate(instruction: InstructionStatement) -> Step:
+    """Decode ``tcgen05.dealloc``."""
+    text = written(instruction)
+    place, columns = text.operands["taddr"], text.operands["nCols"]
+
+    def step(execution: Execution, active: Indices) -> None:
+        refuse_on_data(execution)
+        warps = execution.whole_warps(active)
+        if not len(warps):
+            return
+        lanes = warps.reshape(-1)
+        counts, places = (
+            of_each_warp(execution, execution.numbers(each, 32, lanes, what).astype(np.int64), warps, what)
+            for each, what in ((columns, "nCols"), (place, "the address"))
+        )
+        for warp, count, at in zip(warps, counts.tolist(), places.tolist(), strict=True):
+            _freed(execution, int(warp[0]), count, at)
+
+    return step
+
+
+def _freed(execution: Execution, thread: int, count: int, at: int) -> None:
+    found, cells = Allocations.of(execution), Cells.of(execution)
+    block, mnemonic = int(execution.threads.block[thread]), execution.instruction.mnemonic
+    who = np.array([thread])
+    if (block, at) not in found.live:
+        freed = -int(cells.owner[block, at]) if 0 <= at < COLUMNS else 0
+        why = f", which line {freed} has freed" if freed > 0 else ", where no allocation begins"
+        execution.report(
+            Kind.UNDEFINED, f"{mnemonic} of address {at:#x}{why}", who, other_line=max(0, freed)
+        )
+        return
+    size, line = found.live[block, at]
+    if size != count:
+        message = f"{mnemonic} of {count} columns; line {line} allocates {size} there"
+        execution.report(Kind.UNDEFINED, message, who, other_line=line)
+    cells.free(execution, block, at, size, thread)
+    del found.live[block, at]
+
+
+def relinquish(instruction: InstructionStatement) -> Step:
+    """Decode ``tcgen05.relinquish_alloc_permit``."""
+    written(instruction)
+
+    def step(execution: Execution, active: Indices) -> None:
+        refuse_on_data(execution)
+        for warp in execution.whole_warps(active):
+            block = int(execution.threads.block[warp[0]])
+            Allocations.of(execution).relinquished.setdefault(block, execution.instruction.line)
+
+    return step

@@ -1,0 +1,197 @@
+"""Operands of a product in tensor memory: D, A, scale factors and metadata, by the specification's layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import InputError
+from ....spec.formats import U32
+from ....spec.ptx.tensor_memory.kinds import COLUMNS
+from ....spec.ptx.tensor_memory.layouts import PARTITION
+from ....spec.ptx.tensor_memory.multiplication import TensorMultiplication
+from ....spec.ptx.tensor_memory.product_arrays import held
+from ...findings.finding import Kind
+from ...terms.algebra import TermAlgebra
+from ...terms.interning import Ids
+from ...terms.store import CONSTANT
+from ..state.execution import Execution
+from .cells import Cells, Places, split_address, spelled
+from .moves import with_open_halves
+from .uses import Operation, Sort
+
+_PIPELINED = {"d": (Sort.PRODUCT,), "scale_a": (Sort.COPY,), "scale_b": (Sort.COPY,), "metadata": (Sort.COPY,)}
+"""Who writes an operand and need only be issued before: products on one D, and copies."""
+
+
+class CellOperands:
+    """The operands of a product that a thread issues.
+
+    Parameters
+    ----------
+    execution : Execution
+        What runs.
+    form : TensorMultiplication
+        The product.
+    at : mapping of str to int
+        The address of each operand.
+    operation : Operation
+        The product as a use of cells.
+    thread : int
+        Who issues it.
+    """
+
+    def __init__(
+        self,
+        execution: Execution,
+        form: TensorMultiplication,
+        at: Mapping[str, int],
+        operation: Operation,
+        thread: int,
+    ) -> None:
+        self._execution, self._form, self._at = execution, form, at
+        self._operation, self._thread = operation, thread
+        self._block = int(execution.threads.block[thread])
+        self._cells = Cells.of(execution)
+
+    def aligned(self) -> bool:
+        """Tell whether D, A and metadata begin in lanes in which they can; report others."""
+        half = PARTITION // 2
+        lanes = {role: split_address(address)[0] for role, address in self._at.items()}
+        allowed = (0, half) if self._form.layouts.is_of_half_lanes else (0,)
+        for role in ("d", "a", "metadata", "scale_a", "scale_b"):
+            if role not in lanes:
+                continue
+            of_half = role in ("d", "a", "metadata")
+            if lanes[role] in (allowed if of_half else (0,)) and (not of_half or lanes[role] == lanes["d"]):
+                continue
+            name = {"metadata": "the metadata", "scale_a": "sfa", "scale_b": "sfb"}.get(role, role.upper())
+            text = f"{name} begins in lane {lanes[role]}"
+            text += "" if role == "d" else f", and D in lane {lanes['d']}"
+            rule = f"D begins in lane {' or '.join(map(str, allowed))}, A and metadata in the same, others in 0"
+            self._execution.report(
+                Kind.UNDEFINED,
+                f"{self._execution.instruction.mnemonic}: {text}; {rule}",
+                np.array([self._thread]),
+            )
+            return False
+        return True
+
+    def _lie(self, role: str) -> tuple[Places, NDArray[np.int64]] | None:
+        """Return the cell of each element (copies, …) of an operand, and its lowest bit there.
+
+        None if some are not allocated, which is reported.
+        """
+        fragment, leading = held(self._form, role)
+        target = fragment.layout.target
+        own = tuple(axis.extent for axis in target[len(leading) :])
+        first = leading[0] if leading else 0
+        copies = target[0].extent if isinstance(first, slice) else 1
+        fixed = [0 if isinstance(each, slice) else int(each) for each in leading]
+        coordinates = np.indices((copies, *own), dtype=np.int64)
+        ahead = [np.full((copies, *own), each, dtype=np.int64) for each in fixed]
+        if isinstance(first, slice):
+            ahead[0] = coordinates[0]
+        lane, number = fragment.layout.inverse(*ahead, *coordinates[1:])
+        where = fragment.packing.places(np.asarray(number))
+        start_lane, start_column = split_address(self._at["d" if role == "c" else role])
+        lanes, columns = np.asarray(lane) + start_lane, where["register"] + start_column
+        if role == "scale_b":
+            lanes, columns = lanes[:, : self._form.shape.n], columns[:, : self._form.shape.n]
+            where = {name: each[:, : self._form.shape.n] for name, each in where.items()}
+        fine = self._cells.inside(
+            self._execution, self._block, lanes.reshape(-1), columns.reshape(-1), self._thread
+        )
+        return (lanes * COLUMNS + columns, where["bit"]) if fine else None
+
+    def _read(self, role: str, *, kept: bool) -> Ids | None:
+        """Return the elements (copies, …) of an operand."""
+        lie = self._lie(role)
+        if lie is None:
+            return None
+        places, bits = lie
+        distinct, inverse = np.unique(places, return_inverse=True)
+        words = self._cells.read(
+            self._execution,
+            self._block,
+            distinct,
+            self._operation,
+            [self._thread],
+            pipelined=_PIPELINED.get("d" if role == "c" else role, ()),
+            kept=kept,
+            needed=places.shape[0] > 1,
+        )[inverse.reshape(-1)].reshape(places.shape)
+        fragment, _ = held(self._form, role)
+        alg, fmt = TermAlgebra(self._execution.store), fragment.packing.format
+        if fmt.bits == U32.bits:
+            return words
+        found = np.empty_like(words)
+        for low in np.unique(bits).tolist():
+            found[bits == low] = alg.extract(words[bits == low], int(low), fmt)
+        return found
+
+    def elements(self, role: str) -> Ids | None:
+        """Return A, scale factors or metadata as matrices; None where what is wrong is reported."""
+        copies = self._read(role, kept=True)
+        if copies is None:
+            return None
+        if (copies != copies[0]).any():
+            if self._execution.found_wrong:
+                return None
+            self._refuse_copies(role, copies)
+        return copies[0].T if role == "scale_b" else copies[0]
+
+    def _refuse_copies(self, role: str, copies: Ids) -> None:
+        """Report copies that differ; which one each element uses is the processor's to choose."""
+        store, execution = self._execution.store, self._execution
+        copy, *place = map(int, np.argwhere(copies != copies[0])[0])
+        text = f"copy {copy} of {role} in tensor memory is another one at {tuple(place)}"
+        one, other = copies[0][tuple(place)], copies[(copy, *place)]
+        if store.are(CONSTANT, np.array([one, other])).all():
+            execution.report(
+                Kind.UNDEFINED, f"{execution.instruction.mnemonic}: {text}", np.array([self._thread])
+            )
+        else:
+            execution.unsupported(f"{execution.instruction.mnemonic}: {text}, or not shown to be the same")
+
+    def old_d(self) -> Ids | None:
+        """Return D as it was; None where what is wrong is reported."""
+        found = self._read("c", kept=False)
+        return None if found is None else found[0]
+
+    def write_d(self, new: Ids, kept: NDArray[np.bool_] | None) -> None:
+        """Write D (M, N), but in lanes that are `kept`."""
+        lie = self._lie("d")
+        if lie is None:
+            return
+        places = lie[0][0].reshape(-1)
+        words = new.reshape(-1)
+        if self._form.d.bits < U32.bits:
+            words = with_open_halves(self._execution, words)
+        if kept is not None:
+            written = ~kept[places // COLUMNS]
+            places, words = places[written], words[written]
+        self._cells.write(
+            self._execution,
+            self._block,
+            places,
+            words,
+            self._operation,
+            [self._thread],
+            pipelined=_PIPELINED["d"],
+        )
+
+
+def check_metadata(execution: Execution, form: TensorMultiplication, nibbles: Ids, thread: int) -> None:
+    """Report metadata known to be undefined; what depends on data is the contract's to promise."""
+    assert form.sparsity is not None
+    if execution.store.are(CONSTANT, nibbles).all():
+        try:
+            form.sparsity.require_valid(execution.store.constant_values(nibbles))
+        except InputError as error:
+            execution.report(Kind.UNDEFINED, str(error), np.array([thread]))
+
+
+__all__ = ["CellOperands", "check_metadata", "spelled"]

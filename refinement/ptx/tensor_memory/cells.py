@@ -1,0 +1,260 @@
+"""The cells of tensor memory: 128 lanes of 512 columns of 32 bits for each block, allocated by columns.
+
+A cell holds a term, or nothing. Of each cell is kept which operation wrote it last, and of operations that
+read, which cells they do. A use is in order behind another if whoever issues it knows that to be over; a few
+pairs follow each other in the order in which they are issued (`pipelined`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.ptx.tensor_memory.kinds import COLUMNS, CTA_LANES
+from ...findings.finding import Kind
+from ...machine.memory import ABSENT
+from ...terms.interning import Ids
+from ..state.execution import Execution
+from .uses import NAMES, WAITS, Operation, Sort, is_issued, is_over
+
+LANE_BITS = 16
+"""An address has the lane above these bits, the column below."""
+
+CELL_BITS = 32
+
+Places = NDArray[np.int64]
+"""Cells of a block: 512 times the lane, and the column."""
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """An operation that reads cells of a block, ascending."""
+
+    operation: Operation
+    block: int
+    places: Places
+
+
+def spelled(place: int) -> str:
+    """Describe a cell for a message."""
+    lane, column = divmod(place, COLUMNS)
+    return f"lane {lane}, column {column} of tensor memory"
+
+
+class Cells:
+    """The tensor memory of the blocks of a batch.
+
+    Attributes
+    ----------
+    owner : array (blocks, 512)
+        The line of the allocation that each column belongs to; 0 where nobody had it, negative where it was
+        freed: the line where.
+    """
+
+    def __init__(self, blocks: int) -> None:
+        self._terms: Ids = np.full((blocks, CTA_LANES * COLUMNS), ABSENT, dtype=np.int32)
+        self._writer = np.zeros((blocks, CTA_LANES * COLUMNS), dtype=np.int32)
+        self.owner = np.zeros((blocks, COLUMNS), dtype=np.int64)
+        self._operations: list[Operation] = []
+        self._readings: list[_Reading] = []
+
+    @classmethod
+    def of(cls, execution: Execution) -> Cells:
+        """Return those of an execution."""
+        if "tensor memory" not in execution.state:
+            execution.state["tensor memory"] = cls(len(execution.threads.blocks))
+        found = execution.state["tensor memory"]
+        assert isinstance(found, Cells)
+        return found
+
+    @staticmethod
+    def is_used(execution: Execution) -> bool:
+        """Tell whether anything has been allocated."""
+        return "tensor memory" in execution.state
+
+    # -- columns
+    def allocate(self, block: int, column: int, count: int, operation: Operation) -> None:
+        """Give columns to a block, with nothing in them."""
+        self.owner[block, column : column + count] = operation.line
+        places = _whole(column, count)
+        self._terms[block, places] = ABSENT
+        self._operations.append(operation)
+        self._writer[block, places] = len(self._operations)
+
+    def free(self, execution: Execution, block: int, column: int, count: int, thread: int) -> None:
+        """Take columns back; whoever uses them must be over for the thread."""
+        places = _whole(column, count)
+        for other in self._former_writers(block, places):
+            if not is_over(execution, [thread], other):
+                self._report(execution, "frees", other, block, places, thread)
+                break
+        self._check_readers(execution, [thread], block, places, "frees")
+        self._readings = [
+            each for each in self._readings if each.block != block or not np.isin(each.places, places).any()
+        ]
+        self.owner[block, column : column + count] = -execution.instruction.line
+        self._terms[block, places] = ABSENT
+        self._writer[block, places] = 0
+
+    def inside(self, execution: Execution, block: int, lanes: Places, columns: Places, thread: int) -> bool:
+        """Tell whether cells are of columns that are allocated; report others."""
+        mnemonic = execution.instruction.mnemonic
+        beyond = (lanes < 0) | (lanes >= CTA_LANES) | (columns < 0) | (columns >= COLUMNS)
+        if beyond.any():
+            lane, column = int(lanes[beyond][0]), int(columns[beyond][0])
+            message = f"{mnemonic} uses lane {lane}, column {column} of tensor memory, which has {CTA_LANES} lanes of {COLUMNS} columns"
+            execution.report(Kind.OUT_OF_BOUNDS, message, np.array([thread]))
+            return False
+        owners = self.owner[block, columns]
+        if (owners <= 0).any():
+            at = int(np.flatnonzero(owners <= 0)[0])
+            freed = -int(owners[at])
+            why = f"line {freed} has freed" if freed else "nobody has allocated"
+            message = f"{mnemonic} uses column {int(columns[at])} of tensor memory, which {why}"
+            execution.report(Kind.OUT_OF_BOUNDS, message, np.array([thread]), other_line=freed)
+            return False
+        return True
+
+    # -- contents
+    def read(
+        self,
+        execution: Execution,
+        block: int,
+        places: Places,
+        operation: Operation,
+        threads: list[int],
+        *,
+        pipelined: tuple[Sort, ...] = (),
+        kept: bool = True,
+        needed: bool = False,
+    ) -> Ids:
+        """Return the words (n,) that cells hold for an operation that threads issue, and note that it reads.
+
+        What `pipelined` sorts of operations wrote need only be issued before. With `kept` others must not
+        write there until the operation is known to be over. With `needed` it is wrong to read what nobody has
+        written, even where nothing comes to depend on it.
+        """
+        for other in self._former_writers(block, places):
+            if not self._follows(execution, operation, threads, other, pipelined):
+                self._report(execution, "reads", other, block, places, threads[0])
+                break
+        if kept:
+            self._keep(execution, _Reading(operation, block, np.unique(places)), threads)
+        words = self._terms[block, places]
+        absent = words == ABSENT
+        if absent.any():
+            undefined = execution.store.undefined(int(absent.sum()), CELL_BITS)
+            words = words.copy()
+            words[absent] = undefined
+            message = (
+                f"{execution.instruction.mnemonic} reads {spelled(int(places[absent][0]))}, "
+                "where nobody has written"
+            )
+            execution.report(Kind.UNINITIALISED, message, np.array(threads[:1]), undefined=None if needed else undefined)
+        return words
+
+    def write(
+        self,
+        execution: Execution,
+        block: int,
+        places: Places,
+        words: Ids,
+        operation: Operation,
+        threads: list[int],
+        *,
+        pipelined: tuple[Sort, ...] = (),
+    ) -> None:
+        """Put words (n,) into cells, for an operation that threads issue."""
+        for other in self._former_writers(block, places):
+            if self._follows(execution, operation, threads, other, pipelined):
+                continue
+            if operation.sort is other.sort is Sort.STORE and operation.agent == other.agent:
+                execution.unsupported(
+                    f"{execution.instruction.mnemonic} writes cells that line {other.line} writes, with no "
+                    "tcgen05.wait::st between: their order is not documented"
+                )
+            self._report(execution, "writes", other, block, places, threads[0])
+            break
+        self._check_readers(execution, threads, block, places, "writes")
+        self._terms[block, places] = words
+        self._operations.append(operation)
+        self._writer[block, places] = len(self._operations)
+
+    # -- order
+    def _former_writers(self, block: int, places: Places) -> list[Operation]:
+        numbers = np.unique(self._writer[block, places])
+        return [self._operations[number - 1] for number in numbers.tolist() if number]
+
+    def _follows(
+        self,
+        execution: Execution,
+        operation: Operation,
+        threads: list[int],
+        other: Operation,
+        pipelined: tuple[Sort, ...],
+    ) -> bool:
+        if other.sort in pipelined and operation.shape == (other.shape or operation.shape):
+            return all(is_issued(execution, thread, other) for thread in threads)
+        return is_over(execution, threads, other)
+
+    def _keep(self, execution: Execution, reading: _Reading, threads: list[int]) -> None:
+        """Keep what reads; what reads no other cells, and is over for the threads, is forgotten."""
+        self._readings = [
+            each
+            for each in self._readings
+            if each.block != reading.block
+            or not is_over(execution, threads, each.operation)
+            or not np.isin(each.places, reading.places, assume_unique=True).all()
+        ]
+        self._readings.append(reading)
+
+    def _check_readers(
+        self, execution: Execution, threads: list[int], block: int, places: Places, does: str
+    ) -> None:
+        for each in self._readings:
+            if each.block != block or is_over(execution, threads, each.operation):
+                continue
+            shared = places[np.isin(places, each.places)]
+            if len(shared):
+                self._report(execution, does, each.operation, block, shared, threads[0], reads=True)
+                return
+
+    def _report(
+        self,
+        execution: Execution,
+        does: str,
+        other: Operation,
+        block: int,
+        places: Places,
+        thread: int,
+        *,
+        reads: bool = False,
+    ) -> None:
+        """Report a use of cells that another one has not done with."""
+        if not reads:
+            numbers = self._writer[block, places]
+            mine = [number for number in np.unique(numbers).tolist() if number]
+            wanted = next(number for number in mine if self._operations[number - 1] is other)
+            places = places[numbers == wanted]
+        may = "read" if reads else "write"
+        execution.report(
+            Kind.RACE,
+            f"{execution.instruction.mnemonic} {does} {spelled(int(places[0]))}, which {NAMES[other.sort]} of line "
+            f"{other.line} may still {may}: no {WAITS[other.sort]} and what tells the thread of it lie between",
+            np.array([thread]),
+            other_line=other.line,
+        )
+
+
+def _whole(column: int, count: int) -> Places:
+    found: Places = (
+        np.arange(CTA_LANES)[:, None] * COLUMNS + np.arange(column, column + count)
+    ).reshape(-1)
+    return found
+
+
+def split_address(address: int) -> tuple[int, int]:
+    """Return lane and column of an address."""
+    return address >> LANE_BITS, address & ((1 << LANE_BITS) - 1)

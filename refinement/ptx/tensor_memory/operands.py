@@ -1,0 +1,100 @@
+"""Operands of ``tcgen05`` by the specification's names, and numbers that have to be known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import InputError, UnsupportedError
+from ....spec.ptx.asynchronous.catalogue import form_of
+from ....spec.ptx.asynchronous.rows import Form
+from ....spec.ptx.operands import Address
+from ...findings.finding import Kind
+from ..registers.threads import WARP, Indices
+from ..state.execution import Execution
+from ..text.module import InstructionStatement
+from ..text.operands import Operand
+
+
+@dataclass(frozen=True)
+class Written:
+    """An instruction as its text has it.
+
+    Attributes
+    ----------
+    instruction : InstructionStatement
+        The instruction.
+    form : Form
+        The specification's.
+    operands : mapping of str to Operand
+        By name.
+    """
+
+    instruction: InstructionStatement
+    form: Form
+    operands: Mapping[str, Operand]
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether two CTAs work together."""
+        return "cta_group::2" in self.form.modifiers
+
+
+def written(instruction: InstructionStatement) -> Written:
+    """Read an instruction.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no such form, or two CTAs work together.
+    InputError
+        If operands are missing.
+    """
+    form = form_of(instruction.mnemonic)
+    if form is None:
+        raise UnsupportedError(f"{instruction.mnemonic} is not modelled")
+    given = instruction.operands
+    places = form.places_of(given)
+    fewest = sum(place.available is None for place in places)
+    if not fewest <= len(given) <= len(places):
+        raise InputError(f"{instruction.mnemonic} takes {fewest} operands, not {len(given)}")
+    found = Written(instruction, form, dict(zip((each.name for each in places), given, strict=False)))
+    if found.is_of_two:
+        raise UnsupportedError(f"{instruction.mnemonic}: pairs of CTAs are not modelled")
+    return found
+
+
+def cell_addresses(execution: Execution, operand: Operand, active: Indices) -> NDArray[np.int64]:
+    """Return the addresses (n active,) of cells, of an operand ``[taddr + offset]``.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if not isinstance(operand, Address):
+        raise InputError(f"{execution.instruction.mnemonic} takes a [taddr], not {operand}")
+    found = execution.numbers(operand.base, 32, active, "the address").astype(np.int64)
+    return (found + operand.offset) & 0xFFFFFFFF
+
+
+def of_each_warp(
+    execution: Execution, numbers: NDArray[np.int64], warps: Indices, what: str
+) -> NDArray[np.int64]:
+    """Return the number (warps,) that is to be the same in all threads of each."""
+    rows = numbers.reshape(-1, WARP)
+    differs = (rows != rows[:, :1]).any(axis=1)
+    if differs.any():
+        message = f"{what} of {execution.instruction.mnemonic} differs from thread to thread"
+        execution.report(Kind.UNDEFINED, message, warps[differs].reshape(-1))
+    found: NDArray[np.int64] = rows[:, 0]
+    return found
+
+
+def refuse_on_data(execution: Execution) -> None:
+    """Refuse what data decide over."""
+    if execution.path is not None:
+        execution.unsupported(f"{execution.instruction.mnemonic} where data decide over it")

@@ -1,0 +1,221 @@
+"""``tcgen05.mma``: D in tensor memory, A there or in shared memory, B in shared memory.
+
+The meaning is the specification's (`mmaproof.spec.ptx.tensor_memory`); here are the terms that cells and
+shared memory hold. Each thread that issues it multiplies. Source: PTX ISA 9.1 section 9.7.16 (tcgen05.mma).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....spec.errors import InputError, UnsupportedError
+from ....spec.ptx.operands import Address, Integer, Vector
+from ....spec.ptx.product import Matrices
+from ....spec.ptx.targets import target_named
+from ....spec.ptx.tensor_memory import descriptor_rules
+from ....spec.ptx.tensor_memory.descriptor_rules import Described
+from ....spec.ptx.tensor_memory.kinds import CTA_LANES
+from ....spec.ptx.tensor_memory.multiplication import TensorMultiplication, multiplication
+from ....spec.ptx.tensor_memory.product import Modifiers, tensor_product
+from ....spec.ptx.tensor_memory.product_form import ProductForm, product_form
+from ....spec.ptx.tensor_memory.zero_columns import zero_columns
+from ...findings.finding import Kind
+from ...terms.algebra import TermAlgebra
+from ...terms.interning import Ids
+from ..registers.threads import Indices
+from ..state.execution import Execution, Step
+from ..text.module import InstructionStatement
+from ..warp.matrix import accumulation_of
+from . import shared_operands
+from .cell_operands import CellOperands, check_metadata
+from .operands import Written, cell_addresses, refuse_on_data, written
+from .uses import Clocks, Sort
+
+_DESCRIPTORS = {"a": "a", "b": "b-desc"}
+_CELLS = {"a": "a", "d": "d", "metadata": "sp-meta", "scale_a": "sfa", "scale_b": "sfb"}
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """What a thread names.
+
+    Attributes
+    ----------
+    idesc : int
+        The instruction descriptor.
+    descriptors, cells : tuple of (str, int)
+        By role, matrix descriptors and addresses of cells.
+    enable_d : bool
+        Whether the old D counts.
+    mask : tuple of int
+        Of the lanes that keep D, 32 bits each.
+    zeros : int
+        The zero-column mask.
+    """
+
+    idesc: int
+    descriptors: tuple[tuple[str, int], ...]
+    cells: tuple[tuple[str, int], ...]
+    enable_d: bool
+    mask: tuple[int, ...]
+    zeros: int | None
+
+
+def multiply(instruction: InstructionStatement) -> Step:
+    """Decode a product."""
+    text = written(instruction)
+    a_in_cells = isinstance(text.operands["a"], Address)
+    product = product_form(text.form.row.head, text.form.modifiers, a_in_tensor_memory=a_in_cells)
+    reused = next((word for word in text.form.modifiers if word.endswith(("::use", "::lastuse"))), None)
+    if reused:
+        raise UnsupportedError(f"{instruction.mnemonic}: .{reused}, operands that are kept, is not modelled")
+    scale_d = text.operands.get("scale-input-d", Integer(0))
+    if not isinstance(scale_d, Integer):
+        raise InputError(f"scale-input-d is {scale_d}; it must be a number")
+
+    def step(execution: Execution, active: Indices) -> None:
+        refuse_on_data(execution)
+        numbers = _numbers(execution, text, active, a_in_cells=a_in_cells)
+        for thread in _issuing(execution, active, numbers):
+            of_thread = numbers[int(np.searchsorted(active, thread))]
+            _multiply(execution, product, of_thread, thread, scale_d.value)
+
+    return step
+
+
+def _issuing(execution: Execution, active: Indices, numbers: list[_Numbers]) -> list[int]:
+    """Return the threads whose products are computed; report others that issue the same again."""
+    blocks = execution.threads.block[active]
+    first: dict[tuple[int, _Numbers], int] = {}
+    again: dict[tuple[int, _Numbers], list[int]] = {}
+    for thread, block, number in zip(active.tolist(), blocks.tolist(), numbers, strict=True):
+        key = (block, number)
+        if key in first:
+            again.setdefault(key, []).append(thread)
+        else:
+            first[key] = thread
+    for key, others in again.items():
+        execution.report(
+            Kind.RACE,
+            f"{execution.instruction.mnemonic} is issued by {1 + len(others)} threads of a block, so that D gets "
+            f"the product {1 + len(others)} times, in no order: one thread issues it",
+            np.array([first[key], *others]),
+        )
+    return list(first.values())
+
+
+def _numbers(
+    execution: Execution, text: Written, active: Indices, *, a_in_cells: bool
+) -> list[_Numbers]:
+    """Return what each active thread names."""
+    given = text.operands
+
+    def known(name: str, width: int) -> list[int]:
+        found: list[int] = execution.numbers(given[name], width, active, name).tolist()
+        return found
+
+    idescs = known("idesc", 32)
+    descriptors = {
+        role: known(name, 64)
+        for role, name in _DESCRIPTORS.items()
+        if role == "b" or not a_in_cells
+    }
+    cells = {
+        role: cell_addresses(execution, given[name], active).tolist()
+        for role, name in _CELLS.items()
+        if name in given and (role != "a" or a_in_cells)
+    }
+    enabled = known("enable-input-d", 1)
+    masks: list[list[int]] = []
+    if isinstance(mask := given.get("disable-output-lane"), Vector):
+        masks = [
+            execution.numbers(each, 32, active, "disable-output-lane").tolist() for each in mask.elements
+        ]
+    zeros = known("zero-column-mask", 64) if "zero-column-mask" in given else None
+    return [
+        _Numbers(
+            idescs[index],
+            tuple((role, each[index]) for role, each in descriptors.items()),
+            tuple((role, each[index]) for role, each in cells.items()),
+            bool(enabled[index]),
+            tuple(each[index] for each in masks),
+            None if zeros is None else zeros[index],
+        )
+        for index in range(len(active))
+    ]
+
+
+def _form(
+    execution: Execution, product: ProductForm, idesc: int, thread: int
+) -> TensorMultiplication | None:
+    """Return what an instruction descriptor makes of the product; report what does not suit it."""
+    described = Described(product, idesc)
+    wrong = descriptor_rules.violations(described, target_named(execution.module.target))
+    if wrong:
+        message = f"{execution.instruction.mnemonic}, idesc {idesc:#010x}: {wrong[0].message}"
+        execution.report(Kind.ILLEGAL, message, np.array([thread]))
+        return None
+    for note in descriptor_rules.doubts(described):
+        execution.assumptions[note.text] = None
+    assert described.fields is not None
+    return multiplication(product, described.fields)
+
+
+def _multiply(
+    execution: Execution, product: ProductForm, numbers: _Numbers, thread: int, scale_d: int
+) -> None:
+    form = _form(execution, product, numbers.idesc, thread)
+    if form is None:
+        return
+    at = dict(numbers.cells)
+    shape = (at["d"], form.shape.m, form.shape.n, form.fields.d, product.ws)
+    operation = Clocks.of(execution).begin(execution, Sort.PRODUCT, thread, shape)
+    cells = CellOperands(execution, form, at, operation, thread)
+    if not cells.aligned():
+        return
+    found: dict[str, Ids] = {}
+    for role, word in numbers.descriptors:
+        name = _DESCRIPTORS[role]
+        fields = shared_operands.decoded(execution, name, word, thread)
+        if fields is None:
+            return
+        matrix = shared_operands.matrix_of(form, role, fields)
+        found[role] = shared_operands.elements(execution, form, role, matrix, operation, thread)
+    for role in ("a", "scale_a", "scale_b", "metadata"):
+        if role in at:
+            elements = cells.elements(role)
+            if elements is None:
+                return
+            found[role] = elements
+    if form.sparsity is not None:
+        check_metadata(execution, form, found["metadata"], thread)
+    alg = TermAlgebra(execution.store)
+    old = cells.old_d() if numbers.enable_d else _zeros(alg, form)
+    if old is None:
+        return
+    zeros = None
+    if numbers.zeros is not None:
+        zeros = zero_columns(numbers.zeros, form.shape.m, form.shape.n)
+    # The old D is there as zeros where it does not count.
+    modifiers = Modifiers(True, scale_d if numbers.enable_d else 0, zeros)
+    new = tensor_product(
+        alg, form, Matrices(**{"c": old, **found}), accumulation_of(execution, form), modifiers
+    )
+    cells.write_d(new, _kept(numbers.mask))
+
+
+def _zeros(alg: TermAlgebra, form: TensorMultiplication) -> Ids:
+    found: Ids = np.broadcast_to(alg.constant(0, form.c), form.matrix_shape("c"))
+    return found
+
+
+def _kept(mask: tuple[int, ...]) -> NDArray[np.bool_] | None:
+    """Return which lanes keep what D was."""
+    if not mask:
+        return None
+    lanes = np.arange(CTA_LANES)
+    found: NDArray[np.bool_] = (np.array(mask, dtype=np.uint64)[lanes // 32] >> (lanes % 32).astype(np.uint64)) & np.uint64(1) == 1
+    return found

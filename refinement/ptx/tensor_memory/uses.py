@@ -1,0 +1,155 @@
+"""Uses of tensor memory by operations that complete on their own, and when somebody knows them to be over.
+
+Products and copies of a thread, loads of a warp and stores of a warp are each an agent with a clock, as
+barrier objects are (`barrier_objects`): what it does in an interval is over for who was told that. A
+``tcgen05.commit`` lets whoever waits for its barrier know of all that the thread has issued, a
+``tcgen05.wait`` lets the warp know of its loads or stores, and barriers hand it on. Source: PTX ISA 9.1
+section 9.7.16 (memory consistency, pipelined instructions).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..order.vector_clocks import AGENT, Happened, Knowledge
+from ..registers.threads import WARP, Indices
+from ..state.execution import Execution
+
+_AGENTS = AGENT + (1 << 32)
+"""Above the numbers of barrier objects."""
+
+
+class Sort(IntEnum):
+    """What an operation does."""
+
+    ALLOCATION = 0
+    PRODUCT = 1
+    COPY = 2
+    LOAD = 3
+    STORE = 4
+
+
+_QUEUES = {Sort.PRODUCT: 0, Sort.COPY: 0, Sort.LOAD: 1, Sort.STORE: 2}
+"""What completes together: products and copies by commits, loads and stores by waits of their own."""
+
+NAMES = {
+    Sort.ALLOCATION: "tcgen05.alloc",
+    Sort.PRODUCT: "tcgen05.mma",
+    Sort.COPY: "tcgen05.cp",
+    Sort.LOAD: "tcgen05.ld",
+    Sort.STORE: "tcgen05.st",
+}
+
+WAITS = {
+    Sort.ALLOCATION: "a barrier behind it",
+    Sort.PRODUCT: "tcgen05.commit, a wait for its barrier",
+    Sort.COPY: "tcgen05.commit, a wait for its barrier",
+    Sort.LOAD: "tcgen05.wait::ld",
+    Sort.STORE: "tcgen05.wait::st",
+}
+"""What lets others know that an operation is over."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation on tensor memory.
+
+    Attributes
+    ----------
+    sort : Sort
+        What it does.
+    agent : int
+        Who does it, as a thread by its number in the grid.
+    time : int
+        In which interval of the agent.
+    issuer : int
+        The thread that issued it, of a warp the first, by its number in the grid.
+    issued : int
+        In which of its intervals.
+    line : int
+        Where.
+    shape : tuple
+        Address and shape of D: products that have the same follow each other.
+    """
+
+    sort: Sort
+    agent: int
+    time: int
+    issuer: int
+    issued: int
+    line: int
+    shape: tuple[object, ...] = ()
+
+
+class Clocks:
+    """The clocks of the agents of a batch.
+
+    Attributes
+    ----------
+    pending : dict of int to int
+        By agent, the interval that it is in.
+    """
+
+    def __init__(self) -> None:
+        self._times: dict[int, int] = {}
+
+    @classmethod
+    def of(cls, execution: Execution) -> Clocks:
+        """Return those of an execution."""
+        found = execution.state.setdefault("clocks of tensor memory", cls())
+        assert isinstance(found, Clocks)
+        return found
+
+    @staticmethod
+    def _key(execution: Execution, sort: Sort, thread: int) -> int:
+        who = thread if _QUEUES[sort] == 0 else thread // WARP * WARP
+        return _AGENTS + 4 * int(execution.ordering.names[who]) + _QUEUES[sort]
+
+    def begin(
+        self, execution: Execution, sort: Sort, thread: int, shape: tuple[object, ...] = ()
+    ) -> Operation:
+        """Return the operation that a thread, or its warp, issues now."""
+        ordering = execution.ordering
+        name, now = int(ordering.names[thread]), int(ordering.times(np.array([thread]))[0])
+        line = execution.instruction.line
+        if sort is Sort.ALLOCATION:
+            return Operation(sort, name, now, name, now, line)
+        key = self._key(execution, sort, thread)
+        time = self._times.setdefault(key, 0)
+        return Operation(sort, key * ordering.per_block, time, name, now, line, shape)
+
+    def finish(self, execution: Execution, sort: Sort, thread: int) -> Knowledge:
+        """Return what is over for who knows that all of a queue is that was issued before."""
+        key = self._key(execution, sort, thread)
+        self._times[key] = self._times.setdefault(key, 0) + 1
+        return {key: np.array([self._times[key]], dtype=np.int32)}
+
+
+def wait(execution: Execution, sort: Sort, warps: Indices) -> None:
+    """Let the threads of warps (n, 32) know that their loads or stores are over."""
+    for warp in warps:
+        told = Clocks.of(execution).finish(execution, sort, int(warp[0]))
+        execution.ordering.acquire_all(warp, Happened(told, told))
+
+
+def is_over(execution: Execution, threads: list[int], operation: Operation) -> bool:
+    """Tell whether each of some threads knows that an operation is over."""
+    who = np.array(threads, dtype=np.intp)
+    others = np.full(len(who), operation.agent, dtype=np.int64)
+    times: NDArray[np.int32] = np.full(len(who), operation.time, dtype=np.int32)
+    found = execution.ordering.over(who, others, times)
+    if operation.sort is Sort.ALLOCATION:
+        found |= execution.ordering.names[who] // WARP == operation.agent // WARP
+    return bool(found.all())
+
+
+def is_issued(execution: Execution, thread: int, operation: Operation) -> bool:
+    """Tell whether an operation was issued before what a thread issues."""
+    if int(execution.ordering.names[thread]) == operation.issuer:
+        return True
+    who, others = np.array([thread]), np.array([operation.issuer])
+    return bool(execution.ordering.over(who, others, np.array([operation.issued], dtype=np.int32))[0])

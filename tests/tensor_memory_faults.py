@@ -1,0 +1,134 @@
+"""Ways to use tensor memory wrongly, what each is refuted for, and edits that do no harm."""
+
+from __future__ import annotations
+
+from tensor_memory_kernels import Kernel
+
+from mmaproof.refinement.findings.finding import Kind
+from mmaproof.spec.ptx.matrix_descriptor import MatrixDescriptor
+from mmaproof.spec.ptx.tensor_memory.shared_descriptor import encoded
+
+ONE, STEPS = Kernel(), Kernel(steps=2)
+IN_CELLS = Kernel(a_in_cells=True, steps=2)
+HALF = Kernel(m=64, n=8)
+SCALED = Kernel(types=("f32", "e4m3"), scaled="st", steps=2)
+COPIED = Kernel(types=("f32", "e4m3"), scaled="cp", n=32)
+
+ALLOCATED = "@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 128;"
+FREED = "@%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r40, 128;"
+GIVEN_UP = "@%p1 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"
+COMMIT = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r3];"
+WAIT = "mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0;\n@!%p3 bra WAITING;"
+WAIT_LOAD, WAIT_STORE = "tcgen05.wait::ld.sync.aligned;", "tcgen05.wait::st.sync.aligned;"
+ISSUE = "@!%p2 bra ISSUED;"
+BEFORE, AFTER = "tcgen05.fence::before_thread_sync;", "tcgen05.fence::after_thread_sync;"
+END = f"{BEFORE}\nbar.sync 0;\n@%p1 tcgen05.dealloc"
+TILE_WORD = encoded(MatrixDescriptor(0, 16384, 1024, 128))
+"""What a descriptor of A says besides where it begins."""
+
+STORE_A = "tcgen05.st.sync.aligned.32x32b.x16.b32 [%r43 + 32]"
+STORE_P = "tcgen05.st.sync.aligned.32x32b.x4.b32 [%r43 + 96]"
+ADDRESS = "ld.shared.b32 %r40, [cells];"
+
+FAULTS = {
+    "D is read before it is there": (STEPS, WAIT, "", Kind.RACE),
+    "nothing is committed": (STEPS, COMMIT, "", Kind.DEADLOCK),
+    "another thread commits": (
+        STEPS, f"{COMMIT}\nISSUED:", f"ISSUED:\nsetp.eq.u32 %p5, %r0, 32;\n@%p5 {COMMIT}", Kind.RACE,
+    ),
+    "the commit is before the last product": (
+        STEPS, "mov.b32 %r50, 0x8040010;\nsetp.ne.u32 %p4, 1, 0;",
+        f"mov.b32 %r50, 0x8040010;\nsetp.ne.u32 %p4, 1, 0;\n{COMMIT}", Kind.RACE,
+    ),
+    "all threads of a warp multiply": (STEPS, ISSUE, "@!%p1 bra ISSUED;", Kind.RACE),
+    "the old D counts": (STEPS, "setp.ne.u32 %p4, 0, 0;", "setp.eq.u32 %p4, 0, 0;", Kind.UNINITIALISED),
+    "the first product is lost": (STEPS, "setp.ne.u32 %p4, 1, 0;", "setp.eq.u32 %p4, 1, 0;", Kind.WRONG_VALUE),
+    "the next part of K": (STEPS, "%r1, 16416;", "%r1, 16384;", Kind.WRONG_VALUE),
+    "no proxy fence": (STEPS, "fence.proxy.async.shared::cta;", "", Kind.PROXY),
+    "a tile is written before the product is over": (
+        STEPS, "ISSUED:\n", "ISSUED:\nst.shared.u16 [%r1], %h0;\n", Kind.RACE,
+    ),
+    "nothing is freed": (STEPS, FREED, "", Kind.UNDEFINED),
+    "other columns are freed": (STEPS, FREED, FREED.replace("128", "64"), Kind.UNDEFINED),
+    "they are freed twice": (STEPS, FREED, f"{FREED}\n{FREED}", Kind.UNDEFINED),
+    "they are freed before all have read": (STEPS, END, "@%p1 tcgen05.dealloc", Kind.RACE),
+    "they are freed before D is read": (STEPS, WAIT, f"{WAIT}\n{FREED}", Kind.OUT_OF_BOUNDS),
+    "a load is not waited for before that": (STEPS, WAIT_LOAD, "", Kind.RACE),
+    "one more is allocated when nobody may": (STEPS, GIVEN_UP, f"{GIVEN_UP}\n{ALLOCATED}", Kind.UNDEFINED),
+    "the sizes of allocations grow": (
+        STEPS, GIVEN_UP, f"{ALLOCATED.replace('128', '256')}\n{GIVEN_UP}", Kind.UNDEFINED,
+    ),
+    "columns that nobody has allocated": (STEPS, "[%r43];", "[%r43 + 120];", Kind.OUT_OF_BOUNDS),
+    "the address is not read": (STEPS, ADDRESS, "mov.b32 %r40, 0;", Kind.OUT_OF_BOUNDS),
+    "the address is read too early": (
+        STEPS, f"bar.sync 0;\n{ADDRESS}", f"{ADDRESS}\nbar.sync 0;", Kind.RACE,
+    ),
+    "lanes of another warp": (STEPS, "shl.b32 %r42, %r41, 21;", "shl.b32 %r42, %r41, 22;", Kind.OUT_OF_BOUNDS),
+    "half of a warp loads": (
+        STEPS, WAIT_LOAD, f"and.b32 %r60, %r0, 16;\nsetp.eq.u32 %p5, %r60, 0;\n@%p5 {WAIT_LOAD}",
+        Kind.DIVERGENCE,
+    ),
+    "columns are swapped": (STEPS, "{%f0, %f1,", "{%f1, %f0,", Kind.WRONG_VALUE),
+    "N is half": (ONE, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x8020010;", Kind.UNINITIALISED),
+    "N of a later product is half": (STEPS, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x8020010;", Kind.RACE),
+    "M is one that there is not": (STEPS, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x6040010;", Kind.ILLEGAL),
+    "a reserved bit": (STEPS, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x8040050;", Kind.ILLEGAL),
+    "B is transposed": (STEPS, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x8050010;", Kind.WRONG_VALUE),
+    "A is negated": (STEPS, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x8042010;", Kind.WRONG_VALUE),
+    "a descriptor of wgmma": (STEPS, f"%d2, %d2, {TILE_WORD};", f"%d2, %d2, {TILE_WORD & ~(1 << 46)};", Kind.ILLEGAL),
+    "A is multiplied before it is there": (IN_CELLS, WAIT_STORE, "", Kind.RACE),
+    "A is stored when it may be read": (
+        IN_CELLS, "ISSUED:\n", f"ISSUED:\n{STORE_A}, {{{', '.join(f'%f{i}' for i in range(16))}}};\n",
+        Kind.RACE,
+    ),
+    "A is in other columns": (IN_CELLS, "[%r40 + 40]", "[%r40 + 48]", Kind.UNINITIALISED),
+    "D is in the upper lanes": (HALF, "[%r40 + 0]", f"[%r40 + {16 << 16}]", Kind.UNINITIALISED),
+    "D is in lanes where it can't be": (HALF, "[%r40 + 0]", f"[%r40 + {8 << 16}]", Kind.UNDEFINED),
+    "the second half of the columns": (HALF, "[%r43 + 0], 4;", "[%r43 + 0], 0;", Kind.WRONG_VALUE),
+    "scale factors of the next rows": (SCALED, "[%r40 + 96]", "[%r40 + 97]", Kind.WRONG_VALUE),
+    "scale factors of another part of K": (
+        SCALED, f"mov.b32 %r50, {SCALED.idesc(1):#x};", f"mov.b32 %r50, {SCALED.idesc(0):#x};", Kind.WRONG_VALUE,
+    ),
+    "scale factors are not waited for": (SCALED, WAIT_STORE, "", Kind.RACE),
+    "one quarter has no scale factors": (
+        SCALED, STORE_P, f"setp.ne.u32 %p6, %r41, 2;\n@%p6 {STORE_P}", Kind.UNINITIALISED,
+    ),
+    "scale factors are copied from the block behind": (COPIED, "%r1, 32768;", "%r1, 33280;", Kind.WRONG_VALUE),
+    "scale factors are copied when a product may read them": (
+        COPIED, COMMIT, f"tcgen05.cp.cta_group::1.32x128b.warpx4 [%r40 + 96], %d5;\n{COMMIT}", Kind.RACE,
+    ),
+}  # fmt: skip
+"""The kernel, what of its text is replaced once and by what, and the kind of the first finding."""
+
+HARMLESS = {
+    "D is waited for twice": (STEPS, WAIT, f"{WAIT}\n{WAIT.replace('WAITING', 'AGAIN')}".replace(
+        "mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0;\n@!%p3 bra AGAIN;",
+        "AGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0;\n@!%p3 bra AGAIN;")),
+    "an elected thread multiplies": (
+        STEPS, ISSUE, "@!%p1 bra ISSUED;\nelect.sync %r61|%p5, -1;\n@!%p5 bra ISSUED;",
+    ),
+    "no fences, as Triton has none": (STEPS, AFTER, ""),
+    "columns are allocated and freed in between": (
+        STEPS, GIVEN_UP,
+        f"{GIVEN_UP.replace('relinquish_alloc_permit', 'alloc').replace('aligned;', 'aligned.shared::cta.b32 [%r1+32768], 32;')}"
+        f"\n@%p1 bar.warp.sync -1;\n@%p1 ld.shared.b32 %r62, [%r1+32768];\n{FREED.replace('%r40, 128', '%r62, 32')}\n{GIVEN_UP}",
+    ),
+    "registers are used before the wait": (
+        STEPS, WAIT_LOAD, f"add.f32 %f0, %f0, 0f00000000;\n{WAIT_LOAD}",
+    ),
+    "the collector is filled": (STEPS, "kind::f16", "kind::f16.collector::a::fill"),
+    "A is stored again when it was read": (
+        IN_CELLS, WAIT, f"{WAIT}\n{STORE_A}, {{{', '.join(f'%f{i}' for i in range(16))}}};\n{WAIT_STORE}",
+    ),
+    "the operand of the commit is generic": (
+        STEPS, COMMIT, f"cvt.u64.u32 %d20, %r3;\ncvta.shared.u64 %d20, %d20;\n"
+        f"{COMMIT.replace('.shared::cluster', '').replace('%r3', '%d20')}",
+    ),
+}  # fmt: skip
+"""The kernel, and what of its text is replaced once and by what."""
+
+
+def edited(kernel: Kernel, old: str, new: str) -> str:
+    """Return the text of a kernel with one place replaced."""
+    assert old in kernel.text, old
+    return kernel.text.replace(old, new, 1)
