@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .elementary_forms import RECIPROCAL, ElementaryForms
-from .monomial_reduction import MonomialReduction, rows_of
-from .polynomials import Polynomials, Rows, combined, compacted
+from .monomial_reduction import MonomialReduction
+from .polynomials import Polynomials, Rows, combined, compacted, rows_of
 from .readings import Quantifier
 from .sparse_polynomials import Sparse, added, sparse
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..terms.store import Operation
 from .elementary_forms import POWER, RECIPROCAL, ROOT, ElementaryForms
 from .extrema import Member
-from .polynomials import ABSENT, Rows, compacted, concatenated
+from .polynomials import ABSENT, Rows, compacted, concatenated, rows_of
 from .reading_words import Quantities
 from .readings import Quantifier
 from .sparse_polynomials import Coefficient, Monomial, Sparse, added
@@ -178,17 +178,3 @@ def _without(atoms: list[int], removed: list[int]) -> list[int]:
 
 def _sorted(atoms: list[int]) -> Monomial:
     return tuple(sorted(atoms, reverse=True))
-
-
-def rows_of(products: Products) -> Rows:
-    """Return products as rows."""
-    degree = max((len(monomial) for _, _, monomial in products), default=0)
-    atoms = np.full((len(products), degree), ABSENT)
-    for row, (_, _, monomial) in enumerate(products):
-        atoms[row, : len(monomial)] = monomial
-    return Rows(
-        np.array([owner for owner, _, _ in products], dtype=np.int64),
-        np.array([coefficient for _, coefficient, _ in products], dtype=object),
-        atoms,
-        atoms[:, :0],
-    )

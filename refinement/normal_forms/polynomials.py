@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from .reading_words import Piece, Pieces, Quantities, numbered
+from .reading_words import Coefficient, Monomial, Piece, Pieces, Quantities, numbered
 from .readings import Quantifier
+from .shared_expansion import Product, TooManyProductsError, polynomials
 
 ABSENT = np.int64(-1)
 """No factor."""
@@ -29,20 +30,12 @@ MOST_CELLS = 1 << 24
 """Numbers that the products of an expansion may take, all at a time."""
 
 
-MOST_CELLS_IN_ORDER = 1 << 20
-"""As many at every step where equal products are added up after each, which takes more steps."""
+_CELLS_AT_FIRST = 1 << 20
+"""As many before each quantity is multiplied out once, which is slower where nothing is shared."""
 
 
 _CELLS_OF_FRACTIONS = 1 << 17
-"""As many with coefficients that are fractions, which take far longer, before that is tried."""
-
-
-_CELLS_AT_FIRST = 1 << 20
-"""As many before numbers are tried, on which two sides may differ."""
-
-
-class _RecurrenceError(Exception):
-    """Products of fractions that are many, and may be the same ones again and again."""
+"""As many with coefficients that are fractions, which take far longer."""
 
 
 class ExpansionError(UnsupportedError):
@@ -173,59 +166,57 @@ class Expander:
             np.empty((len(quantities), 0), dtype=np.int64),
             np.asarray(quantities, dtype=np.int64).reshape(-1, 1),
         )
-        with suppress(_RecurrenceError):
-            try:
-                return self._all_at_once(rows, recurrences=False)
-            except _NestedExpansionError:
-                raise  # in any other order it is met as well
-            except ExpansionError:
-                if not self.quantifier.is_patient:
-                    raise
-                return self._in_order(rows, MOST_CELLS_IN_ORDER)
-        if not self.quantifier.is_patient:  # nested expansions would each be tried in every way
-            return self._in_order(rows, _CELLS_OF_FRACTIONS)
         try:
-            return self._in_order(rows, _CELLS_OF_FRACTIONS)
+            return self._all_at_once(rows, _CELLS_AT_FIRST, _CELLS_OF_FRACTIONS)
         except _NestedExpansionError:
-            raise
+            raise  # in any other order it is met as well
         except ExpansionError:
-            return self._all_at_once(rows, recurrences=True)
+            with suppress(TooManyProductsError):
+                return self._from_inside(rows)
+            if not self.quantifier.is_patient:  # nested expansions would each be tried in every way
+                raise
+        return self._all_at_once(rows, MOST_CELLS, MOST_CELLS)
 
-    def _all_at_once(self, rows: Rows, *, recurrences: bool) -> Rows:
+    def _all_at_once(self, rows: Rows, most: int, most_of_fractions: int) -> Rows:
         """Split what all rows have at their fronts, until nothing is left to be split."""
         finished = [rows.where(slice(0, 0))]
         while len(rows):
             cells = sum(each.cells for each in (*finished, rows))
-            if cells > (MOST_CELLS if self.quantifier.is_patient else _CELLS_AT_FIRST):
+            if cells > (most_of_fractions if rows.coefficients.dtype == object else most):
                 raise ExpansionError
-            if cells > _CELLS_OF_FRACTIONS and rows.coefficients.dtype == object and not recurrences:
-                raise _RecurrenceError
             rows = self._settled(rows)
             done = (rows.pending == ABSENT).all(axis=1)
             finished.append(rows.where(done))
             rows = self._stepped(rows.where(~done))
         return concatenated(finished)
 
-    def _in_order(self, rows: Rows, most: int) -> Rows:
-        """Split what was computed last, and add up equal rows, until nothing is left to be split.
+    def _from_inside(self, rows: Rows) -> Rows:
+        """Multiply each quantity out once, however many others are made of it."""
+        found = polynomials(rows.pending[:, 0].tolist(), self._products)
+        made = [
+            (owner, sign * value, monomial)
+            for owner, sign, quantity in zip(
+                rows.owners.tolist(), rows.coefficients.tolist(), rows.pending[:, 0].tolist(), strict=True
+            )
+            for monomial, value in found[quantity].items()
+        ]
+        return rows_of(made)
 
-        So a compensated sum, in which each number is made of the last few several times over, keeps to a
-        few rows. Rows that add up to nothing stay: what they are made of has poles all the same.
-        """
-        while True:
-            rows = _added_up(self._settled(rows))
-            if rows.cells > most:
-                raise ExpansionError
-            terms = np.where(rows.pending == ABSENT, ABSENT, self.quantifier.terms(rows.pending))
-            latest = terms.max(axis=1, initial=ABSENT)
-            if (latest == ABSENT).all():
-                return rows
-            last = np.full(int(rows.owners.max()) + 1, ABSENT)
-            np.maximum.at(last, rows.owners, latest)
-            now = (latest != ABSENT) & (latest == last[rows.owners])
-            front = np.take_along_axis(rows.pending[now], np.argsort(-terms[now], axis=1), axis=1)
-            first = Rows(rows.owners[now], rows.coefficients[now], rows.atoms[now], front)
-            rows = concatenated([rows.where(~now), self._stepped(first)])
+    def _products(self, quantities: Quantities) -> list[list[Product]]:
+        """Split quantities (n,) by one step."""
+        one = np.ones(len(quantities), dtype=np.int64)
+        split = Rows(np.arange(len(quantities)), one, quantities[:, None][:, :0], quantities[:, None])
+        atomic = self._settled(split)
+        found: list[list[Product]] = [[] for _ in quantities]
+        for rows in (atomic.where((atomic.pending == ABSENT).all(axis=1)), self._split_once(atomic)):
+            columns = (rows.owners, rows.coefficients, rows.atoms, rows.pending)
+            for owner, value, atoms, pending in zip(*(each.tolist() for each in columns), strict=True):
+                some = tuple(each for each in pending if each != ABSENT)
+                found[owner].append(Product(value, tuple(each for each in atoms if each != ABSENT), some))
+        return found
+
+    def _split_once(self, rows: Rows) -> Rows:
+        return self._settled(self._stepped(rows.where((rows.pending != ABSENT).any(axis=1))))
 
     def _settled(self, rows: Rows) -> Rows:
         """Move pending atoms to the monomials, and close the gaps among what is pending."""
@@ -333,6 +324,20 @@ def joined(parts: Sequence[Polynomials]) -> Polynomials:
     return Polynomials(every.owners, every.coefficients, every.atoms)
 
 
+def rows_of(products: Sequence[tuple[int, Coefficient, Monomial]]) -> Rows:
+    """Return owners, coefficients and monomials as rows."""
+    degree = max((len(monomial) for _, _, monomial in products), default=0)
+    atoms = np.full((len(products), degree), ABSENT)
+    for row, (_, _, monomial) in enumerate(products):
+        atoms[row, : len(monomial)] = monomial
+    return Rows(
+        np.array([owner for owner, _, _ in products], dtype=np.int64),
+        np.array([coefficient for _, coefficient, _ in products], dtype=object),
+        atoms,
+        atoms[:, :0],
+    )
+
+
 def combined(rows: Rows, modulus: int | None = None) -> Polynomials:
     """Add up equal monomials of each owner, and drop those that vanish (modulo `modulus`, if given)."""
     order, first = _grouped(rows)
@@ -341,14 +346,6 @@ def combined(rows: Rows, modulus: int | None = None) -> Polynomials:
         totals = totals % modulus if totals.dtype == object else _residues(totals, modulus)
     kept = first[totals != 0]
     return Polynomials(rows.owners[order][kept], totals[totals != 0], rows.atoms[order][kept])
-
-
-def _added_up(rows: Rows) -> Rows:
-    """Return rows of which none has the owner, the atoms and what is pending of another."""
-    factors = np.concatenate([compacted(rows.atoms), compacted(rows.pending)], axis=1)
-    order, first = _grouped(Rows(rows.owners, rows.coefficients, factors, rows.pending))
-    kept = rows.where(order[first])
-    return Rows(kept.owners, _totals(rows.coefficients[order], first), kept.atoms, kept.pending)
 
 
 def _totals(coefficients: NDArray[Any], first: NDArray[np.intp]) -> NDArray[Any]:

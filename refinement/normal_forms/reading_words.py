@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,11 @@ Quantities = NDArray[np.int64]
 
 TERM = np.int64(0xFFFFFFFF)
 """The bits of the term."""
+
+Coefficient = int | Fraction
+
+Monomial = tuple[int, ...]
+"""Quantities that don't split, in decreasing order; a power repeats them."""
 
 _SPARSE = 32
 """How many numbers there may be for each quantity in a table of all."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
+from . import reading_words
 from .polynomials import ABSENT, Polynomials
 
-Coefficient = int | Fraction
-Monomial = tuple[int, ...]
-"""Quantities that don't split, in decreasing order; a power repeats them."""
+Coefficient = reading_words.Coefficient
+Monomial = reading_words.Monomial
 
 Sparse = Mapping[Monomial, Coefficient]
 """What the monomials of a polynomial are multiplied with; none of it is 0."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mmaproof.refinement.normal_forms import polynomials
+from mmaproof.refinement.normal_forms import polynomials, shared_expansion
 from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.normal_forms.polynomials import Expander, ExpansionError
 from mmaproof.refinement.terms import operations
@@ -23,8 +23,9 @@ TANH, DEPTH = operations.function("tanh", F32, F32), 12
 @pytest.mark.parametrize("factors", [2, 12])
 def test_functions_of_functions_are_each_tried_once(monkeypatch: pytest.MonkeyPatch, factors: int) -> None:
     tried, expand = [], Expander._all_at_once
-    for name in ("MOST_CELLS", "MOST_CELLS_IN_ORDER", "_CELLS_OF_FRACTIONS"):
+    for name in ("MOST_CELLS", "_CELLS_AT_FIRST", "_CELLS_OF_FRACTIONS"):
         monkeypatch.setattr(polynomials, name, 1000)
+    monkeypatch.setattr(shared_expansion, "MOST_SUMMANDS", 1000)
 
     def counting(expander: Expander, *given: Any, **options: Any) -> Any:
         tried.append(expander)

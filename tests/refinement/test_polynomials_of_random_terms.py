@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial, reduce
 from typing import Any
 from unittest.mock import patch
 
@@ -158,3 +159,37 @@ def test_what_is_taken_from_itself_is_nothing(steps: Steps) -> None:
     zero = made.terms[LEAVES]
     found = compare(NormalForms(made.store), made.terms[-1], zero, F64)
     assert found.equal.all() or found.reason is not None
+
+
+@pytest.mark.parametrize("fault", ["", "counts", "mean"])
+def test_variances_merged_in_pairs_are_the_variance(fault: str) -> None:
+    """Of 64 numbers: each mean is in all that is merged later, so there are too many paths through them."""
+    store, count = TermStore(), 64
+    add, multiply = operations.fused(F64, (), (F64, F64)), operations.fused(F64, ((F64, F64),))
+
+    def number(value: float) -> Any:
+        return store.constants(np.array([value]).view(np.uint64), 64)
+
+    def less(left: Any, right: Any) -> Any:
+        return apply(store, add, left, apply(store, operations.negate(F64), right))
+
+    def squared(term: Any) -> Any:
+        return apply(store, multiply, term, term)
+
+    numbers = [store.inputs("x", F64, np.array([each])) for each in range(count)]
+    parts, size = [(each, number(0.0)) for each in numbers], 1
+    while len(parts) > 1:
+        merged = []
+        for (mean, squares), (other, more) in zip(parts[::2], parts[1::2], strict=True):
+            apart = less(other, mean)
+            weight = number(size / (1 if fault == "counts" and size == 8 else 2))
+            between = apply(store, multiply, squared(apart), weight)
+            half = number(0.25 if fault == "mean" and size == 16 else 0.5)
+            total = apply(store, add, apply(store, add, squares, more), between)
+            merged.append((apply(store, add, mean, apply(store, multiply, apart, half)), total))
+        parts, size = merged, 2 * size
+    mean = reduce(partial(apply, store, add), numbers)
+    mean = apply(store, multiply, mean, number(1 / count))
+    expected = reduce(partial(apply, store, add), [squared(less(each, mean)) for each in numbers])
+    found = compare(NormalForms(store), parts[0][1], expected, F64)
+    assert found.equal.all() == (not fault)
