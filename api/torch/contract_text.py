@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
 
+from .data_conditions import data_conditions
 from .programs import HEAD, needed, reference_text, step_text, views_in
 from .ptx_modules import merged
-from .recording import Launch, NotRecordedError, Operation, Pointer, Recording, Storage, View, Word
+from .recording import (
+    Launch,
+    NotRecordedError,
+    Operation,
+    Pointer,
+    Recording,
+    Storage,
+    View,
+    Word,
+    identifiers,
+)
 
 FORMATS = {
     "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int8": "s8", "uint8": "u8",
@@ -38,17 +48,6 @@ class Written:
     kernel: Path
     contract: Path
     reference: Path | None
-
-
-def identifiers(recording: Recording) -> list[str]:
-    """Return a name that contracts can have for each storage."""
-    found: list[str] = []
-    for number, storage in enumerate(recording.storages):
-        name = f"t{number}"
-        if storage.origin in ("input", "parameter"):
-            name = f"{'p' if storage.origin == 'parameter' else 'x'}_" + re.sub(r"\W", "_", storage.name)
-        found.append(name if name not in found else f"{name}_{number}")
-    return found
 
 
 def _table(head: str, entries: dict[str, Any]) -> str:
@@ -90,7 +89,7 @@ class ContractWriter:
         self._every = candidate.steps
         self.recording = replace(candidate, steps=needed(candidate))
         self.reference, self.target = reference, target
-        self.requires = list(requires)
+        self.requires = [*requires, *data_conditions(candidate, reference)]
         self.names = identifiers(candidate)
         self._params: dict[str, dict[str, Any]] = {}
         self._arrays: dict[str, dict[str, Any]] = {}
@@ -298,8 +297,6 @@ class ContractWriter:
 def _format(storage: Storage) -> str:
     if storage.dtype not in FORMATS:
         raise NotRecordedError(f"tensors of {storage.dtype}")
-    if storage.dtype == "bool" and storage.origin in ("input", "parameter"):
-        raise NotRecordedError(f"{storage.name} has truths as data")
     return FORMATS[storage.dtype]
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import importlib.machinery
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,11 @@ KEPT_FLAGS = re.compile(
     r"-D|-U|--?use_fast_math|--?fmad|--?ftz|--?prec-|--?std|-O\d|--expt|--extended|-maxrregcount|--maxrregcount"
 )
 CPP = "-std=c++17"
+HOST = (CPP, "-O0", "-fPIC", "-w")
+MAIN_HEADER = "torch/extension.h"
+
+MOST_KEPT = 200
+"""Extensions that are kept for later calls."""
 
 
 class Toolchain:
@@ -47,17 +55,35 @@ class Toolchain:
         found = self.nvcc.parent.parent / "include"
         return [f"-I{STAND_IN}", *([f"-I{found}"] if found.is_dir() else [])]
 
+    @cached_property
+    def digest(self) -> str:
+        """What the stand-ins and the compilers are, as a few letters."""
+        sources = sorted(path for path in STAND_IN.rglob("*") if path.is_file())
+        compilers = [str(self.nvcc), str(self.nvcc.stat().st_mtime_ns), str(_modified("g++")), sys.version]
+        text = b"".join(each.read_bytes() for each in sources) + "\n".join(compilers).encode()
+        return hashlib.sha256(text).hexdigest()[:16]
+
     def runtime(self) -> Path:
         """Return the object that extensions are linked with; it is compiled once."""
-        sources = sorted(STAND_IN.glob("mmaproof_*"))
-        digest = hashlib.sha256(b"".join(each.read_bytes() for each in sources) + sys.version.encode())
-        made = self.kept / f"extension_runtime_{digest.hexdigest()[:16]}.o"
+        python = f"-I{sysconfig.get_path('include')}"
+        source = str(STAND_IN / "mmaproof_python.cpp")
+        return self._once("runtime.o", ["g++", CPP, "-O1", "-fPIC", "-w", "-c", source, python])
+
+    def header(self) -> Path:
+        """Return the header of extensions, beside which there is one that is compiled."""
+        made = self._once("header.hpp.gch", ["g++", *HOST, "-x", "c++-header", str(STAND_IN / MAIN_HEADER)])
+        header = made.with_suffix("")
+        if not header.exists():
+            header.write_text(f'#include "{STAND_IN / MAIN_HEADER}"\n', encoding="utf-8")
+        return header
+
+    def _once(self, name: str, command: Sequence[str]) -> Path:
+        """Return a file that is compiled once, and kept for all extensions."""
+        made = self.kept / self.digest / name
         if not made.exists():
-            self.kept.mkdir(parents=True, exist_ok=True)
-            beside = made.with_suffix(f".{id(self)}.tmp.o")
-            python = f"-I{sysconfig.get_path('include')}"
-            source = str(STAND_IN / "mmaproof_python.cpp")
-            _run(["g++", CPP, "-O1", "-fPIC", "-w", "-c", source, "-o", str(beside), python, *self.includes])
+            made.parent.mkdir(parents=True, exist_ok=True)
+            beside = made.with_name(f"{os.getpid()}_{name}")
+            _run([*command, "-o", str(beside), *self.includes])
             beside.replace(made)
         return made
 
@@ -70,31 +96,41 @@ class Toolchain:
             If it does not compile, or needs what the stand-ins don't have.
         """
         kept = [each for each in flags if KEPT_FLAGS.match(each)]
-        text = "\n".join([*kept, self.target, *(each.read_text(encoding="utf-8") for each in (*cpp, *cuda))])
-        library = self.folder / f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}.so"
+        texts = [each.read_text(encoding="utf-8") for each in (*cpp, *cuda)]
+        names = [each.name for each in (*cpp, *cuda)]
+        text = "\n".join([*kept, self.target, self.digest, *names, *texts])
+        digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+        alone = not any(re.search(r'#\s*include\s*"', each) for each in texts)  # headers may change unseen
+        folder = (self.kept / self.digest if alone else self.folder) / f"extension_{digest}"
+        library = folder / "extension.so"
         if not library.exists():
-            self._compile(library, name, cpp, cuda, kept)
-        for path in cuda:
-            for ptx in (self.folder / f"{name}_{path.stem}").glob("*.ptx"):
-                extension_calls.register(ptx)
+            beside = folder.with_name(f"{folder.name}_{os.getpid()}")
+            beside.mkdir(parents=True, exist_ok=True)
+            self._compile(beside, name, cpp, cuda, kept)
+            with suppress(OSError):  # another process was faster
+                beside.replace(folder)
+            if alone:
+                _forget_oldest(folder.parent)
+        for ptx in sorted(folder.glob("*/*.ptx")):
+            extension_calls.register(ptx)
         return _imported(library, name)
 
     def _compile(
-        self, library: Path, name: str, cpp: Sequence[Path], cuda: Sequence[Path], kept: Sequence[str]
+        self, into: Path, name: str, cpp: Sequence[Path], cuda: Sequence[Path], kept: Sequence[str]
     ) -> None:
-        """Compile an extension's files, and link them."""
+        """Compile an extension's files into a folder, and link them."""
         plain = [each for each in kept if each.startswith(("-D", "-U"))]
         jobs = []
         objects = [self.runtime()]
         for path in cpp:
-            made = self.folder / f"{name}_{path.stem}_cpp.o"
-            options = [CPP, "-O0", "-fPIC", "-w", *plain, *self.includes]
-            jobs.append(["g++", *options, "-c", str(path), "-o", str(made)])
+            made = into / f"{path.stem}_cpp.o"
+            header = [] if plain else ["-include", str(self.header())]  # which macros might change
+            jobs.append(["g++", *HOST, *header, *plain, *self.includes, "-c", str(path), "-o", str(made)])
             objects.append(made)
         virtual = self.target.replace("sm_", "compute_")
         for path in cuda:
             binds = ["-DMMAPROOF_BINDS"] if "PYBIND11_MODULE" in path.read_text(encoding="utf-8") else []
-            made, folder = self.folder / f"{name}_{path.stem}_cuda.o", self.folder / f"{name}_{path.stem}"
+            made, folder = into / f"{path.stem}_cuda.o", into / path.stem
             folder.mkdir(exist_ok=True)
             jobs.append([
                 str(self.nvcc), CPP, "-c", "-w", "-lineinfo", "--keep", "--keep-dir", str(folder),
@@ -104,7 +140,7 @@ class Toolchain:
             ])  # fmt: skip
             objects.append(made)
         _run(*jobs)
-        _run(["g++", "-shared", "-Wl,-Bsymbolic", "-o", str(library), *map(str, objects)])
+        _run(["g++", "-shared", "-Wl,-Bsymbolic", "-o", str(into / "extension.so"), *map(str, objects)])
 
     # -- in place of torch.utils.cpp_extension
     def load_inline(
@@ -165,6 +201,19 @@ def _imported(library: Path, name: str) -> Any:
         raise NotRecordedError(f"the extension {name} calls {missing}, which is not recorded") from None
     loader.exec_module(module)
     return module
+
+
+def _forget_oldest(folder: Path) -> None:
+    """Remove the extensions that were compiled first, where there are many."""
+    every = sorted(folder.glob("extension_*"), key=lambda path: path.stat().st_mtime_ns)
+    for path in every[:-MOST_KEPT]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _modified(program: str) -> int:
+    """Return when a program was written, which changes with its version."""
+    found = shutil.which(program)
+    return Path(found).stat().st_mtime_ns if found else 0
 
 
 def _listed(value: Any) -> list[Any]:

@@ -28,7 +28,7 @@ import torch
 from .operations import OPERATIONS
 from .recorder import Recorder, recording
 from .recording import NotRecordedError, to_json
-from .sizes import work
+from .sizes import one_by_one, work
 
 MODEL, CANDIDATE = ("Model", "Reference"), ("ModelNew", "Model")
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
@@ -47,7 +47,7 @@ def limited(seconds: int, gigabytes: float) -> list[str]:
 
 def loaded(path: str, constants: Mapping[str, Any], name: str) -> ModuleType:
     """Execute a file, with other numbers for integers that it assigns at its top."""
-    tree = ast.parse(Path(path).read_text(encoding="utf-8"), path)
+    tree = one_by_one(ast.parse(Path(path).read_text(encoding="utf-8"), path))
     for node in tree.body:
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             continue

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .contract_text import identifiers
 from .programs import reference_text
-from .recording import Recording
+from .recording import Recording, identifiers
 
 RELATIVE, ABSOLUTE = 2e-3, 2e-3
 """How far apart numbers may be: PyTorch rounds every step, the program in numpy hardly any."""

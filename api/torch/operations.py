@@ -244,6 +244,19 @@ def _indexed(x: Any, indices: Sequence[Any]) -> Any:
     return x[tuple(slice(None) if each is None else np.asarray(each).astype(np.int64) for each in indices)]
 
 
+def _gathered(x: Any, dim: int, index: Any, sparse: bool = False) -> Any:
+    """Return ``x[index[i, j], j]`` for ``dim`` 0; of an index that is data it is chosen by comparisons."""
+    axis = dim % _rank(x)
+    x = x[tuple(slice(0, None if place == axis else n) for place, n in enumerate(index.shape))]
+    if not isinstance(index, TermArray):
+        return np.take_along_axis(x, np.asarray(index).astype(np.int64), axis=dim)
+    rows = [np.take(x, [place], axis=dim) for place in range(x.shape[dim])]
+    found = np.broadcast_to(rows[0], index.shape)
+    for place, row in enumerate(rows[1:], start=1):
+        found = np.where(index == place, np.broadcast_to(row, index.shape), found)
+    return found
+
+
 def _selected(x: Any, dim: int, index: Any) -> Any:
     if isinstance(index, TermArray):
         raise NotModelledError("an index that is data")
@@ -323,6 +336,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "roll": lambda x, shifts, dims=(): np.roll(x, tuple(shifts), axis=tuple(dims) or None),
         "repeat": lambda x, counts: np.tile(x, tuple(counts)),
         "index": _indexed, "_unsafe_index": _indexed, "index_select": _selected,
+        "gather": _gathered,
         "arange": np.arange,
         "scalar_tensor": np.asarray, "full": lambda size, value: np.full(tuple(size), value),
         "full_like": lambda x, value: np.full(x.shape, value), "clone": lambda x: x, "copy": lambda x: x,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
@@ -214,6 +215,17 @@ class Recording:
     def launches(self) -> Sequence[Launch]:
         """The launches alone."""
         return [each for each in self.steps if isinstance(each, Launch)]
+
+
+def identifiers(recording: Recording) -> list[str]:
+    """Return a name that contracts can have for each storage."""
+    found: list[str] = []
+    for number, storage in enumerate(recording.storages):
+        name = f"t{number}"
+        if storage.origin in ("input", "parameter"):
+            name = f"{'p' if storage.origin == 'parameter' else 'x'}_" + re.sub(r"\W", "_", storage.name)
+        found.append(name if name not in found else f"{name}_{number}")
+    return found
 
 
 _KINDS = {

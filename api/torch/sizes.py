@@ -8,7 +8,8 @@ at a size that the problem does not have.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 
@@ -21,17 +22,78 @@ Sizes = dict[str, int | tuple[int, ...]]
 KEPT = 8
 """Numbers up to here are kept: extents of kernels of convolutions, strides, groups."""
 
-ALIGNMENTS = (4, 8, 16, 32, 64, 128, 256)
+_GROUPS = 2
+_SMALL = 2
+"""An alignment at which numbers need not be odd multiples of it."""
+
+ALIGNMENTS = (2, 4, 8, 16, 32, 64, 128, 256)
 """Up to which powers of two factors are kept, the cheapest first."""
 
-WORK = 60_000
-"""Multiplications of a reference that are run on terms in some seconds."""
+TILE = 32
+"""Factors of two that a kernel relies on where it has no remainders of loops."""
+
+LEAST = (0, 6, 10)
+"""What numbers are at least at the smallest alignment: windows of convolutions and pools must fit."""
+
+WORK = 16_000
+"""How much a reference may be where it is run on terms first: some seconds."""
 
 ELEMENT = 8
-"""How many of them an element of any other operation counts as."""
+"""How many multiplications of a matrix product an element of another operation counts as."""
+
+REDUCED = 24
+"""The same of an element that a sum, a mean or a running sum is of: quotients and roots depend on many."""
+
+CHOSEN = 96
+"""The same of an element that is compared with others, by which one is chosen."""
 
 MOST_WORK = 1_000_000
 """How much is run to find out whether a smaller size is to blame for a refutation."""
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+}  # fmt: skip
+
+
+def one_by_one(tree: ast.Module) -> ast.Module:
+    """Return a program in which ``a = b = 4`` and ``a, b = 4, 5`` at its top are several assignments."""
+    body: list[ast.stmt] = []
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        pairs = [pair for target in targets for pair in _pairs(target, node.value)]  # type: ignore[attr-defined]
+        if len(pairs) > 1 and all(_number(value) is not None for _, value in pairs):
+            for target, value in pairs:
+                single = ast.Assign([target], value)
+                body.append(ast.fix_missing_locations(ast.copy_location(single, node)))
+        else:
+            body.append(node)
+    return ast.Module(body, tree.type_ignores)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Return what is assigned to which name."""
+    lists = (ast.Tuple, ast.List)
+    if isinstance(target, lists) and isinstance(value, lists) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
+
+
+def _number(node: ast.expr) -> int | tuple[int, ...] | None:
+    """Return an integer, or some, that is written down; sums and products of such are, too."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _number(node.operand)
+        return -inner if isinstance(inner, int) else None
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        left, right = _number(node.left), _number(node.right)
+        both = isinstance(left, int) and isinstance(right, int)
+        return _ARITHMETIC[type(node.op)](left, right) if both else None  # type: ignore[arg-type]
+    if isinstance(node, ast.Tuple | ast.List) and node.elts:
+        parts = [_number(each) for each in node.elts]
+        whole = [each for each in parts if isinstance(each, int)]
+        return tuple(whole) if len(whole) == len(parts) else None
+    return None
 
 
 def constants(path: Path) -> Sizes:
@@ -47,20 +109,11 @@ def constants(path: Path) -> Sizes:
     except SyntaxError as reason:
         raise InputError(f"is no program of Python: {reason.msg}", f"{path}:{reason.lineno}") from None
     found: Sizes = {}
-    for node in tree.body:
-        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-            continue
-        target = node.targets[0]
-        try:
-            value = ast.literal_eval(node.value)
-        except ValueError:
-            continue
-        if not isinstance(target, ast.Name):
-            continue
-        if type(value) is int:
-            found[target.id] = value
-        elif isinstance(value, tuple | list) and value and all(type(each) is int for each in value):
-            found[target.id] = tuple(value)
+    for node in one_by_one(tree).body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            value = _number(node.value)
+            if value is not None:
+                found[node.targets[0].id] = value
     return found
 
 
@@ -69,26 +122,47 @@ def factor_of_two(number: int) -> int:
     return number & -number
 
 
-def smaller(own: Mapping[str, int | tuple[int, ...]], alignment: int) -> Sizes:
+def smaller(
+    own: Mapping[str, int | tuple[int, ...]], alignment: int, least: int = 0, *, together: bool = False
+) -> Sizes:
     """Return smaller sizes, with the factors of two of a problem's own ones up to an alignment.
 
-    Different numbers stay different, so that rows and columns are not mixed up unseen.
+    Different numbers stay different, so that rows and columns are not mixed up unseen. Batches are small, and
+    of groups there are two, so that each has several channels.
+
+    Parameters
+    ----------
+    own : mapping
+        The problem's own sizes.
+    alignment : int
+        A power of two.
+    least : int
+        What others than batches are at least: windows must fit.
+    together : bool
+        Whether a batch and another number that are equal stay equal.
     """
-    chosen: dict[int, int] = {}
+    chosen: dict[tuple[int, bool], int] = {}
+    others = set(_numbers({name: value for name, value in own.items() if not _is_batch(name)}))
 
     def of(name: str, value: int) -> int:
+        if _is_group(name) and value % 2 == 0:
+            return min(value, _GROUPS)
         if value <= KEPT:
             return value
-        if value not in chosen:
-            most = max(4, alignment // 4) if _is_batch(name) else alignment
+        key = value, _is_batch(name) and not (together and value in others)
+        if key not in chosen:
+            most = max(2, alignment // 4) if key[1] else alignment
             unit = min(factor_of_two(value), most)
-            least = 2 if _is_batch(name) else alignment
-            count = max(1, -(-min(value, least) // unit))
-            count += 1 - count % 2
-            while unit * count in chosen.values() and unit * (count + 2) <= value:
-                count += 2
-            chosen[value] = min(unit * count, value)
-        return chosen[value]
+            enough = 2 if key[1] else max(alignment, least)
+            step = 2 if unit > _SMALL else 1  # an odd multiple of a tile is none of a larger one
+            count = max(1, -(-min(value, enough) // unit))
+            count += (1 - count % 2) * (step - 1)
+            while unit * (count + step) <= value and (
+                unit * count in chosen.values() or factor_of_two(unit * count) > factor_of_two(value)
+            ):
+                count += step
+            chosen[key] = min(unit * count, value)
+        return chosen[key]
 
     return {
         name: of(name, value) if isinstance(value, int) else tuple(of(name, each) for each in value)
@@ -96,16 +170,49 @@ def smaller(own: Mapping[str, int | tuple[int, ...]], alignment: int) -> Sizes:
     }
 
 
-def ladder(own: Mapping[str, int | tuple[int, ...]]) -> list[Sizes]:
+def ladder(own: Mapping[str, int | tuple[int, ...]], *, together: bool = False) -> list[Sizes]:
     """Return sets of sizes, the cheapest first; the problem's own ones at the end where these are small."""
     found: list[Sizes] = []
-    for alignment in ALIGNMENTS:
-        sizes = smaller(own, alignment)
+    rungs = [*((_SMALL, least) for least in LEAST), *((each, 0) for each in ALIGNMENTS)]
+    for alignment, least in rungs:
+        sizes = smaller(own, alignment, least, together=together)
         if sizes not in found:
             found.append(sizes)
-    if dict(own) not in found and prod(max(abs(each), 1) for each in _numbers(own)) <= 1 << 20:
+    found.sort(key=_product)
+    if dict(own) not in found and _product(own) <= 1 << 20:
         found.append(dict(own))
     return found
+
+
+def telling(
+    own: Mapping[str, int | tuple[int, ...]], kept: Collection[int], *, together: bool = False
+) -> Sizes:
+    """Return small sizes at which what is wrong is hardly so because of them.
+
+    All but batches and groups have the factors of two of a problem's own sizes up to `TILE`; numbers in
+    `kept` stay as they are, as those that a candidate has in its text.
+    """
+    others = set(_numbers({name: value for name, value in own.items() if not _is_batch(name)}))
+
+    def of(name: str, value: int) -> int:
+        if value <= KEPT or value in kept:
+            return value
+        if _is_batch(name) and not (together and value in others):
+            return 2
+        if _is_group(name) and value % 2 == 0:
+            return _GROUPS
+        unit = min(factor_of_two(value), TILE)
+        count = -(-min(value, LEAST[-1]) // unit)
+        return min(unit * (count + 1 - count % 2), value)
+
+    return {
+        name: of(name, value) if isinstance(value, int) else tuple(of(name, each) for each in value)
+        for name, value in own.items()
+    }
+
+
+def _product(sizes: Mapping[str, int | tuple[int, ...]]) -> int:
+    return prod(max(abs(each), 1) for each in _numbers(sizes))
 
 
 def _numbers(sizes: Mapping[str, int | tuple[int, ...]]) -> Iterator[int]:
@@ -122,9 +229,9 @@ def keeps_factors(
 ) -> bool:
     """Tell whether sizes have the factors of two of a problem's own ones, up to some power of two.
 
-    Without `batches`, those that are called so may have fewer.
+    Without `batches`, those that are called so, or groups, may have fewer.
     """
-    names = [name for name in own if batches or not _is_batch(name)]
+    names = [name for name in own if batches or not (_is_batch(name) or _is_group(name))]
     chosen_numbers = _numbers({name: sizes[name] for name in names})
     own_numbers = _numbers({name: own[name] for name in names})
     return all(
@@ -145,6 +252,10 @@ def _is_batch(name: str) -> bool:
     return "batch" in name.lower()
 
 
+def _is_group(name: str) -> bool:
+    return "group" in name.lower()
+
+
 def work(recording: Recording) -> int:
     """Return about how many operations on elements a recording has."""
     return sum(_work(step) for step in recording.steps if not isinstance(step, Launch))
@@ -155,10 +266,19 @@ def _work(step: Operation) -> int:
     results = sum(_count(each.shape) for each in step.results if each is not None)
     if step.name == "convolution":
         x, weight = views[:2]
-        return max(results, _count(x.shape)) * _count(weight.shape[1:])
+        is_transposed = bool(step.arguments[6])
+        return (_count(x.shape) if is_transposed else results) * _count(weight.shape[1:])
     if step.name in ("mm", "bmm", "addmm", "baddbmm", "mv", "dot", "addmv"):
         return results * views[-1].shape[-2 if len(views[-1].shape) > 1 else -1]
-    return ELEMENT * max([results, *(_count(each.shape) for each in views)])
+    weight_of_one = CHOSEN if step.name in _CHOICES else REDUCED if step.name in _REDUCTIONS else ELEMENT
+    return weight_of_one * max([results, *(_count(each.shape) for each in views)])
+
+
+_REDUCTIONS = (
+    "sum", "mean", "var", "prims.var", "prod", "cumsum", "cumprod", "linalg_vector_norm", "_softmax",
+    "_log_softmax",
+)  # fmt: skip
+_CHOICES = ("argmax", "argmin", "max", "min", "amax", "amin")
 
 
 def _count(shape: Sequence[int]) -> int:

@@ -127,7 +127,7 @@ def recorded(
     configurations = int(candidates[0].get("configurations", 1))
     others = range(1, min(configurations, limits.configurations))
     candidates += [_answer(folder / f"candidate{number}.json", said) for number in others]
-    sizes = ladder[reference.get("chosen", 0)]
+    sizes = ladder[reference["chosen"]] if "chosen" in reference else {}
     points = dict.fromkeys(point for each in (reference, *candidates) for point in each.get("open", ()))
     return Recorded(
         _part(reference),

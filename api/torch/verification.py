@@ -17,7 +17,7 @@ from .contract_text import ContractWriter
 from .numbers import disagreement
 from .outcome import TorchResult
 from .recording import NotRecordedError, Operation, Recording
-from .sizes import MOST_WORK, WORK, Sizes, constants, keeps_factors, ladder, replaced
+from .sizes import MOST_WORK, TILE, WORK, Sizes, constants, keeps_factors, ladder, replaced, telling
 from .time_limit import TimeUpError, within
 from .untrusted import Limits, Recorded, recorded
 
@@ -86,26 +86,28 @@ def verify(
         )
         if chosen is not None:
             return made.at([chosen], own, MOST_WORK)
-        return _climbed(made, ladder(own), own)
+        result = _climbed(made, own)
+        if not result.sizes and ladder(own, together=True) != ladder(own):
+            return _climbed(made, own, together=True)
+        return result
 
 
-def _climbed(made: _Attempt, steps: Sequence[Sizes], own: Sizes) -> TorchResult:
-    """Verify at the largest sizes that take little time, and at larger ones where these are to blame."""
+def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResult:
+    """Verify at the largest sizes that take little time, and at others where these are to blame."""
+    steps = ladder(own, together=together)
     result = made.at(steps, own, WORK)
     while result.verdict == "undecided" and result.launches and (place := steps.index(result.sizes)):
         result = made.at(steps[place // 2 : place // 2 + 1], own, WORK)
     if result.verdict != "refuted" or _is_of_any_size(result, own, made.solution):
         return result
-    wider = steps[steps.index(result.sizes) + 1 :]
-    if not wider:
-        return _only_there(result)
-    larger = made.at(wider, own, MOST_WORK)
+    written = _numbers_in(made.solution)
+    larger = made.at([telling(own, written, together=together)], own, MOST_WORK)
     if larger.verdict in ("verified", "safe"):
         at = ", ".join(f"{name} = {value}" for name, value in result.sizes.items())
         what = f"it is wrong at {at}, which the problem does not ask for: {result.findings[0]}"
         return replace(larger, notes=(*larger.notes, what))
-    if larger.verdict == "refuted":
-        return larger if _is_of_any_size(larger, own, made.solution) else _only_there(larger)
+    if larger.verdict == "refuted" and _is_of_any_size(larger, own, made.solution):
+        return larger
     return _only_there(result)
 
 
@@ -114,9 +116,6 @@ _OF_ANY_SIZE = ("race", "deadlock", "divergence", "undefined", "pending-register
 
 _VALUES = ("wrong-value",)
 """What is wrong there if loops have no remainders that the problem's own sizes lack."""
-
-_TILE = 32
-"""Factors of two that are enough for that."""
 
 
 def _is_of_any_size(result: TorchResult, own: Sizes, solution: Path) -> bool:
@@ -129,12 +128,17 @@ def _is_of_any_size(result: TorchResult, own: Sizes, solution: Path) -> bool:
     kinds = {str(each.kind) for each in findings if each.kind.refutes}
     if result.own_sizes or not kinds or kinds & set(_OF_ANY_SIZE):
         return True
-    written = set(re.findall(r"\b\d+\b", solution.read_text(encoding="utf-8", errors="replace")))
-    if written & {str(each) for each in replaced(result.sizes, own)}:
+    if _numbers_in(solution) & replaced(result.sizes, own):
         return False
     if keeps_factors(result.sizes, own):
         return True
-    return kinds <= set(_VALUES) and keeps_factors(result.sizes, own, _TILE, batches=False)
+    return kinds <= set(_VALUES) and keeps_factors(result.sizes, own, TILE, batches=False)
+
+
+def _numbers_in(solution: Path) -> set[int]:
+    """Return the integers that stand in a text."""
+    text = solution.read_text(encoding="utf-8", errors="replace")
+    return {int(each) for each in re.findall(r"\b\d{1,9}\b", text)}
 
 
 def _only_there(result: TorchResult) -> TorchResult:

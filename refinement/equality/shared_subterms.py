@@ -20,7 +20,7 @@ from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
 from ..terms import operations
 from ..terms.domains import Domain, Rewriting
-from ..terms.instances import TermInstances
+from ..terms.instances import RELATED, SHARED, TermInstances
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, NORMAL_FORM, VECTOR, Operation
 from ..terms.traversal import by_operation, cone, operands
@@ -199,9 +199,9 @@ class SharedSubterms:
         rewriting = Rewriting(self._store)
         for operation, members in by_operation(self._store, np.array([*atoms], dtype=np.int32)):
             numbers = np.array([atoms[each] for each in members.tolist()], dtype=np.int32)
-            for name, some in (("shared", numbers >= 0), ("related", numbers < 0)):
+            for kind, some in ((SHARED, numbers >= 0), (RELATED, numbers < 0)):
                 if some.any():
-                    atom = Operation(NORMAL_FORM, operation.result, attribute=(name,))
+                    atom = Operation(NORMAL_FORM, operation.result, attribute=kind)
                     rewriting.put(members[some], self._store.apply(atom, np.abs(numbers[some])))
         found: Ids = rewriting.values(terms)
         return found

@@ -19,8 +19,11 @@ from ...spec.operand_arrays import blocks
 from .domains import Domain
 from .input_ends import Ends
 from .interning import Ids, RowTable
-from .store import CONSTANT, INPUT, VECTOR, Operation, TermStore
+from .store import CONSTANT, INPUT, NORMAL_FORM, VECTOR, Operation, TermStore
 from .traversal import by_operation, operands
+
+SHARED, RELATED = ("shared",), ("related",)
+"""Attributes of atoms in the place of sums: nothing is known of them but which is which, as of inputs."""
 
 _UNKNOWN = -1
 _LEAF = -7
@@ -57,6 +60,8 @@ class Shapes(Domain):
         rows = np.full((len(terms), 3), _LEAF, dtype=np.int32)
         if operation.name == CONSTANT:
             rows = self.store.arguments(terms)
+        elif operation.name == NORMAL_FORM and operation.attribute in (SHARED, RELATED):
+            pass
         elif operation.name != INPUT:
             rows[:, 0] = terms
         elif (ends := self.store.ends.get(str(operation.attribute))) is not None:

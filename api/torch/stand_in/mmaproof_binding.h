@@ -70,6 +70,7 @@ struct Argument {
   std::shared_ptr<at::Arguments> value;  // the default, if there is one
   explicit Argument(const char* given) : name(given) {}
   Argument& noconvert() { return *this; }
+  Argument& none(bool = true) { return *this; }
   template <typename T> Argument operator=(const T& given) const {
     Argument made(*this);
     made.value = std::make_shared<at::Arguments>();
@@ -122,6 +123,8 @@ using module = mmaproof::Module;
 using module_ = mmaproof::Module;
 using arg = mmaproof::Argument;
 struct gil_scoped_release {};
+struct gil_scoped_acquire {};
+inline std::nullopt_t none() { return std::nullopt; }
 template <typename T> struct call_guard {};
 namespace literals {
 inline mmaproof::Argument operator""_a(const char* name, size_t) { return mmaproof::Argument(name); }
