@@ -140,7 +140,7 @@ class Cells:
                 break
         if kept:
             self._keep(execution, _Reading(operation, block, np.unique(places)), threads)
-        words = self._terms[block, places]
+        words: Ids = self._terms[block, places]
         absent = words == ABSENT
         if absent.any():
             undefined = execution.store.undefined(int(absent.sum()), CELL_BITS)
@@ -239,11 +239,11 @@ class Cells:
             wanted = next(number for number in mine if self._operations[number - 1] is other)
             places = places[numbers == wanted]
         may = "read" if reads else "write"
+        mnemonic, cell = execution.instruction.mnemonic, spelled(int(places[0]))
         execution.report(
             Kind.RACE,
-            f"{execution.instruction.mnemonic} {does} {spelled(int(places[0]))}, which {NAMES[other.sort]} of "
-            f"line {other.line} may still {may}: no {WAITS[other.sort]} and what tells the thread of it lie "
-            "between",
+            f"{mnemonic} {does} {cell}, which {NAMES[other.sort]} of line {other.line} may still {may}: "
+            f"no {WAITS[other.sort]} and what tells the thread of it lie between",
             np.array([thread]),
             other_line=other.line,
         )
