@@ -20,6 +20,7 @@ from interpreter.ptx_integers import Unknown
 from interpreter.ptx_memory import Fault, Region, Space, copy_of, region
 from interpreter.ptx_scalars import SCALARS
 from interpreter.ptx_spinning import Spinning
+from interpreter.ptx_tensor_memory import TENSOR_MEMORY
 from interpreter.ptx_threads import (
     EXIT,
     STAY,
@@ -106,6 +107,7 @@ DECODERS: dict[str, Decoder] = {
     **ACCESSES,
     **WARPS,
     **WARPGROUPS,
+    **TENSOR_MEMORY,
     **dict.fromkeys(BARRIERS, _bar),
     **dict.fromkeys(WITHOUT_EFFECT, _nothing),
     **dict.fromkeys(("ret", "exit"), _exit),
@@ -218,7 +220,7 @@ class _Layout:
         self._noise = noise
         self._variables = [*module.variables, *function.variables]
         self._dynamic = launch.dynamic_shared
-        self.multiplies = any(each.opcode == "wgmma" for each in function.body)
+        self.multiplies = any(each.opcode in ("wgmma", "tcgen05") for each in function.body)
         self.parameters = self._parameters(function, launch)
         self._shared = self._placed("shared", 1024)
         self._local = self._placed("local", 64)
