@@ -28,7 +28,16 @@ TILE_WORD = encoded(MatrixDescriptor(0, 16384, 1024, 128))
 
 STORE_A = "tcgen05.st.sync.aligned.32x32b.x16.b32 [%r43 + 32]"
 STORE_P = "tcgen05.st.sync.aligned.32x32b.x4.b32 [%r43 + 96]"
+IDESC = "mov.b32 %r50, 0x8040010;"
 ADDRESS = "ld.shared.b32 %r40, [cells];"
+
+LANE = "shl.b32 %r42, %r41, 21;"
+FIRST, SECOND = "setp.ne.u32 %p4, 0, 0;", "setp.ne.u32 %p4, 1, 0;"
+
+
+def _idesc(word: int) -> str:
+    return f"mov.b32 %r50, {word:#x};"
+
 
 FAULTS = {
     "D is read before it is there": (STEPS, WAIT, "", Kind.RACE),
@@ -37,12 +46,11 @@ FAULTS = {
         STEPS, f"{COMMIT}\nISSUED:", f"ISSUED:\nsetp.eq.u32 %p5, %r0, 32;\n@%p5 {COMMIT}", Kind.RACE,
     ),
     "the commit is before the last product": (
-        STEPS, "mov.b32 %r50, 0x8040010;\nsetp.ne.u32 %p4, 1, 0;",
-        f"mov.b32 %r50, 0x8040010;\nsetp.ne.u32 %p4, 1, 0;\n{COMMIT}", Kind.RACE,
+        STEPS, f"{IDESC}\nsetp.ne.u32 %p4, 1, 0;", f"{IDESC}\nsetp.ne.u32 %p4, 1, 0;\n{COMMIT}", Kind.RACE,
     ),
     "all threads of a warp multiply": (STEPS, ISSUE, "@!%p1 bra ISSUED;", Kind.RACE),
-    "the old D counts": (STEPS, "setp.ne.u32 %p4, 0, 0;", "setp.eq.u32 %p4, 0, 0;", Kind.UNINITIALISED),
-    "the first product is lost": (STEPS, "setp.ne.u32 %p4, 1, 0;", "setp.eq.u32 %p4, 1, 0;", Kind.WRONG_VALUE),
+    "the old D counts": (STEPS, FIRST, FIRST.replace("ne", "eq"), Kind.UNINITIALISED),
+    "the first product is lost": (STEPS, SECOND, SECOND.replace("ne", "eq"), Kind.WRONG_VALUE),
     "the next part of K": (STEPS, "%r1, 16416;", "%r1, 16384;", Kind.WRONG_VALUE),
     "no proxy fence": (STEPS, "fence.proxy.async.shared::cta;", "", Kind.PROXY),
     "a tile is written before the product is over": (
@@ -63,19 +71,21 @@ FAULTS = {
     "the address is read too early": (
         STEPS, f"bar.sync 0;\n{ADDRESS}", f"{ADDRESS}\nbar.sync 0;", Kind.RACE,
     ),
-    "lanes of another warp": (STEPS, "shl.b32 %r42, %r41, 21;", "shl.b32 %r42, %r41, 22;", Kind.OUT_OF_BOUNDS),
+    "lanes of another warp": (STEPS, LANE, LANE.replace("21", "22"), Kind.OUT_OF_BOUNDS),
     "half of a warp loads": (
         STEPS, WAIT_LOAD, f"and.b32 %r60, %r0, 16;\nsetp.eq.u32 %p5, %r60, 0;\n@%p5 {WAIT_LOAD}",
         Kind.DIVERGENCE,
     ),
     "columns are swapped": (STEPS, "{%f0, %f1,", "{%f1, %f0,", Kind.WRONG_VALUE),
-    "N is half": (ONE, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x8020010;", Kind.UNINITIALISED),
-    "N of a later product is half": (STEPS, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x8020010;", Kind.RACE),
-    "M is one that there is not": (STEPS, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x6040010;", Kind.ILLEGAL),
-    "a reserved bit": (STEPS, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x8040050;", Kind.ILLEGAL),
-    "B is transposed": (STEPS, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x8050010;", Kind.WRONG_VALUE),
-    "A is negated": (STEPS, "mov.b32 %r50, 0x8040010;", "mov.b32 %r50, 0x8042010;", Kind.WRONG_VALUE),
-    "a descriptor of wgmma": (STEPS, f"%d2, %d2, {TILE_WORD};", f"%d2, %d2, {TILE_WORD & ~(1 << 46)};", Kind.ILLEGAL),
+    "N is half": (ONE, IDESC, _idesc(0x8020010), Kind.UNINITIALISED),
+    "N of a later product is half": (STEPS, IDESC, _idesc(0x8020010), Kind.RACE),
+    "M is one that there is not": (STEPS, IDESC, _idesc(0x6040010), Kind.ILLEGAL),
+    "a reserved bit": (STEPS, IDESC, _idesc(0x8040050), Kind.ILLEGAL),
+    "B is transposed": (STEPS, IDESC, _idesc(0x8050010), Kind.WRONG_VALUE),
+    "A is negated": (STEPS, IDESC, _idesc(0x8042010), Kind.WRONG_VALUE),
+    "a descriptor of wgmma": (
+        STEPS, f"%d2, %d2, {TILE_WORD};", f"%d2, %d2, {TILE_WORD & ~(1 << 46)};", Kind.ILLEGAL,
+    ),
     "A is multiplied before it is there": (IN_CELLS, WAIT_STORE, "", Kind.RACE),
     "A is stored when it may be read": (
         IN_CELLS, "ISSUED:\n", f"ISSUED:\n{STORE_A}, {{{', '.join(f'%f{i}' for i in range(16))}}};\n",
@@ -87,13 +97,13 @@ FAULTS = {
     "the second half of the columns": (HALF, "[%r43 + 0], 4;", "[%r43 + 0], 0;", Kind.WRONG_VALUE),
     "scale factors of the next rows": (SCALED, "[%r40 + 96]", "[%r40 + 97]", Kind.WRONG_VALUE),
     "scale factors of another part of K": (
-        SCALED, f"mov.b32 %r50, {SCALED.idesc(1):#x};", f"mov.b32 %r50, {SCALED.idesc(0):#x};", Kind.WRONG_VALUE,
+        SCALED, f"%r50, {SCALED.idesc(1):#x};", f"%r50, {SCALED.idesc(0):#x};", Kind.WRONG_VALUE,
     ),
     "scale factors are not waited for": (SCALED, WAIT_STORE, "", Kind.RACE),
     "one quarter has no scale factors": (
         SCALED, STORE_P, f"setp.ne.u32 %p6, %r41, 2;\n@%p6 {STORE_P}", Kind.UNINITIALISED,
     ),
-    "scale factors are copied from the block behind": (COPIED, "%r1, 32768;", "%r1, 33280;", Kind.WRONG_VALUE),
+    "scale factors are copied from behind": (COPIED, "%r1, 32768;", "%r1, 33280;", Kind.WRONG_VALUE),
     "scale factors are copied when a product may read them": (
         COPIED, COMMIT, f"tcgen05.cp.cta_group::1.32x128b.warpx4 [%r40 + 96], %d5;\n{COMMIT}", Kind.RACE,
     ),
@@ -110,8 +120,8 @@ HARMLESS = {
     "no fences, as Triton has none": (STEPS, AFTER, ""),
     "columns are allocated and freed in between": (
         STEPS, GIVEN_UP,
-        f"{GIVEN_UP.replace('relinquish_alloc_permit', 'alloc').replace('aligned;', 'aligned.shared::cta.b32 [%r1+32768], 32;')}"
-        f"\n@%p1 bar.warp.sync -1;\n@%p1 ld.shared.b32 %r62, [%r1+32768];\n{FREED.replace('%r40, 128', '%r62, 32')}\n{GIVEN_UP}",
+        f"{ALLOCATED.replace('[%r2], 128', '[%r1+32768], 32')}\n@%p1 bar.warp.sync -1;\n"
+        f"@%p1 ld.shared.b32 %r62, [%r1+32768];\n{FREED.replace('%r40, 128', '%r62, 32')}\n{GIVEN_UP}",
     ),
     "registers are used before the wait": (
         STEPS, WAIT_LOAD, f"add.f32 %f0, %f0, 0f00000000;\n{WAIT_LOAD}",

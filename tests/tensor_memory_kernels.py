@@ -20,7 +20,15 @@ _THREADS = 128
 _A_COLUMN, _SCALE_COLUMN = 32, 96
 """Columns of A, and of scale factors, behind those of D."""
 
-_KINDS = {"f16": "f16", "bf16": "f16", "tf32": "tf32", "e4m3": "f8f6f4", "e5m2": "f8f6f4", "s8": "i8", "u8": "i8"}
+_KINDS = {
+    "f16": "f16",
+    "bf16": "f16",
+    "tf32": "tf32",
+    "e4m3": "f8f6f4",
+    "e5m2": "f8f6f4",
+    "s8": "i8",
+    "u8": "i8",
+}
 
 
 @dataclass(frozen=True)
@@ -302,12 +310,10 @@ add.u32 %r45, %r45, %r1;
             word = encoded(MatrixDescriptor(0, 128, 128, 0))
             for index in range(2):
                 yield _described(_SCALES_AT + 512 * index, word, "%d5")
-                yield (
-                    "tcgen05.cp.cta_group::1.32x128b.warpx4 "
-                    f"[%r40 + {_SCALE_COLUMN + 4 * index}], %d5;\n"
-                )
-        mnemonic = f"tcgen05.mma{'.ws' * self.ws}.cta_group::1.kind::{self.kind}" + ".block_scale.block32" * bool(
-            self.scaled
+                yield (f"tcgen05.cp.cta_group::1.32x128b.warpx4 [%r40 + {_SCALE_COLUMN + 4 * index}], %d5;\n")
+        mnemonic = (
+            f"tcgen05.mma{'.ws' * self.ws}.cta_group::1.kind::{self.kind}"
+            + ".block_scale.block32" * bool(self.scaled)
         )
         at = f"%r40 + {16 << 16 if self.upper else 0}"
         for step in range(self.steps):
@@ -349,8 +355,10 @@ mul.wide.u32 %d1, %r20, {size};
 add.u64 %d0, %d0, %d1;
 """
         for index in range(count):
-            yield f"st.global.b{8 * size} [%d0+{size * index}], %f{index};\n" if size == 4 else (
-                f"cvt.u16.u32 %h1, %f{index};\nst.global.b16 [%d0+{size * index}], %h1;\n"
+            yield (
+                f"st.global.b{8 * size} [%d0+{size * index}], %f{index};\n"
+                if size == 4
+                else (f"cvt.u16.u32 %h1, %f{index};\nst.global.b16 [%d0+{size * index}], %h1;\n")
             )
 
 

@@ -39,8 +39,8 @@ from .run.guards import conditions_on_sizes
 from .run.launching import POINTER_BYTES, Pointer, Simple, Tensor, check_size, cluster_of, entry_named
 from .same_numbers import are_same_numbers
 from .state.address_spaces import Buffer
-from .text.module import Function, InstructionStatement, Module
 from .text.branch_tables import with_plain_branches
+from .text.module import Function, InstructionStatement, Module
 from .text.parser import read
 
 if TYPE_CHECKING:

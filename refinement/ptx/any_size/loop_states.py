@@ -27,7 +27,7 @@ from ..run.scheduling import Strand
 from ..state.asynchronous_products import AsynchronousProducts
 from ..state.execution import Execution
 from ..synchronisation.asynchronous import Copies
-from ..tensor_memory import cells as tensor_memory
+from ..tensor_memory.cells import uses_cells
 from ..text.module import InstructionStatement
 
 BYTE = 8
@@ -256,7 +256,7 @@ def going_on(batch: LoopBatch) -> list[Any]:
     execution, scheduler = batch.execution, batch.scheduler
     if scheduler.waiting or scheduler.has_arrivals:
         raise UnsupportedError("threads wait at a barrier when a loop begins again")
-    if tensor_memory.Cells.is_used(execution):
+    if uses_cells(execution):
         raise UnsupportedError("tensor memory is in use when a loop begins again")
     found: list[Any] = [execution.alive.copy()]
     for strand in scheduler.runnable:

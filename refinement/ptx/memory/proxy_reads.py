@@ -15,8 +15,8 @@ from ..registers.threads import Indices
 from ..state.execution import Execution
 
 OVERWRITTEN_ADDRESS = (
-    "where tcgen05.alloc has written an address, a later asynchronous copy may write with no fence.proxy.async "
-    "between, as Triton's kernels do"
+    "where tcgen05.alloc has written an address, a later asynchronous copy may write with no "
+    "fence.proxy.async between, as Triton's kernels do"
 )
 """What is taken for granted of kernels that do; PTX asks for the fence."""
 

@@ -1,7 +1,7 @@
 """``tcgen05.alloc``, ``dealloc`` and ``relinquish_alloc_permit``: columns of tensor memory, by whole warps.
 
-Which columns an allocation gets is open: they begin at a multiple of 32 and of no higher power of two, where
-there is room. Source: PTX ISA 9.1 section 9.7.16 (tcgen05.alloc, tcgen05.dealloc).
+Which columns an allocation gets is open: they begin at a multiple of 32 and of no higher power of two, half
+of them at the second half, where there is room. Source: PTX ISA 9.1 section 9.7.16 (tcgen05.alloc, tcgen05.dealloc).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...findings.finding import Kind
 from ..memory.addressing import addresses, space_of
 from ..memory.memory_access import store
 from ..memory.proxy_reads import note_addresses
-from ..registers.threads import WARP, Indices
+from ..registers.threads import Indices
 from ..state.execution import Execution, Step
 from ..text.module import InstructionStatement
 from .cells import Cells
@@ -64,19 +64,23 @@ class Allocations:
             thread = np.flatnonzero(execution.threads.block == block)[:1]
             execution.report(
                 Kind.UNDEFINED,
-                f"the kernel ends, and the {count} columns of tensor memory from {column} on that line {line} "
-                "allocates are not freed",
+                f"the kernel ends, and the {count} columns of tensor memory from {column} on that line "
+                f"{line} allocates are not freed",
                 thread,
                 other_line=line,
             )
 
 
 def _first_free(cells: Cells, block: int, count: int) -> int | None:
-    """Return where an allocation begins; None where there is no room."""
+    """Return where an allocation begins; None where there is no room.
+
+    It is not column 0 if another one is free: a kernel that takes the address for 0 uses columns that are not
+    its own.
+    """
     free = cells.owner[block] <= 0
     starts = [at for at in range(0, COLUMNS - count + 1, _UNIT) if free[at : at + count].all()]
     odd = [at for at in starts if at // _UNIT % 2 and count < COLUMNS // 2]
-    return next(iter([*odd, *starts]), None)
+    return next(iter([*odd, *reversed(starts)]), None)
 
 
 def allocate(instruction: InstructionStatement) -> Step:
@@ -96,7 +100,9 @@ def allocate(instruction: InstructionStatement) -> Step:
         )
         at = addresses(execution, place, lanes).astype(np.int64)
         places = of_each_warp(execution, at, warps, "the address").astype(np.uint64)
-        given = [_allocated(execution, int(warp[0]), int(count)) for warp, count in zip(warps, counts, strict=True)]
+        given = [
+            _allocated(execution, int(warp[0]), int(count)) for warp, count in zip(warps, counts, strict=True)
+        ]
         done = [index for index, column in enumerate(given) if column is not None]
         if done:
             words = execution.store.constants(np.array([given[each] for each in done], dtype=np.uint64), 32)
@@ -121,7 +127,9 @@ def _allocated(execution: Execution, thread: int, count: int) -> int | None:
         execution.report(Kind.UNDEFINED, message, who, other_line=line)
         return None
     if count > found.smallest.get(block, count):
-        message = f"{mnemonic} of {count} columns after one of {found.smallest[block]}: sizes must not increase"
+        message = (
+            f"{mnemonic} of {count} columns after one of {found.smallest[block]}: sizes must not increase"
+        )
         execution.report(Kind.UNDEFINED, message, who)
     column = _first_free(cells, block, count)
     if column is None:
@@ -160,9 +168,7 @@ def _freed(execution: Execution, thread: int, count: int, at: int) -> None:
     if (block, at) not in found.live:
         freed = -int(cells.owner[block, at]) if 0 <= at < COLUMNS else 0
         why = f", which line {freed} has freed" if freed > 0 else ", where no allocation begins"
-        execution.report(
-            Kind.UNDEFINED, f"{mnemonic} of address {at:#x}{why}", who, other_line=max(0, freed)
-        )
+        execution.report(Kind.UNDEFINED, f"{mnemonic} of address {at:#x}{why}", who, other_line=max(0, freed))
         return
     size, line = found.live[block, at]
     if size != count:

@@ -1,4 +1,4 @@
-"""Operands of a product in tensor memory: D, A, scale factors and metadata, by the specification's layouts."""
+"""Operands of a product in tensor memory, by the specification's layouts: D, A, scale factors, metadata."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from ...terms.algebra import TermAlgebra
 from ...terms.interning import Ids
 from ...terms.store import CONSTANT
 from ..state.execution import Execution
-from .cells import Cells, Places, split_address, spelled
+from .cells import Cells, Places, split_address
 from .moves import with_open_halves
 from .uses import Operation, Sort
 
-_PIPELINED = {"d": (Sort.PRODUCT,), "scale_a": (Sort.COPY,), "scale_b": (Sort.COPY,), "metadata": (Sort.COPY,)}
-"""Who writes an operand and need only be issued before: products on one D, and copies."""
+_COPIES = (Sort.COPY,)
+"""Who writes any operand and need only be issued before."""
+
+_PIPELINED = {"d": (Sort.PRODUCT, *_COPIES)}
+"""The same of operands where it is not copies alone: products on one D follow each other."""
 
 
 class CellOperands:
@@ -70,7 +73,9 @@ class CellOperands:
             name = {"metadata": "the metadata", "scale_a": "sfa", "scale_b": "sfb"}.get(role, role.upper())
             text = f"{name} begins in lane {lanes[role]}"
             text += "" if role == "d" else f", and D in lane {lanes['d']}"
-            rule = f"D begins in lane {' or '.join(map(str, allowed))}, A and metadata in the same, others in 0"
+            rule = (
+                f"D begins in lane {' or '.join(map(str, allowed))}, A and metadata in the same, others in 0"
+            )
             self._execution.report(
                 Kind.UNDEFINED,
                 f"{self._execution.instruction.mnemonic}: {text}; {rule}",
@@ -119,7 +124,7 @@ class CellOperands:
             distinct,
             self._operation,
             [self._thread],
-            pipelined=_PIPELINED.get("d" if role == "c" else role, ()),
+            pipelined=_PIPELINED.get("d" if role == "c" else role, _COPIES),
             kept=kept,
             needed=places.shape[0] > 1,
         )[inverse.reshape(-1)].reshape(places.shape)
@@ -192,6 +197,3 @@ def check_metadata(execution: Execution, form: TensorMultiplication, nibbles: Id
             form.sparsity.require_valid(execution.store.constant_values(nibbles))
         except InputError as error:
             execution.report(Kind.UNDEFINED, str(error), np.array([thread]))
-
-
-__all__ = ["CellOperands", "check_metadata", "spelled"]

@@ -24,6 +24,8 @@ LANE_BITS = 16
 
 CELL_BITS = 32
 
+_STATE = "tensor memory"
+
 Places = NDArray[np.int64]
 """Cells of a block: 512 times the lane, and the column."""
 
@@ -63,16 +65,11 @@ class Cells:
     @classmethod
     def of(cls, execution: Execution) -> Cells:
         """Return those of an execution."""
-        if "tensor memory" not in execution.state:
-            execution.state["tensor memory"] = cls(len(execution.threads.blocks))
-        found = execution.state["tensor memory"]
+        if _STATE not in execution.state:
+            execution.state[_STATE] = cls(len(execution.threads.blocks))
+        found = execution.state[_STATE]
         assert isinstance(found, Cells)
         return found
-
-    @staticmethod
-    def is_used(execution: Execution) -> bool:
-        """Tell whether anything has been allocated."""
-        return "tensor memory" in execution.state
 
     # -- columns
     def allocate(self, block: int, column: int, count: int, operation: Operation) -> None:
@@ -100,11 +97,12 @@ class Cells:
 
     def inside(self, execution: Execution, block: int, lanes: Places, columns: Places, thread: int) -> bool:
         """Tell whether cells are of columns that are allocated; report others."""
-        mnemonic = execution.instruction.mnemonic
+        uses = f"{execution.instruction.mnemonic} uses"
         beyond = (lanes < 0) | (lanes >= CTA_LANES) | (columns < 0) | (columns >= COLUMNS)
         if beyond.any():
             lane, column = int(lanes[beyond][0]), int(columns[beyond][0])
-            message = f"{mnemonic} uses lane {lane}, column {column} of tensor memory, which has {CTA_LANES} lanes of {COLUMNS} columns"
+            cell = f"lane {lane}, column {column} of tensor memory"
+            message = f"{uses} {cell}, which has {CTA_LANES} lanes of {COLUMNS} columns"
             execution.report(Kind.OUT_OF_BOUNDS, message, np.array([thread]))
             return False
         owners = self.owner[block, columns]
@@ -112,7 +110,7 @@ class Cells:
             at = int(np.flatnonzero(owners <= 0)[0])
             freed = -int(owners[at])
             why = f"line {freed} has freed" if freed else "nobody has allocated"
-            message = f"{mnemonic} uses column {int(columns[at])} of tensor memory, which {why}"
+            message = f"{uses} column {int(columns[at])} of tensor memory, which {why}"
             execution.report(Kind.OUT_OF_BOUNDS, message, np.array([thread]), other_line=freed)
             return False
         return True
@@ -152,7 +150,9 @@ class Cells:
                 f"{execution.instruction.mnemonic} reads {spelled(int(places[absent][0]))}, "
                 "where nobody has written"
             )
-            execution.report(Kind.UNINITIALISED, message, np.array(threads[:1]), undefined=None if needed else undefined)
+            execution.report(
+                Kind.UNINITIALISED, message, np.array(threads[:1]), undefined=None if needed else undefined
+            )
         return words
 
     def write(
@@ -241,17 +241,21 @@ class Cells:
         may = "read" if reads else "write"
         execution.report(
             Kind.RACE,
-            f"{execution.instruction.mnemonic} {does} {spelled(int(places[0]))}, which {NAMES[other.sort]} of line "
-            f"{other.line} may still {may}: no {WAITS[other.sort]} and what tells the thread of it lie between",
+            f"{execution.instruction.mnemonic} {does} {spelled(int(places[0]))}, which {NAMES[other.sort]} of "
+            f"line {other.line} may still {may}: no {WAITS[other.sort]} and what tells the thread of it lie "
+            "between",
             np.array([thread]),
             other_line=other.line,
         )
 
 
+def uses_cells(execution: Execution) -> bool:
+    """Tell whether tensor memory has been used."""
+    return _STATE in execution.state
+
+
 def _whole(column: int, count: int) -> Places:
-    found: Places = (
-        np.arange(CTA_LANES)[:, None] * COLUMNS + np.arange(column, column + count)
-    ).reshape(-1)
+    found: Places = (np.arange(CTA_LANES)[:, None] * COLUMNS + np.arange(column, column + count)).reshape(-1)
     return found
 
 

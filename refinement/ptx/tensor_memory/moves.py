@@ -54,9 +54,7 @@ class _Reached:
         Of each warp its cells (parts, lanes, columns), and whether they are all its own and allocated.
     """
 
-    def __init__(
-        self, execution: Execution, text: Written, tile: RegisterTile, warps: Indices
-    ) -> None:
+    def __init__(self, execution: Execution, text: Written, tile: RegisterTile, warps: Indices) -> None:
         at = cell_addresses(execution, text.operands["taddr"], warps.reshape(-1))
         starts = of_each_warp(execution, at, warps, "the address")
         more = (0, _second_offset(text))[: tile.shape.parts]
@@ -87,8 +85,8 @@ class _Reached:
             return True
         if lane == 0:
             execution.unsupported(
-                f"{mnemonic} names lane 0 in warp {quarter} of 4, whose lanes begin at {first}: that the warp's "
-                "own are taken then is not documented"
+                f"{mnemonic} names lane 0 in warp {quarter} of 4, whose lanes begin at {first}: that the "
+                "warp's own are taken then is not documented"
             )
         execution.report(
             Kind.OUT_OF_BOUNDS,

@@ -100,16 +100,14 @@ def _issuing(execution: Execution, active: Indices, numbers: list[_Numbers]) -> 
     for key, others in again.items():
         execution.report(
             Kind.RACE,
-            f"{execution.instruction.mnemonic} is issued by {1 + len(others)} threads of a block, so that D gets "
-            f"the product {1 + len(others)} times, in no order: one thread issues it",
+            f"{execution.instruction.mnemonic} is issued by {1 + len(others)} threads of a block, so that D "
+            f"gets the product {1 + len(others)} times, in no order: one thread issues it",
             np.array([first[key], *others]),
         )
     return list(first.values())
 
 
-def _numbers(
-    execution: Execution, text: Written, active: Indices, *, a_in_cells: bool
-) -> list[_Numbers]:
+def _numbers(execution: Execution, text: Written, active: Indices, *, a_in_cells: bool) -> list[_Numbers]:
     """Return what each active thread names."""
     given = text.operands
 
@@ -119,9 +117,7 @@ def _numbers(
 
     idescs = known("idesc", 32)
     descriptors = {
-        role: known(name, 64)
-        for role, name in _DESCRIPTORS.items()
-        if role == "b" or not a_in_cells
+        role: known(name, 64) for role, name in _DESCRIPTORS.items() if role == "b" or not a_in_cells
     }
     cells = {
         role: cell_addresses(execution, given[name], active).tolist()
@@ -148,9 +144,7 @@ def _numbers(
     ]
 
 
-def _form(
-    execution: Execution, product: ProductForm, idesc: int, thread: int
-) -> TensorMultiplication | None:
+def _form(execution: Execution, product: ProductForm, idesc: int, thread: int) -> TensorMultiplication | None:
     """Return what an instruction descriptor makes of the product; report what does not suit it."""
     described = Described(product, idesc)
     wrong = descriptor_rules.violations(described, target_named(execution.module.target))
@@ -217,5 +211,7 @@ def _kept(mask: tuple[int, ...]) -> NDArray[np.bool_] | None:
     if not mask:
         return None
     lanes = np.arange(CTA_LANES)
-    found: NDArray[np.bool_] = (np.array(mask, dtype=np.uint64)[lanes // 32] >> (lanes % 32).astype(np.uint64)) & np.uint64(1) == 1
+    found: NDArray[np.bool_] = (
+        np.array(mask, dtype=np.uint64)[lanes // 32] >> (lanes % 32).astype(np.uint64)
+    ) & np.uint64(1) == 1
     return found

@@ -86,9 +86,7 @@ def elements(
     return words.T if role == "b" else words
 
 
-def rows(
-    execution: Execution, matrix: SharedMatrix, operation: Operation, thread: int
-) -> Ids:
+def rows(execution: Execution, matrix: SharedMatrix, operation: Operation, thread: int) -> Ids:
     """Return bytes (rows, bytes of a row), as a thread's copy reads them."""
     at, _ = matrix.address(*np.indices((matrix.lines, matrix.length)))
     return _words(execution, at.reshape(-1), 1, matrix.descriptor, operation, thread).reshape(at.shape)
@@ -118,9 +116,7 @@ def _words(
     return part.lanes.joined(terms[row, start], lows[row, start])
 
 
-def _note_alignment(
-    execution: Execution, lines: NDArray[np.uint64], descriptor: MatrixDescriptor
-) -> None:
+def _note_alignment(execution: Execution, lines: NDArray[np.uint64], descriptor: MatrixDescriptor) -> None:
     """Note that dynamic shared memory is taken to begin where a swizzling pattern does."""
     taken = execution.memory.alignment_taken(int(lines[0])) if descriptor.swizzle else None
     if taken is not None:

@@ -25,8 +25,9 @@ MULTIPLYING = "wgmma"
 TENSOR_MEMORY = "tcgen05"
 
 _DESCRIPTORS = (1, 2)
-"""Places of A and B among the operands of a product, and of what is copied to tensor memory; what is no vector
-and no address there is a descriptor.
+"""Places of A and B among the operands of a product, and of what is copied to tensor memory.
+
+What is no vector and no address there is a descriptor.
 """
 
 

@@ -1,6 +1,7 @@
 """Compile products.py for sm_100a to the PTX files beside it: ``python generate.py``, with triton 3.9.
 
-Beside each lies the contract for it. The faults are edits of the text: ``tests/triton_tensor_memory_faults.py``.
+Beside each lies the contract for it. The faults are edits of the text, see
+``tests/triton_tensor_memory_faults.py``.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp()
@@ -38,7 +41,7 @@ class Build(NamedTuple):
     sizes: dict[str, int]
     parameters: dict[str, tuple[str, object]]
     ensures: str
-    boxes: dict[str, list[int]] = {}
+    boxes: Mapping[str, list[int]] = MappingProxyType({})
 
 
 PRODUCT = 'formula = "c[i, j] = f16(sum(k, a[i, k] * b[j, k]))"'

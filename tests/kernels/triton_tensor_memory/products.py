@@ -1,4 +1,4 @@
-"""Kernels for Blackwell: by pointers, by tensor maps and warps of several roles, scaled in blocks, attention."""
+"""Kernels for Blackwell: by pointers, by tensor maps with warps of roles, scaled in blocks, attention."""
 
 import triton
 import triton.language as tl
