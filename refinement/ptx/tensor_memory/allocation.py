@@ -1,7 +1,8 @@
 """``tcgen05.alloc``, ``dealloc`` and ``relinquish_alloc_permit``: columns of tensor memory, by whole warps.
 
 Which columns an allocation gets is open: they begin at a multiple of 32 and of no higher power of two, half
-of them at the second half, where there is room. Source: PTX ISA 9.1 section 9.7.16 (tcgen05.alloc, tcgen05.dealloc).
+of them at the second half, where there is room. Source: PTX ISA 9.1 section 9.7.16 (tcgen05.alloc,
+tcgen05.dealloc).
 """
 
 from __future__ import annotations
