@@ -13,6 +13,8 @@ IN_CELLS = Kernel(a_in_cells=True, steps=2)
 HALF = Kernel(m=64, n=8)
 SCALED = Kernel(types=("f32", "e4m3"), scaled="st", steps=2)
 COPIED = Kernel(types=("f32", "e4m3"), scaled="cp", n=32)
+HALVED = Kernel(columns=256)
+INTEGERS = Kernel(types=("s32", "s8"), n=8)
 
 ALLOCATED = "@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 128;"
 FREED = "@%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r40, 128;"
@@ -33,6 +35,13 @@ ADDRESS = "ld.shared.b32 %r40, [cells];"
 
 LANE = "shl.b32 %r42, %r41, 21;"
 FIRST, SECOND = "setp.ne.u32 %p4, 0, 0;", "setp.ne.u32 %p4, 1, 0;"
+
+_ROWS = encoded(MatrixDescriptor(0, 128, 128, 0))
+COPY_TO_D = f"""
+cvt.u64.u32 %d5, %r9;
+or.b64 %d5, %d5, {_ROWS};
+tcgen05.cp.cta_group::1.128x128b [%r40], %d5;
+"""
 
 
 def _idesc(word: int) -> str:
@@ -68,6 +77,11 @@ FAULTS = {
     ),
     "columns that nobody has allocated": (STEPS, "[%r43];", "[%r43 + 120];", Kind.OUT_OF_BOUNDS),
     "the address is not read": (STEPS, ADDRESS, "mov.b32 %r40, 0;", Kind.OUT_OF_BOUNDS),
+    "the address of half of them is not read": (HALVED, ADDRESS, "mov.b32 %r40, 0;", Kind.OUT_OF_BOUNDS),
+    "the target has no tensor memory": (ONE, "sm_100a", "sm_120a", Kind.ILLEGAL),
+    "the target has no forms of its own": (ONE, "sm_100a", "sm_100", Kind.ILLEGAL),
+    "the version is older than tensor memory": (ONE, ".version 8.8", ".version 8.5", Kind.ILLEGAL),
+    "the target has no products of integers": (INTEGERS, "sm_100a", "sm_103a", Kind.ILLEGAL),
     "the address is read too early": (
         STEPS, f"bar.sync 0;\n{ADDRESS}", f"{ADDRESS}\nbar.sync 0;", Kind.RACE,
     ),
@@ -111,6 +125,9 @@ FAULTS = {
 """The kernel, what of its text is replaced once and by what, and the kind of the first finding."""
 
 HARMLESS = {
+    "half of the columns are allocated": (HALVED, "", ""),
+    "another target of the family": (ONE, "sm_100a", "sm_103a"),
+    "a copy is issued before the product that replaces it": (ONE, FIRST, f"{FIRST}\n{COPY_TO_D}"),
     "D is waited for twice": (STEPS, WAIT, f"{WAIT}\n{WAIT.replace('WAITING', 'AGAIN')}".replace(
         "mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0;\n@!%p3 bra AGAIN;",
         "AGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0;\n@!%p3 bra AGAIN;")),

@@ -56,6 +56,8 @@ class Kernel:
         where they are not.
     upper : bool
         Whether 64 rows of D are in the upper half of the lanes.
+    columns : int
+        Columns of tensor memory that are allocated.
     """
 
     types: tuple[str, str] = ("f32", "f16")
@@ -68,6 +70,7 @@ class Kernel:
     steps: int = 1
     scaled: str = ""
     upper: bool = False
+    columns: int = 128
 
     @property
     def bits(self) -> int:
@@ -195,7 +198,7 @@ mov.u32 %r2, cells;
 mov.u32 %r3, done;
 setp.lt.u32 %p1, %r0, 32;
 setp.eq.u32 %p2, %r0, 0;
-@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 128;
+@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], {self.columns};
 @%p1 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
 @%p2 mbarrier.init.shared::cta.b64 [%r3], 1;
 {"".join(self._put(role) for role in range(2) if not (role == 0 and self.a_in_cells))}
@@ -222,7 +225,7 @@ tcgen05.wait::ld.sync.aligned;
 {"".join(self._stores())}
 tcgen05.fence::before_thread_sync;
 bar.sync 0;
-@%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r40, 128;
+@%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r40, {self.columns};
 ret;
 }}
 """

@@ -8,23 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from ...spec.errors import InputError
 from ...spec.instruction_set import Judgement
 from ...spec.legality import Note, NoteKind, Rule, Violation, listed_lines
 from ...spec.ptx.asynchronous import cluster_directives
 from ...spec.ptx.asynchronous.catalogue import is_judged, later_words
-from ...spec.ptx.asynchronous.legality import Asynchronous, violations
-from ...spec.ptx.asynchronous.operands import Elected, Given, NegatedPlace, Offset, TensorPlace
 from ...spec.ptx.legality import Module as JudgedModule
 from ...spec.ptx.opcode_table import form_of
-from ...spec.ptx.operands import Address, Negated, Register, Vector
 from ...spec.ptx.other_instructions import lacking, not_judged
 from ...spec.ptx.targets import NEWEST, VERSIONS, spell_version, target_named, version_named
-from ...spec.ptx.tensor_memory.instruction import TensorMemoryInstruction
+from .text import asynchronous_legality
 from .text.module import Function, InstructionStatement, Module
-from .text.operands import Arguments, Displaced, Operand, Pair, Symbol, TensorAddress
 from .text.parser import parse
 from .text.variable_spaces import variable_spaces
 from .warp.matrix import illegal
@@ -161,45 +156,10 @@ def _judged_asynchronous(
 ) -> list[Violation]:
     place = f"line {instruction.line}, {instruction.mnemonic}"
     try:
-        operands = tuple(_given(operand, spaces) for operand in instruction.operands)
+        wrong = asynchronous_legality.illegal(module, instruction, spaces)
     except InputError as reason:
         return [Violation(_SYNTAX, f"{place}: {reason}")]
-    written = Asynchronous(instruction.mnemonic, operands, instruction.predicate)
-    judging = JudgedModule(target_named(module.target), module.version)
-    wrong = violations(written, judging)
-    if not wrong and instruction.opcode == "tcgen05":
-        wrong = list(TensorMemoryInstruction(written).wrong_descriptors(module.target))
     return [Violation(each.rule, f"{place}: {each.message}") for each in wrong]
-
-
-def _given(operand: Operand, spaces: Mapping[str, str]) -> Given:
-    """Return an operand as the specification has it, variables with their state spaces."""
-    match operand:
-        case Negated(register):
-            return NegatedPlace(register)
-        case Pair(first, second):
-            return Elected(first, second)
-        case Displaced(base, offset):
-            return Offset(_variable(base, spaces), offset)
-        case TensorAddress(base, (Vector() as coordinates,)):
-            return TensorPlace(replace(base, base=_variable(base.base, spaces)), coordinates)
-        case Address(base):
-            return replace(operand, base=_variable(base, spaces))
-        case Symbol():
-            return _variable(operand, spaces)
-        case Arguments() | TensorAddress():
-            raise InputError(f"{operand} is no operand of an instruction")
-    return operand
-
-
-_Base = TypeVar("_Base", bound=object)
-
-
-def _variable(base: _Base, spaces: Mapping[str, str]) -> _Base | Register:
-    """Return the name of a variable with the state space that it lies in."""
-    if isinstance(base, Symbol) and base.name in spaces:
-        return Register(base.name, f".{spaces[base.name]}")
-    return base
 
 
 def _judged(module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]) -> list[Violation]:

@@ -24,6 +24,7 @@ from ..state.asynchronous_products import touching
 from ..state.execution import Execution, Step
 from ..state.tickets import takes_tickets
 from ..synchronisation.mbarrier import Test, decoded_poll
+from ..text import asynchronous_legality
 from ..text.control_flow import control_flow
 from ..text.module import Function, InstructionStatement, Module
 from ..text.operands import Label
@@ -55,7 +56,10 @@ SORTS: Mapping[str, Sort] = MappingProxyType(
 )
 
 
-_AVAILABILITY = frozenset({"target-version", "target", "ptx-version", "cta-version"})
+_AVAILABILITY = frozenset(
+    {"target-version", "target", "ptx-version", "cta-version"}
+    | {"async-target-version", "async-target", "async-version"}
+)
 """Rules of which an instruction that violates them still has a meaning."""
 
 
@@ -148,11 +152,13 @@ class Program:
         """Yield the indices of illegal instructions, with the rules that they violate and messages."""
         spaces = variable_spaces(self._module, self._function)
         for index, instruction in enumerate(self._function.body):
-            if not instruction.is_matrix_instruction:
+            in_tensor_memory = instruction.opcode == asynchronous_legality.TENSOR_MEMORY
+            if not instruction.is_matrix_instruction and not in_tensor_memory:
                 found = [("address-space", message) for message in misplaced(instruction, spaces)]
             else:
+                illegal = asynchronous_legality.illegal if in_tensor_memory else matrix.illegal
                 try:
-                    violated = matrix.illegal(self._module, instruction, spaces)
+                    violated = illegal(self._module, instruction, spaces)
                     found = [(each.rule.id, each.message) for each in violated]
                 except InputError as error:
                     found = [("syntax", str(error))]

@@ -1,7 +1,8 @@
 """``tcgen05.alloc``, ``dealloc`` and ``relinquish_alloc_permit``: columns of tensor memory, by whole warps.
 
-Which columns an allocation gets is open: they begin at a multiple of 32 and of no higher power of two, where
-there is room. Source: PTX ISA 9.1 section 9.7.16 (tcgen05.alloc, tcgen05.dealloc).
+Which columns an allocation gets is open: they begin at a multiple of 32 and of no higher power of two, half
+of them at the second half, where there is room. Source: PTX ISA 9.1 section 9.7.16 (tcgen05.alloc,
+tcgen05.dealloc).
 """
 
 from __future__ import annotations
@@ -72,11 +73,15 @@ class Allocations:
 
 
 def _first_free(cells: Cells, block: int, count: int) -> int | None:
-    """Return where an allocation begins; None where there is no room."""
+    """Return where an allocation begins; None where there is no room.
+
+    It is not column 0 if another one is free: a kernel that takes the address for 0 uses columns that are not
+    its own.
+    """
     free = cells.owner[block] <= 0
     starts = [at for at in range(0, COLUMNS - count + 1, _UNIT) if free[at : at + count].all()]
     odd = [at for at in starts if at // _UNIT % 2 and count < COLUMNS // 2]
-    return next(iter([*odd, *starts]), None)
+    return next(iter([*odd, *reversed(starts)]), None)
 
 
 def allocate(instruction: InstructionStatement) -> Step:

@@ -22,13 +22,11 @@ from .cells import Cells, Places, split_address
 from .moves import with_open_halves
 from .uses import Operation, Sort
 
-_PIPELINED = {
-    "d": (Sort.PRODUCT,),
-    "scale_a": (Sort.COPY,),
-    "scale_b": (Sort.COPY,),
-    "metadata": (Sort.COPY,),
-}
-"""Who writes an operand and need only be issued before: products on one D, and copies."""
+_COPIES = (Sort.COPY,)
+"""Who writes any operand and need only be issued before."""
+
+_PIPELINED = {"d": (Sort.PRODUCT, *_COPIES)}
+"""The same of operands where it is not copies alone: products on one D follow each other."""
 
 
 class CellOperands:
@@ -126,7 +124,7 @@ class CellOperands:
             distinct,
             self._operation,
             [self._thread],
-            pipelined=_PIPELINED.get("d" if role == "c" else role, ()),
+            pipelined=_PIPELINED.get("d" if role == "c" else role, _COPIES),
             kept=kept,
             needed=places.shape[0] > 1,
         )[inverse.reshape(-1)].reshape(places.shape)

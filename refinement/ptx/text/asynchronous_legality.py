@@ -1,0 +1,85 @@
+"""Legality of an asynchronous instruction of a module: its form, its operands, and what its target has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from ....spec.errors import InputError
+from ....spec.legality import Violation
+from ....spec.ptx.asynchronous.legality import Asynchronous, violations
+from ....spec.ptx.asynchronous.operands import Elected, Given, NegatedPlace, Offset, TensorPlace
+from ....spec.ptx.legality import Module as JudgedModule
+from ....spec.ptx.operands import Address, Negated, Register, Vector
+from ....spec.ptx.targets import target_named
+from ....spec.ptx.tensor_memory.instruction import TensorMemoryInstruction
+from .module import InstructionStatement, Module
+from .operands import Arguments, Displaced, Operand, Pair, Symbol, TensorAddress
+
+TENSOR_MEMORY = "tcgen05"
+
+
+def illegal(module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]) -> list[Violation]:
+    """Return the rules that an asynchronous instruction violates in its module.
+
+    Parameters
+    ----------
+    module : Module
+        Its target and version are judged for.
+    instruction : InstructionStatement
+        The instruction.
+    spaces : mapping of str to str
+        State spaces of variables.
+
+    Raises
+    ------
+    InputError
+        If an operand is none of an instruction, or the module's target is not known.
+    """
+    operands = tuple(_given(operand, spaces) for operand in instruction.operands)
+    written = Asynchronous(instruction.mnemonic, operands, instruction.predicate)
+    wrong = violations(written, JudgedModule(target_named(module.target), module.version))
+    if not wrong and instruction.opcode == TENSOR_MEMORY:
+        return list(TensorMemoryInstruction(written).wrong_descriptors(module.target))
+    return wrong
+
+
+def _given(operand: Operand, spaces: Mapping[str, str]) -> Given:
+    """Return an operand as the specification has it, variables with their state spaces."""
+    match operand:
+        case Negated(register):
+            return NegatedPlace(register)
+        case Pair(first, second):
+            return Elected(first, second)
+        case Displaced(base, offset):
+            return Offset(_variable(base, spaces), offset)
+        case TensorAddress(base, (Vector() as coordinates,)):
+            return TensorPlace(replace(base, base=_variable(base.base, spaces)), coordinates)
+        case Address(base):
+            return replace(operand, base=_variable(base, spaces))
+        case Symbol():
+            return _variable(operand, spaces)
+        case Arguments() | TensorAddress():
+            raise InputError(f"{operand} is no operand of an instruction")
+    return operand
+
+
+_Base = TypeVar("_Base", bound=object)
+
+
+def _variable(base: _Base, spaces: Mapping[str, str]) -> _Base | Register:
+    """Return the name of a variable with the state space that it lies in."""
+    if isinstance(base, Symbol) and base.name in spaces:
+        return Register(base.name, f".{spaces[base.name]}")
+    return base
+
+
+_Base = TypeVar("_Base", bound=object)
+
+
+def _variable(base: _Base, spaces: Mapping[str, str]) -> _Base | Register:
+    """Return the name of a variable with the state space that it lies in."""
+    if isinstance(base, Symbol) and base.name in spaces:
+        return Register(base.name, f".{spaces[base.name]}")
+    return base
