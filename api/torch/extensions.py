@@ -48,6 +48,7 @@ class Toolchain:
     def __init__(self, folder: Path, kept: Path, target: str) -> None:
         self.folder, self.kept, self.target = folder, kept, target
         self.nvcc = _nvcc()
+        extension_calls.target[:] = [target]
 
     @property
     def includes(self) -> list[str]:

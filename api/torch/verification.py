@@ -97,7 +97,10 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     steps = ladder(own, together=together)
     result = made.at(steps, own, WORK)
     while result.verdict == "undecided" and result.launches and (place := steps.index(result.sizes)):
-        result = made.at(steps[place // 2 : place // 2 + 1], own, WORK)
+        smaller = made.at(steps[:place], own, WORK // 4)
+        if not smaller.sizes:
+            break
+        result = smaller
     if result.verdict != "refuted" or _is_of_any_size(result, own, made.solution):
         return result
     written = _numbers_in(made.solution)
