@@ -77,9 +77,8 @@ def _require_room(entry: str, shared: int, allowed: int) -> None:
             f"a launch of {entry} with {shared} bytes of dynamic shared memory{own}, where {most} are allowed"
         )
     if allowed >= 0 and allowed + static > (room := device_for(target[0]).shared):
-        refused(
-            f"{allowed + static} bytes of shared memory for {entry}, of {room} that a block of {target[0]} can have"
-        )
+        limit = f"{room} that a block of {target[0]} can have"
+        refused(f"{allowed + static} bytes of shared memory for {entry}, of {limit}")
 
 
 def device_fact(name: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from math import isnan
 from typing import Any
 
 from .recording import Launch, NotRecordedError, Operation, Pointer, Recording, View
@@ -69,7 +70,7 @@ def _is_same(one: Any, other: Any, recording: Recording, storages: int, names: d
         return one.keys() == other.keys() and all(
             _is_same(one[key], other[key], recording, storages, names) for key in one
         )
-    return bool(one == other) or (one != one and other != other)
+    return bool(one == other) or (isinstance(one, float) and isnan(one) and isnan(other))
 
 
 def _names(value: Any) -> Iterator[str]:

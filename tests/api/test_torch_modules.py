@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from torch_corpus import HEAD, PAIRS
+from torch_corpus import PAIRS
 from torch_references import REFERENCES
 
 from mmaproof.api.torch.numbers import disagreement
@@ -47,7 +47,7 @@ def _pytorch() -> None:
 
 
 def verdict(folder: Path, name: str, edit: tuple[str, str] | None) -> TorchResult:
-    (folder / "problem.py").write_text(HEAD + PAIRS[name].problem, encoding="utf-8")
+    (folder / "problem.py").write_text(PAIRS[name].problem, encoding="utf-8")
     (folder / "solution.py").write_text(PAIRS[name].solution(edit), encoding="utf-8")
     return verify(folder / "problem.py", folder / "solution.py")
 
@@ -158,6 +158,9 @@ def test_the_host_around_a_launch(before: str, after: str, wanted: str, message:
 
 
 WEIGHTED = """
+import torch
+import torch.nn as nn
+
 rows = 4
 columns = 24
 
@@ -202,7 +205,7 @@ WEIGHTS = """
 def test_weights_are_told_apart(names: tuple[str, str], wanted: str, message: str, tmp_path: Path) -> None:
     """Of equal numbers, by their names: weights are data, whatever they are after a seed."""
     pytest.importorskip("triton")
-    (tmp_path / "problem.py").write_text(HEAD + WEIGHTED, encoding="utf-8")
+    (tmp_path / "problem.py").write_text(WEIGHTED, encoding="utf-8")
     first, second = names
     text = TRITON.replace("    def forward(self, x):\n        BEFORE\n", WEIGHTS)
     text = text.replace("AFTER", f"y - self.{second}").replace("FIRST", first).replace("SECOND", second)
