@@ -270,6 +270,7 @@ def example(module: ModuleType, seed: int) -> tuple[Any, list[Any], Any]:
 
 def of_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     """Record a reference at the largest sizes that are no more work than the request allows."""
+    intercept({**request, "configuration": 0})  # a file may define both modules
     chosen, failures = None, []
     for place, sizes in enumerate(request["ladder"]):
         try:
@@ -317,8 +318,8 @@ def _as_numbers(tensor: Any) -> Any:
     return (plain.double() if plain.is_floating_point() else plain).clone().numpy()
 
 
-def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Record a candidate."""
+def intercept(request: Mapping[str, Any]) -> None:
+    """Take extensions and launches of this process, in place of compiling them for a device."""
     from torch.utils import cpp_extension
 
     from . import extensions, triton_calls
@@ -328,6 +329,13 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
     tools = extensions.Toolchain(folder, Path(request["kept"]), request["target"])
     cpp_extension.load_inline, cpp_extension.load = tools.load_inline, tools.load
     triton_calls.intercept(folder, request["target"], request["configuration"])
+
+
+def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Record a candidate."""
+    from . import triton_calls
+
+    intercept(request)
     module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
     reference, inputs, given = example(module, request["seed"])
     known = {name: each.clone() for name, each in weights(reference).items()}
