@@ -210,6 +210,11 @@ def recorded(
     With `again` it is called twice, and refused if it does something else the second time.
     """
     recorder = Recorder(OPERATIONS)
+    for name, each in weights(model).items():
+        if each.is_floating_point() and not bool(torch.isfinite(each).all()):
+            raise NotRecordedError(
+                f"{name} has infinities or NaNs, and weights are taken to be any finite data"
+            )
     made = {name: recorder.tensor(each, "parameter", matches[name]) for name, each in weights(model).items()}
     parameters = {name for name, _ in model.named_parameters()} if made else set()
     replace_weights(
