@@ -137,4 +137,4 @@ def _import_main(main: str) -> None:
         def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
             return importlib.util.spec_from_file_location(name, main) if name == _MAIN else None
 
-    sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Finder)

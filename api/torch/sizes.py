@@ -159,7 +159,8 @@ def smaller(
             count = max(1, -(-min(value, enough) // unit))
             count += (1 - count % 2) * (step - 1)
             while unit * (count + step) <= value and (
-                unit * count in (*chosen.values(), *groups) or factor_of_two(unit * count) > factor_of_two(value)
+                unit * count in (*chosen.values(), *groups)
+                or factor_of_two(unit * count) > factor_of_two(value)
             ):
                 count += step
             chosen[key] = min(unit * count, value)
