@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ....spec.ptx.operands import Integer
 from ....spec.ptx.tensor_memory.kinds import COLUMNS
 from ....spec.ptx.tensor_memory.rows import ALLOCATIONS
 from ...findings.finding import Kind
@@ -71,12 +72,22 @@ class Allocations:
             )
 
 
-def _first_free(cells: Cells, block: int, count: int) -> int | None:
-    """Return where an allocation begins; None where there is no room."""
+def _leaves_room(execution: Execution) -> bool:
+    """Tell whether all that a kernel allocates fits, once each, with the first columns left free."""
+    found = 0
+    for each in execution.function.body:
+        if each.opcode == "tcgen05" and each.has("alloc"):
+            count = each.operands[-1]
+            found += count.value if isinstance(count, Integer) else COLUMNS
+    return found <= COLUMNS - _UNIT
+
+
+def _first_free(cells: Cells, block: int, count: int, *, odd: bool) -> int | None:
+    """Return where an allocation begins, if so at an odd multiple; None where there is no room."""
     free = cells.owner[block] <= 0
     starts = [at for at in range(0, COLUMNS - count + 1, _UNIT) if free[at : at + count].all()]
-    odd = [at for at in starts if at // _UNIT % 2 and count < COLUMNS // 2]
-    return next(iter([*odd, *starts]), None)
+    first = [at for at in starts if odd and at // _UNIT % 2]
+    return next(iter([*first, *starts]), None)
 
 
 def allocate(instruction: InstructionStatement) -> Step:
@@ -127,7 +138,7 @@ def _allocated(execution: Execution, thread: int, count: int) -> int | None:
             f"{mnemonic} of {count} columns after one of {found.smallest[block]}: sizes must not increase"
         )
         execution.report(Kind.UNDEFINED, message, who)
-    column = _first_free(cells, block, count)
+    column = _first_free(cells, block, count, odd=_leaves_room(execution))
     if column is None:
         execution.unsupported(f"{mnemonic} waits for {count} columns that are not free when it runs")
     found.smallest[block] = count
