@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from ...refinement.analysis.intervals import Interval
 from ...refinement.expected.term_arrays import NotModelledError, TermArray
 from ...refinement.expected.term_truths import TermTruths
 
@@ -33,6 +34,13 @@ def view(storage: Any, dtype: str, shape: Sequence[int], strides: Sequence[int],
     flat = storage.reshape((-1,))
     found = flat[places(shape, strides, offset)]
     return found != 0 if dtype == "bool" else found
+
+
+def bounded(value: Any, extent: int) -> Any:
+    """Return indices that are from 0 to less than an extent, as the contract requires (`data_conditions`)."""
+    if not isinstance(value, TermArray):
+        return value
+    return TermArray(value.space, value.value, Interval(0, extent - 1))
 
 
 def kind(value: Any) -> str:

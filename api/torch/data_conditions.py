@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
 from .recording import Operation, Recording, Storage, View, identifiers
@@ -19,7 +18,9 @@ def data_conditions(candidate: Recording, reference: Recording | None) -> list[s
         for storage, name in zip(recording.storages, identifiers(recording), strict=True):
             if storage.origin in ("input", "parameter") and storage.dtype == "bool":
                 found.append(f"{_element(storage, name)} <= 1")
-        found += _of_indices(recording)
+        names = identifiers(recording)
+        for number, extent in index_extents(recording).items():
+            found.append(f"0 <= {_element(recording.storages[number], names[number])} < {extent}")
     return list(dict.fromkeys(found))
 
 
@@ -28,10 +29,10 @@ def _element(storage: Storage, name: str) -> str:
     return f"{name}[{', '.join(f'i{axis}' for axis in range(rank))}]"
 
 
-def _of_indices(recording: Recording) -> Iterator[str]:
-    """Yield that inputs are inside of what they are indices of: elsewhere PyTorch fails."""
+def index_extents(recording: Recording) -> dict[int, int]:
+    """Return how many there are of what inputs, by storage, are indices of: elsewhere PyTorch fails."""
+    found: dict[int, int] = {}
     sources: dict[int, set[int]] = {}
-    names = identifiers(recording)
     for step in recording.steps:
         if not isinstance(step, Operation):
             continue
@@ -48,4 +49,5 @@ def _of_indices(recording: Recording) -> Iterator[str]:
         for number in sources.get(index.storage, {index.storage}):
             storage = recording.storages[number]
             if storage.origin in ("input", "parameter") and storage.dtype.startswith(("int", "uint")):
-                yield f"0 <= {_element(storage, names[number])} < {extent}"
+                found[number] = min(extent, found.get(number, extent))
+    return found

@@ -10,10 +10,14 @@ from typing import Any
 
 import torch
 
+from .devices import STATIC, device_for
 from .recorder import current, place
 from .recording import NotRecordedError, Passed
 
 _SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
+
+target = ["sm_80"]
+"""What kernels are compiled for."""
 
 modules: dict[str, str] = {}
 """The PTX file of every kernel, by the kernel's name."""
@@ -42,14 +46,65 @@ def parameters(ptx: str, entry: str) -> list[tuple[int, bool]]:
     return sizes
 
 
+def static_shared(ptx: str, entry: str) -> int:
+    """Return the bytes of shared memory that a kernel's own variables take."""
+    text = Path(ptx).read_text(encoding="utf-8")
+    start = re.search(rf"\.entry\s+{re.escape(entry)}\s*\(", text)
+    body = text[start.end() :].partition(".entry")[0] if start else ""
+    used = text if re.search(r"\bcall\b", body) else body
+    at = 0
+    for align, bits, name, count in _SHARED.findall(text):
+        if re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", used):
+            at = -(-at // int(align or 1)) * int(align or 1) + int(bits) // 8 * int(count or 1)
+    return at
+
+
+_SHARED = re.compile(
+    r"^\s*(?:\.visible\s+)?\.shared\s+(?:\.align\s+(\d+)\s+)?\.[busf](\d+)\s+([\w$]+)(?:\[(\d+)\])?\s*;",
+    re.MULTILINE,
+)
+
+
+def _require_room(entry: str, shared: int, allowed: int) -> None:
+    """Refuse a launch with more dynamic shared memory than CUDA lets it have; `allowed` by a call, or -1."""
+    static = static_shared(modules[entry], entry)
+    most = allowed if allowed >= 0 else max(STATIC - static, 0)
+    if static > STATIC:
+        refused(f"{entry} with {static} bytes of static shared memory, of {STATIC}")
+    if shared > most:
+        own = f" beside {static} bytes of its own" if static else ""
+        refused(
+            f"a launch of {entry} with {shared} bytes of dynamic shared memory{own}, where {most} are allowed"
+        )
+    if allowed >= 0 and allowed + static > (room := device_for(target[0]).shared):
+        limit = f"{room} that a block of {target[0]} can have"
+        refused(f"{allowed + static} bytes of shared memory for {entry}, of {limit}")
+
+
+def device_fact(name: str) -> int:
+    """Return what CUDA's runtime says of the device."""
+    return int(getattr(device_for(target[0]), name))
+
+
 def launched(
-    entry: str, x: int, y: int, z: int, bx: int, by: int, bz: int, arguments: int, shared: int, stream: int
+    entry: str,
+    x: int,
+    y: int,
+    z: int,
+    bx: int,
+    by: int,
+    bz: int,
+    arguments: int,
+    shared: int,
+    allowed: int,
+    stream: int,
 ) -> None:
     """Record a launch, of which `arguments` is the address of pointers to what is passed."""
     if stream:
         refused(f"a launch of {entry} in a stream of its own")
     if entry not in modules:
         raise NotRecordedError(f"the kernel {entry} is in no PTX that was compiled")
+    _require_room(entry, shared, allowed)
     recorder = current()
     passed: list[Passed] = []
     for number, (size, structure) in enumerate(parameters(modules[entry], entry)):

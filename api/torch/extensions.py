@@ -47,7 +47,12 @@ class Toolchain:
 
     def __init__(self, folder: Path, kept: Path, target: str) -> None:
         self.folder, self.kept, self.target = folder, kept, target
-        self.nvcc = _nvcc()
+        extension_calls.target[:] = [target]
+
+    @cached_property
+    def nvcc(self) -> Path:
+        """The compiler."""
+        return _nvcc()
 
     @property
     def includes(self) -> list[str]:

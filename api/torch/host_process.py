@@ -25,9 +25,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from .devices import STATIC, device_for
 from .operations import OPERATIONS
 from .recorder import Recorder, recording
-from .recording import NotRecordedError, to_json
+from .recording import NotRecordedError, View, to_json
+from .repeated_calls import first_call
 from .sizes import one_by_one, work
 
 MODEL, CANDIDATE = ("Model", "Reference"), ("ModelNew", "Model")
@@ -95,18 +97,26 @@ def _is_gpu(value: Any) -> bool:
     return isinstance(value, str | torch.device) and str(value).startswith("cuda")
 
 
-def pretend() -> None:
-    """Answer questions about the device as one of 108 multiprocessors would."""
+def pretend(target: str) -> None:
+    """Answer questions about the device as one of a target would."""
+    device = device_for(target)
+    major, minor = divmod(device.capability, 10)
     facts = SimpleNamespace(
-        multi_processor_count=108, name="mmaproof", major=8, minor=0, total_memory=80 << 30, warp_size=32,
-        max_threads_per_multi_processor=2048, shared_memory_per_block=49152,
-        shared_memory_per_block_optin=166912,
+        multi_processor_count=device.multiprocessors, name="mmaproof", major=major, minor=minor,
+        total_memory=80 << 30, warp_size=32, max_threads_per_multi_processor=device.threads,
+        shared_memory_per_block=STATIC, shared_memory_per_block_optin=device.shared,
+        shared_memory_per_multiprocessor=device.shared_of_all,
     )  # fmt: skip
+    torch.cuda.get_device_capability = lambda *_: (major, minor)
+    torch.cuda.get_device_properties = lambda *_: facts
+
+
+def prepare() -> None:
+    """Let PyTorch find a device, for all requests."""
     stream = SimpleNamespace(cuda_stream=0, synchronize=lambda: None)
     given: dict[str, Any] = {
         "is_available": lambda: True, "device_count": lambda: 1, "current_device": lambda: 0,
-        "synchronize": lambda *_: None, "get_device_capability": lambda *_: (8, 0),
-        "get_device_properties": lambda *_: facts, "current_stream": lambda *_: stream,
+        "synchronize": lambda *_: None, "current_stream": lambda *_: stream,
         "_lazy_init": lambda: None, "empty_cache": lambda: None, "get_device_name": lambda *_: "mmaproof",
     }  # fmt: skip
     for name, value in given.items():
@@ -187,9 +197,24 @@ def matched(own: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def recorded(model: Any, inputs: Sequence[Any], names: Sequence[str], matches: Mapping[str, str]) -> Recorder:
-    """Call a module with tensors that have no data, and record what it does."""
+def recorded(
+    model: Any,
+    inputs: Sequence[Any],
+    names: Sequence[str],
+    matches: Mapping[str, str],
+    *,
+    again: bool = False,
+) -> Recorder:
+    """Call a module with tensors that have no data, and record what it does.
+
+    With `again` it is called twice, and refused if it does something else the second time.
+    """
     recorder = Recorder(OPERATIONS)
+    for name, each in weights(model).items():
+        if each.is_floating_point() and not bool(torch.isfinite(each).all()):
+            raise NotRecordedError(
+                f"{name} has infinities or NaNs, and weights are taken to be any finite data"
+            )
     made = {name: recorder.tensor(each, "parameter", matches[name]) for name, each in weights(model).items()}
     parameters = {name for name, _ in model.named_parameters()} if made else set()
     replace_weights(
@@ -206,12 +231,22 @@ def recorded(model: Any, inputs: Sequence[Any], names: Sequence[str], matches: M
     recorder.recording.inputs = [recorder.view(each) for each in given if isinstance(each, torch.Tensor)]
     with recording(recorder):
         result = model(*given)
+        recorder.recording.results = _views(recorder, result)
+        if again:
+            steps, storages = len(recorder.recording.steps), len(recorder.recording.storages)
+            second = _views(recorder, model(*given))
     recorder.require_recorded()
+    if again:
+        recorder.recording = first_call(recorder.recording, steps, storages, second)
+    return recorder
+
+
+def _views(recorder: Recorder, result: Any) -> list[View]:
     results = list(result) if isinstance(result, tuple | list) else [result]
     if not results or not all(isinstance(each, torch.Tensor) for each in results):
+        recorder.require_recorded()
         raise NotRecordedError("the module returns something else than tensors")
-    recorder.recording.results = [recorder.view(each) for each in results]
-    return recorder
+    return [recorder.view(each) for each in results]
 
 
 def input_names(model: Any, inputs: Sequence[Any]) -> list[str]:
@@ -240,6 +275,7 @@ def example(module: ModuleType, seed: int) -> tuple[Any, list[Any], Any]:
 
 def of_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     """Record a reference at the largest sizes that are no more work than the request allows."""
+    intercept({**request, "configuration": 0})  # a file may define both modules
     chosen, failures = None, []
     for place, sizes in enumerate(request["ladder"]):
         try:
@@ -287,16 +323,24 @@ def _as_numbers(tensor: Any) -> Any:
     return (plain.double() if plain.is_floating_point() else plain).clone().numpy()
 
 
-def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Record a candidate."""
+def intercept(request: Mapping[str, Any]) -> None:
+    """Take extensions and launches of this process, in place of compiling them for a device."""
     from torch.utils import cpp_extension
 
     from . import extensions, triton_calls
 
     folder = Path(request["folder"])
+    pretend(request["target"])
     tools = extensions.Toolchain(folder, Path(request["kept"]), request["target"])
     cpp_extension.load_inline, cpp_extension.load = tools.load_inline, tools.load
     triton_calls.intercept(folder, request["target"], request["configuration"])
+
+
+def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Record a candidate."""
+    from . import triton_calls
+
+    intercept(request)
     module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
     reference, inputs, given = example(module, request["seed"])
     known = {name: each.clone() for name, each in weights(reference).items()}
@@ -305,7 +349,7 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
         solution = loaded(request["solution"], {}, "mmaproof_solution")
         maker = named(solution, CANDIDATE)
         model = in_mode(constructed(maker, given, request["seed"]), request["mode"])
-    found = recorded(model, inputs, names, matched(weights(model), known))
+    found = recorded(model, inputs, names, matched(weights(model), known), again=True)
     return {"recording": to_json(found.recording), "configurations": triton_calls.configurations()}
 
 
@@ -365,7 +409,7 @@ def warm() -> None:
 def main() -> None:
     """Do one request after the other, each in a process of its own."""
     warm()
-    pretend()
+    prepare()
     for line in sys.stdin:
         process = os.fork()
         if not process:

@@ -244,7 +244,7 @@ def _indexed(x: Any, indices: Sequence[Any]) -> Any:
     return x[tuple(slice(None) if each is None else np.asarray(each).astype(np.int64) for each in indices)]
 
 
-def _gathered(x: Any, dim: int, index: Any, sparse: bool = False) -> Any:
+def _gathered(x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Any:
     """Return ``x[index[i, j], j]`` for ``dim`` 0; of an index that is data it is chosen by comparisons."""
     axis = dim % _rank(x)
     x = x[tuple(slice(0, None if place == axis else n) for place, n in enumerate(index.shape))]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from .data_conditions import index_extents
 from .recording import Launch, NotRecordedError, Operation, Pointer, Recording, View
 
 HEAD = '''"""{what}"""
@@ -13,7 +14,7 @@ HEAD = '''"""{what}"""
 import numpy as np
 from numpy import inf, nan
 
-from mmaproof.api.torch.arrays import stored, view, written
+from mmaproof.api.torch.arrays import bounded, stored, view, written
 from mmaproof.api.torch.operations import OPERATIONS as aten
 
 '''
@@ -110,6 +111,8 @@ def reference_text(recording: Recording, names: Sequence[str], outputs: Sequence
         if storage.origin in ("input", "parameter")
     ]
     lines = [f"def reference({', '.join(given)}):"]
+    for number, extent in index_extents(recording).items():
+        lines.append(f"    {names[number]} = bounded({names[number]}, {extent})")
     for name, storage in zip(names, recording.storages, strict=True):
         if storage.values is not None:
             lines.append(f"    {name} = {constant(storage.values, storage.elements)}")

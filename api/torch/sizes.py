@@ -143,6 +143,7 @@ def smaller(
     """
     chosen: dict[tuple[int, bool], int] = {}
     others = set(_numbers({name: value for name, value in own.items() if not _is_batch(name)}))
+    groups = [_GROUPS] if any(map(_is_group, own)) else []
 
     def of(name: str, value: int) -> int:
         if _is_group(name) and value % 2 == 0:
@@ -158,7 +159,8 @@ def smaller(
             count = max(1, -(-min(value, enough) // unit))
             count += (1 - count % 2) * (step - 1)
             while unit * (count + step) <= value and (
-                unit * count in chosen.values() or factor_of_two(unit * count) > factor_of_two(value)
+                unit * count in (*chosen.values(), *groups)
+                or factor_of_two(unit * count) > factor_of_two(value)
             ):
                 count += step
             chosen[key] = min(unit * count, value)

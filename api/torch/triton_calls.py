@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import torch
 
+from .devices import device_for
 from .recorder import Recorder, current, place
 from .recording import NotRecordedError, Passed, Word
 
@@ -84,7 +86,11 @@ def _launch(
     except Exception as reason:  # Triton raises what its passes raise
         said = " ".join(str(reason).split()) or type(reason).__name__
         raise NotRecordedError(f"Triton does not compile {kernel.__name__}: {said[:300]}") from reason
-    name = f"{kernel.__name__}_{len(list(folder.glob('triton_*.ptx')))}"
+    if built.metadata.shared > (room := device_for(target).shared):
+        what = f"{kernel.__name__} with {built.metadata.shared} bytes of shared memory, of {room}"
+        raise NotRecordedError(f"{what} that a block of {target} can have, in {place()}")
+    digest = hashlib.sha256(built.asm["ptx"].encode()).hexdigest()[:6]
+    name = f"{kernel.__name__}_{digest}"
     path = folder / f"triton_{name}.ptx"
     text = built.asm["ptx"].replace(built.metadata.name, name)
     path.write_text(text, encoding="utf-8")

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...refinement.examine.trials import DisagreementError
 from ...spec.errors import InputError, UnsupportedError
+from . import live_modules
 from .contract_text import ContractWriter
 from .numbers import disagreement
 from .outcome import TorchResult
@@ -29,9 +30,10 @@ _WORST = ("refuted", "unsupported", "undecided", "safe", "verified")
 
 
 def verify(
-    reference: Path | str,
-    candidate: Path | str,
+    reference: Any,
+    candidate: Any,
     *,
+    inputs: Sequence[Any] | None = None,
     sizes: Mapping[str, int | Sequence[int]] | None = None,
     requires: Sequence[str] = (),
     mode: str | None = None,
@@ -44,10 +46,15 @@ def verify(
 
     Parameters
     ----------
-    reference : Path or str
-        A file with ``Model``, ``get_inputs()`` and ``get_init_inputs()``, as problems of KernelBench are.
-    candidate : Path or str
-        A file with ``ModelNew``, whose forward launches kernels.
+    reference : Path, str, Module or function
+        A file with ``Model``, ``get_inputs()`` and ``get_init_inputs()``, as problems of KernelBench are; or
+        a module or function itself.
+    candidate : Path, str, Module or function
+        A file with ``ModelNew``, whose forward launches kernels; or a module or function itself, defined at
+        the top of a file.
+    inputs : sequence, optional
+        What modules that are no files are called with; the verdict is about tensors of these shapes, whatever
+        is in them.
     sizes : mapping, optional
         Other numbers for those that the reference's file assigns at its top; by default smaller ones.
     requires : sequence of str
@@ -73,17 +80,20 @@ def verify(
     InputError
         If a file can't be read, a size does not exist, or PyTorch is not installed.
     """
+    options = requires, mode, f"sm_{target}", memory_only, limits or Limits()
+    if not isinstance(reference, Path | str) or not isinstance(candidate, Path | str):
+        return _of_live(reference, candidate, inputs, sizes, keep, options)
     problem, solution = Path(reference), Path(candidate)
     for path in (problem, solution):
         if not path.is_file():
             raise InputError("there is no such file", str(path))
+    if inputs is not None:
+        raise InputError("get_inputs() makes the inputs of modules in files; others go to sizes=")
     own = constants(problem)
     chosen = _chosen(own, sizes, problem)
     with nullcontext(str(keep)) if keep else tempfile.TemporaryDirectory() as folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        made = _Attempt(
-            problem, solution, requires, mode, f"sm_{target}", memory_only, limits or Limits(), Path(folder)
-        )
+        made = _Attempt(problem, solution, *options, Path(folder))
         if chosen is not None:
             return made.at([chosen], own, MOST_WORK)
         result = _climbed(made, own)
@@ -92,12 +102,36 @@ def verify(
         return result
 
 
+def _of_live(
+    reference: Any,
+    candidate: Any,
+    inputs: Sequence[Any] | None,
+    sizes: Mapping[str, Any] | None,
+    keep: Path | str | None,
+    options: tuple[Sequence[str], str | None, str, bool, Limits],
+) -> TorchResult:
+    """Verify modules that are no files, called with what is given."""
+    if isinstance(reference, Path | str) or isinstance(candidate, Path | str):
+        raise InputError("both modules are files, or none is")
+    if inputs is None or sizes is not None:
+        raise InputError("modules that are no files need inputs=, and have no sizes but those of these")
+    with nullcontext(str(keep)) if keep else tempfile.TemporaryDirectory() as folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        problem, solution = live_modules.written(Path(folder), reference, candidate, inputs)
+        result = _Attempt(problem, solution, *options, Path(folder)).at([{}], {}, MOST_WORK)
+    names = live_modules.name_of(reference), live_modules.name_of(candidate)
+    return replace(result, reference=names[0], candidate=names[1])
+
+
 def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResult:
     """Verify at the largest sizes that take little time, and at others where these are to blame."""
     steps = ladder(own, together=together)
     result = made.at(steps, own, WORK)
     while result.verdict == "undecided" and result.launches and (place := steps.index(result.sizes)):
-        result = made.at(steps[place // 2 : place // 2 + 1], own, WORK)
+        smaller = made.at(steps[:place], own, WORK // 4)
+        if not smaller.sizes:
+            break
+        result = smaller
     if result.verdict != "refuted" or _is_of_any_size(result, own, made.solution):
         return result
     written = _numbers_in(made.solution)

@@ -102,7 +102,7 @@ class Interval(NamedTuple):
 
     def narrowest(self) -> IntegerFormat:
         """Return the signed format of the fewest bits that has all of it."""
-        return signed(max(self.low.bit_length(), (~self.low).bit_length(), self.high.bit_length()) + 1)
+        return signed(max((each if each >= 0 else ~each).bit_length() for each in (self.low, self.high)) + 1)
 
 
 def _least(*numbers: Any) -> Any:

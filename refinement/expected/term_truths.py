@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ...spec.formats import Format, IntegerFormat
 from ..analysis.intervals import Interval
 from ..terms import operations
 from ..terms.bit_slices import bitwise
 from ..terms.choices import chosen
-from ..terms.evaluation import apply
+from ..terms.evaluation import apply, integers
 from ..terms.interning import Ids
+from ..terms.store import CONSTANT, TermStore
 from ..terms.truth_tables import A, B, Table
 from .term_arithmetic import Value
 from .term_array_arithmetic import UFUNCS, alike
@@ -71,10 +73,51 @@ def _truths(array: TermArray) -> TermArray:
 def _compared(sign: str) -> Callable[[TermArray, TermArray], TermArray]:
     def found(left: TermArray, right: TermArray) -> TermArray:
         fmt, words, _ = alike(left, right)
-        terms = apply(left.space.store, operations.compare_as(fmt, sign), *np.broadcast_arrays(*words))
+        one, other = np.broadcast_arrays(*words)
+        if (known := _known_by_ranges(sign, left, right)) is not None:
+            truth = left.space.store.constants(np.full(one.shape, known, dtype=np.uint64), 1)
+            return TermTruths(left.space, Value(truth, _BIT))
+        terms = _condition_chosen_by(left.space.store, fmt, sign, one, other)
+        if terms is None:
+            terms = apply(left.space.store, operations.compare_as(fmt, sign), one, other)
         return TermTruths(left.space, Value(terms, _BIT))
 
     return found
+
+
+_HOLDS: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType({
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal,
+    "!=": np.not_equal,
+})  # fmt: skip
+
+
+def _known_by_ranges(sign: str, left: TermArray, right: TermArray) -> bool | None:
+    """Return how a comparison of integers turns out that their ranges decide; None where they don't."""
+    one, other = left.within, right.within
+    if one is None or other is None or left.is_real or right.is_real:
+        return None
+    if one.high < other.low:
+        return sign in ("<", "<=", "!=")
+    if one.low > other.high:
+        return sign in (">", ">=", "!=")
+    return None
+
+
+def _condition_chosen_by(store: TermStore, fmt: Format, sign: str, left: Ids, right: Ids) -> Ids | None:
+    """Return the conditions of ``where(c, 1, 0) != 0``: truths that have been numbers; None for others."""
+    chosen_words, others = left.reshape(-1), right.reshape(-1)
+    if not isinstance(fmt, IntegerFormat) or not len(chosen_words):
+        return None
+    if not store.are(operations.SELECT, chosen_words).all() or not store.are(CONSTANT, others).all():
+        return None
+    conditions, then, otherwise = store.arguments(chosen_words)[:, :3].T
+    if not (store.are(CONSTANT, then) & store.are(CONSTANT, otherwise)).all():
+        return None
+    one, other, limit = (integers(store.constant_values(each), fmt) for each in (then, otherwise, others))
+    if _HOLDS[sign](one, limit).all() and not _HOLDS[sign](other, limit).any():
+        found: Ids = conditions.reshape(left.shape)
+        return found
+    return None
 
 
 def _combined(table: Table, *, of_bits: bool = False) -> Callable[..., TermArray]:

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from torch_corpus import HEAD, PAIRS
+from torch_corpus import PAIRS
 from torch_references import REFERENCES
 
 from mmaproof.api.torch.numbers import disagreement
@@ -47,7 +47,7 @@ def _pytorch() -> None:
 
 
 def verdict(folder: Path, name: str, edit: tuple[str, str] | None) -> TorchResult:
-    (folder / "problem.py").write_text(HEAD + PAIRS[name].problem, encoding="utf-8")
+    (folder / "problem.py").write_text(PAIRS[name].problem, encoding="utf-8")
     (folder / "solution.py").write_text(PAIRS[name].solution(edit), encoding="utf-8")
     return verify(folder / "problem.py", folder / "solution.py")
 
@@ -149,6 +149,8 @@ def of_triton(folder: Path, before: str = "pass", after: str = "y", problem: str
         ("x.mul_(2)", "y / 2", "unsupported", "changes x, an input"),
         ("x = x.cpu()", "y", "unsupported", "on the CPU"),
         ("assert x.shape[0] > 10**6", "y", "undecided", "AssertionError"),
+        ("x = torch.empty_like(x).copy_(x)", "y", "verified", ""),
+        ("self.calls = getattr(self, 'calls', 0) + 1", "y + (self.calls > 1)", "unsupported", "second time"),
     ],
 )
 def test_the_host_around_a_launch(before: str, after: str, wanted: str, message: str, tmp_path: Path) -> None:
@@ -158,6 +160,9 @@ def test_the_host_around_a_launch(before: str, after: str, wanted: str, message:
 
 
 WEIGHTED = """
+import torch
+import torch.nn as nn
+
 rows = 4
 columns = 24
 
@@ -202,7 +207,7 @@ WEIGHTS = """
 def test_weights_are_told_apart(names: tuple[str, str], wanted: str, message: str, tmp_path: Path) -> None:
     """Of equal numbers, by their names: weights are data, whatever they are after a seed."""
     pytest.importorskip("triton")
-    (tmp_path / "problem.py").write_text(HEAD + WEIGHTED, encoding="utf-8")
+    (tmp_path / "problem.py").write_text(WEIGHTED, encoding="utf-8")
     first, second = names
     text = TRITON.replace("    def forward(self, x):\n        BEFORE\n", WEIGHTS)
     text = text.replace("AFTER", f"y - self.{second}").replace("FIRST", first).replace("SECOND", second)
@@ -259,6 +264,83 @@ def test_a_launch_with_more_shared_memory_than_its_host_allows(tmp_path: Path) -
     (tmp_path / "solution.py").write_text(text, encoding="utf-8")
     result = verify(example / "problem.py", tmp_path / "solution.py")
     assert result.verdict == "unsupported" and "more dynamic shared memory than" in result.findings[0]
+
+
+def test_static_and_dynamic_shared_memory_are_one_limit(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "torch"
+    text = (example / "right.py").read_text(encoding="utf-8").replace("128>>>", "128, 48000>>>")
+    body = text.index("{", text.index("__global__"))
+    own = "__shared__ float own[64]; own[threadIdx.x % 64] = 1; if (n < 0) y[0] = own[n & 63];"
+    names = text[text.index("__global__") : body]
+    text = text[: body + 1] + own + text[body + 1 :]
+    assert " y" in names and " n" in names
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    result = verify(example / "problem.py", tmp_path / "solution.py")
+    assert result.verdict == "unsupported" and "beside 256 bytes of its own" in result.findings[0]
+
+
+LIVE = """
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+import mmaproof.torch
+
+
+@triton.jit
+def double(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2.0, mask=at < n)
+
+
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.shift = nn.Parameter(torch.randn(7))
+
+    def forward(self, x):
+        return x * 2.0 + self.shift
+
+
+class Doubled(Twice):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        double[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), BLOCK=128)
+        return y + self.shift * factor
+
+
+class Wrong(Doubled):
+    def forward(self, x):
+        return super().forward(x) + 1
+
+
+factor = 1
+
+if __name__ == "__main__":
+    modules = [Twice(), Doubled(), Wrong()]
+    for each in modules:
+        each.load_state_dict(modules[0].state_dict())
+    for each in modules[1:]:
+        print(mmaproof.torch.verify(modules[0], each, inputs=[torch.randn(5, 7)]).verdict)
+"""
+
+
+def test_modules_in_memory(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    (tmp_path / "live.py").write_text(LIVE, encoding="utf-8")
+    command = [sys.executable, str(tmp_path / "live.py")]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.stdout.split() == ["verified", "refuted"], found.stderr
+
+
+def test_modules_in_memory_that_nothing_defines() -> None:
+    with pytest.raises(InputError, match="can't be taken to the process"):
+        verify(len, lambda x: x, inputs=[])
+    with pytest.raises(InputError, match="need inputs="):
+        verify(len, len)
+    with pytest.raises(InputError, match="both modules are files"):
+        verify("problem.py", len, inputs=[])
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from mmaproof.api.kernels import verify
 from mmaproof.api.torch import sizes
 from mmaproof.api.torch.arrays import places, rounded, stored, view, written
 from mmaproof.api.torch.contract_text import ContractWriter
+from mmaproof.api.torch.data_conditions import data_conditions
 from mmaproof.api.torch.numbers import disagreement
 from mmaproof.api.torch.operations import OPERATIONS
 from mmaproof.api.torch.programs import call, needed, reference_text
@@ -33,6 +34,7 @@ from mmaproof.api.torch.recording import (
     from_json,
     to_json,
 )
+from mmaproof.api.torch.repeated_calls import first_call
 from mmaproof.refinement.expected.array_functions import term_space
 from mmaproof.refinement.expected.term_arithmetic import Value
 from mmaproof.refinement.expected.term_arrays import NotModelledError, TermArray
@@ -211,8 +213,82 @@ def test_different_sizes_stay_different() -> None:
 def test_sizes_are_the_numbers_at_the_top(tmp_path: Path) -> None:
     path = tmp_path / "problem.py"
     text = "N = 4\nshape = (8, 9)\neps = 1e-5\nflag = True\nM = 2 * N\ndef f():\n    K = 3\n"
-    path.write_text(text, encoding="utf-8")
-    assert sizes.constants(path) == {"N": 4, "shape": (8, 9)}
+    path.write_text(text + "height = width = 16 * 8\ndepth, low = 7, -1\nK, eta = 3, 0.5\n", encoding="utf-8")
+    assert sizes.constants(path) == {
+        "N": 4, "shape": (8, 9), "height": 128, "width": 128, "depth": 7, "low": -1,
+    }  # fmt: skip
+
+
+def test_groups_have_several_channels() -> None:
+    found = sizes.smaller({"features": 64, "num_groups": 16}, 2)
+    assert found == {"features": 2 * found["num_groups"], "num_groups": 2}
+
+
+def test_a_batch_is_another_number_unless_it_must_not_be() -> None:
+    own: sizes.Sizes = {"batch_size": 128, "features": 128}
+    assert sizes.smaller(own, 8) == {"batch_size": 2, "features": 8}
+    assert len(set(sizes.smaller(own, 8, together=True).values())) == 1
+
+
+def test_sizes_that_tell_have_tiles_and_numbers_of_the_candidate() -> None:
+    own: sizes.Sizes = {"batch_size": 64, "M": 4096, "N": 1000, "K": 512, "kernel": 3}
+    found = sizes.telling(own, {512, 7})
+    assert found == {"batch_size": 2, "M": 32, "N": 24, "K": 512, "kernel": 3}
+    assert sizes.keeps_factors(found, own, sizes.TILE, batches=False)
+
+
+# -- data and calls
+def test_truths_and_indices_have_conditions() -> None:
+    storages = [
+        Storage("bool", 6, "input", "mask", None, (2, 3)),
+        Storage("int64", 2, "input", "target", None, (2,)),
+        Storage("float32", 8, "input", "x", None, (2, 4)),
+        Storage("int64", 2, "result", "where", None, (2,)),
+        Storage("float32", 2, "result", "gather", None, (2,)),
+    ]
+    target, chosen = (View(number, "int64", (2,), (1,), 0) for number in (1, 3))
+    x, found = View(2, "float32", (2, 4), (4, 1), 0), View(4, "float32", (2,), (1,), 0)
+    steps = [
+        Operation("where", (target, target, 0), {}, (chosen,), "m.py:1"),
+        Operation("gather", (x, 1, chosen), {}, (found,), "m.py:2"),
+    ]
+    recording = Recording(storages, list(steps), [], [found])
+    assert data_conditions(recording, None) == ["x_mask[i0, i1] <= 1", "0 <= x_target[i0] < 4"]
+
+
+def test_indices_that_are_data_choose() -> None:
+    x = np.arange(8.0).reshape(2, 4)
+    found = OPERATIONS["gather"](x, 1, np.array([[3], [0]]))
+    assert found.tolist() == [[3.0], [4.0]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (None, ""),
+        (lambda steps: steps[:2], "less than at first"),
+        (lambda steps: [*steps, steps[-1]], "more than at first"),
+        (lambda steps: [*steps[:2], replace(steps[2], grid=(2, 1, 1))], "plus_one in m.py:4"),
+        (lambda steps: [*steps[:1], replace(steps[1], name="mul"), steps[2]], "mul in m.py:3"),
+    ],
+)
+def test_a_second_call_does_the_same(
+    change: Callable[[list[Any]], list[Any]] | None, message: str, tmp_path: Path
+) -> None:
+    """With storages of its own in place of those that the first call made."""
+    first, second = turned_plus_one(tmp_path), turned_plus_one(tmp_path)
+    count, text = len(first.storages), json.dumps(to_json([second.steps[1:], second.results]))
+    for made in (1, 2):
+        text = text.replace(f'"storage": {made},', f'"storage": {made + count - 1},')
+    again, results = from_json(json.loads(text))
+    steps = [second.steps[0], *again]
+    both = replace(first, storages=[*first.storages, *first.storages[1:3]])
+    both.steps = [*first.steps, *(change(steps) if change else steps)]
+    if message:
+        with pytest.raises(NotRecordedError, match=message):
+            first_call(both, 3, count, list(results))
+    else:
+        assert first_call(both, 3, count, list(results)) == first
 
 
 # -- recordings as contracts

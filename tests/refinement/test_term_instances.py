@@ -12,9 +12,9 @@ from mmaproof.refinement.equality.equivalence import compare
 from mmaproof.refinement.equality.instances_of_pairs import without_instances
 from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.terms import operations
-from mmaproof.refinement.terms.instances import TermInstances
+from mmaproof.refinement.terms.instances import RELATED, SHARED, TermInstances
 from mmaproof.refinement.terms.interning import Ids
-from mmaproof.refinement.terms.store import TermStore
+from mmaproof.refinement.terms.store import NORMAL_FORM, Operation, TermStore
 from mmaproof.spec.formats import F32
 
 from ..elementwise_kernels import result_of
@@ -135,3 +135,20 @@ def test_one_pair_is_compared_for_those_that_are_instances_of_it() -> None:
     members = np.arange(100)
     assert without_instances(NormalForms(store), left, right, members, F32).tolist() == [7]
     assert without_instances(NormalForms(store), left, right, members[:20], F32).tolist() == [*range(20)]
+
+
+def test_atoms_that_stand_for_sums_are_as_inputs() -> None:
+    """An output is an instance of another one with other atoms, but not with two where that has one."""
+    store = TermStore()
+    shared = [int(store.apply(Operation(NORMAL_FORM, F32, attribute=SHARED), each)) for each in range(3)]
+    related = int(store.apply(Operation(NORMAL_FORM, F32, attribute=RELATED), 1))
+
+    def squared(one: int, other: int) -> int:
+        return int(store.apply(MULTIPLY, one, other))
+
+    terms = [squared(shared[0], shared[0]), squared(shared[1], shared[1]), squared(shared[1], shared[2])]
+    rows = np.array([*terms, squared(related, related)], dtype=np.int32)
+    instances = TermInstances(store)
+    shapes = instances.shapes(rows)
+    assert (shapes[:3] == shapes[0]).all() and shapes[3] != shapes[0]
+    assert instances.of(rows[:1], rows[1:3, None]).tolist() == [True, False]

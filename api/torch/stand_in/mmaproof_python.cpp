@@ -151,8 +151,13 @@ static void told(const char* name, std::vector<PyObject*> given) {
   for (PyObject* each : given) mmaproof::release(each);
   mmaproof::release(answer);
 }
+static long long fact(const char* name) {
+  mmaproof::Reference text(mmaproof::of_text(name));
+  mmaproof::Reference found(mmaproof::ask("device_fact", {text.object}));
+  return mmaproof::as_int(found.object);
+}
 static void refused(const char* what) { told("refused", {mmaproof::of_text(what)}); }
-// Bytes of dynamic shared memory that a kernel may have where its host code allows more than the 48 KiB of all.
+// Bytes of dynamic shared memory that a kernel may have where its host code says so.
 static std::map<const void*, size_t>& allowed() {
   static std::map<const void*, size_t> found;
   return found;
@@ -161,14 +166,11 @@ static void launched(const void* function, dim3 grid, dim3 block, void** argumen
   auto found = kernels().find(function);
   if (found == kernels().end()) { refused("a launch of a kernel that is not registered"); return; }
   auto more = allowed().find(function);
-  if (shared > (more == allowed().end() ? 49152 : more->second)) {
-    refused("a launch with more dynamic shared memory than cudaFuncSetAttribute allowed");
-    return;
-  }
   using mmaproof::of_int;
   told("launched", {mmaproof::of_text(found->second.c_str()), of_int(grid.x), of_int(grid.y), of_int(grid.z),
                     of_int(block.x), of_int(block.y), of_int(block.z), of_int(reinterpret_cast<long long>(arguments)),
-                    of_int(shared), of_int(reinterpret_cast<long long>(stream))});
+                    of_int(shared), of_int(more == allowed().end() ? -1 : static_cast<long long>(more->second)),
+                    of_int(reinterpret_cast<long long>(stream))});
 }
 extern "C" {
 void** __cudaRegisterFatBinary(void*) { static void* handle; return &handle; }
@@ -226,7 +228,7 @@ cudaError_t cudaFree(void*) { return cudaSuccess; }
 cudaError_t cudaFreeAsync(void*, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
   if (which == cudaFuncAttributeMaxDynamicSharedMemorySize) {
-    if (value < 0 || value > 166912) { refused("cudaFuncSetAttribute of more shared memory than there is"); return cudaSuccess; }
+    if (value < 0 || value > fact("shared")) { refused("cudaFuncSetAttribute of more shared memory than there is"); return cudaSuccess; }
     allowed()[function] = value;
   }
   return cudaSuccess;
@@ -246,25 +248,34 @@ cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 cudaError_t cudaGetDeviceCount(int* count) { *count = 1; return cudaSuccess; }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
   switch (which) {
-    case cudaDevAttrMultiProcessorCount: *value = 108; break;
+    case cudaDevAttrMultiProcessorCount: *value = fact("multiprocessors"); break;
     case cudaDevAttrMaxThreadsPerBlock: *value = 1024; break;
     case cudaDevAttrWarpSize: *value = 32; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = 49152; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = 166912; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = fact("shared"); break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = fact("shared_of_all"); break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = fact("threads"); break;
+    case cudaDevAttrComputeCapabilityMajor: *value = fact("capability") / 10; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = fact("capability") % 10; break;
+    case cudaDevAttrMaxBlockDimX: case cudaDevAttrMaxBlockDimY: *value = 1024; break;
+    case cudaDevAttrMaxBlockDimZ: *value = 64; break;
+    case cudaDevAttrMaxGridDimX: *value = 2147483647; break;
+    case cudaDevAttrMaxGridDimY: case cudaDevAttrMaxGridDimZ: *value = 65535; break;
     default: refused("cudaDeviceGetAttribute");
   }
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* found, int) {
   memset(found, 0, sizeof *found);
-  found->multiProcessorCount = 108;
+  found->multiProcessorCount = fact("multiprocessors");
   found->maxThreadsPerBlock = 1024;
-  found->maxThreadsPerMultiProcessor = 2048;
+  found->maxThreadsPerMultiProcessor = fact("threads");
   found->warpSize = 32;
-  found->major = 8;
+  found->major = fact("capability") / 10;
+  found->minor = fact("capability") % 10;
   found->sharedMemPerBlock = 49152;
-  found->sharedMemPerBlockOptin = 166912;
-  found->sharedMemPerMultiprocessor = 167936;
+  found->sharedMemPerBlockOptin = fact("shared");
+  found->sharedMemPerMultiprocessor = fact("shared_of_all");
   found->maxGridSize[0] = 2147483647;
   found->maxGridSize[1] = found->maxGridSize[2] = 65535;
   found->maxThreadsDim[0] = found->maxThreadsDim[1] = 1024;

@@ -402,6 +402,10 @@ class Tensor {
   MMAPROOF_LIST_METHOD(sum) MMAPROOF_LIST_METHOD(mean) MMAPROOF_LIST_METHOD(repeat) MMAPROOF_LIST_METHOD(flip)
   MMAPROOF_LIST_METHOD(amax) MMAPROOF_LIST_METHOD(amin) MMAPROOF_LIST_METHOD(squeeze) MMAPROOF_LIST_METHOD(new_empty)
   MMAPROOF_LIST_METHOD(new_zeros)
+#define MMAPROOF_SCALED(name)                                                                     \
+  template <typename T, typename S, typename = std::enable_if_t<std::is_arithmetic_v<S>>>         \
+  Tensor name(const T& other, S factor) const { return name(other * static_cast<double>(factor)); }
+  MMAPROOF_SCALED(add) MMAPROOF_SCALED(sub) MMAPROOF_SCALED(add_) MMAPROOF_SCALED(sub_)
   Tensor toType(ScalarType type) const { return to(type); }
   Tensor slice(int64_t axis, int64_t first, int64_t last, int64_t step = 1) const {
     if (step != 1) throw std::runtime_error("slice with a step is not recorded");
