@@ -24,6 +24,16 @@ STAND_IN = Path(__file__).with_name("stand_in")
 KEPT_FLAGS = re.compile(
     r"-D|-U|--?use_fast_math|--?fmad|--?ftz|--?prec-|--?std|-O\d|--expt|--extended|-maxrregcount|--maxrregcount"
 )
+_MACROS = re.compile(
+    r"--?(?:define-macro|undefine-macro|pre-include|include|imacros|options-file|optf)\b|.*=-[DU]"
+)
+"""Flags by which a source may become another one, in spellings that are not passed on."""
+
+_OF_COMPILERS = (
+    "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
+)  # fmt: skip
+"""Variables of the environment that compilers heed."""
+
 CPP = "-std=c++17"
 HOST = (CPP, "-O0", "-fPIC", "-w")
 MAIN_HEADER = "torch/extension.h"
@@ -100,10 +110,11 @@ class Toolchain:
         NotRecordedError
             If it does not compile, or needs what the stand-ins don't have.
         """
-        kept = [each for each in flags if KEPT_FLAGS.match(each)]
+        kept = kept_flags(flags)
         texts = [each.read_text(encoding="utf-8") for each in (*cpp, *cuda)]
         names = [each.name for each in (*cpp, *cuda)]
-        text = "\n".join([*kept, self.target, self.digest, *names, *texts])
+        heeded = [os.environ.get(each, "") for each in _OF_COMPILERS]
+        text = "\n".join([*kept, *heeded, self.target, self.digest, *names, *texts])
         digest = hashlib.sha256(text.encode()).hexdigest()[:24]
         alone = not any(re.search(r'#\s*include\s*"', each) for each in texts)  # headers may change unseen
         folder = (self.kept / self.digest if alone else self.folder) / f"extension_{digest}"
@@ -192,6 +203,25 @@ class Toolchain:
         cuda = [each for each in paths if each.suffix == ".cu"]
         flags = [*_listed(extra_cflags), *_listed(extra_cuda_cflags)]
         return self.extension(name, [each for each in paths if each not in cuda], cuda, flags)
+
+
+def kept_flags(flags: Sequence[str]) -> list[str]:
+    """Return the flags that change what a source means; others are about speed, warnings and libraries.
+
+    Raises
+    ------
+    NotRecordedError
+        If there is one that may change it in a spelling that is not passed on.
+    """
+    kept: list[str] = []
+    for each in flags:
+        if kept and kept[-1] in ("-D", "-U"):
+            kept[-1] += each
+        elif KEPT_FLAGS.match(each):
+            kept.append(each)
+        elif _MACROS.match(each):
+            raise NotRecordedError(f"the extension is compiled with {each}: name macros by -D and -U alone")
+    return kept
 
 
 def _imported(library: Path, name: str) -> Any:

@@ -187,30 +187,39 @@ def ladder(own: Mapping[str, int | tuple[int, ...]], *, together: bool = False) 
 
 
 def telling(
-    own: Mapping[str, int | tuple[int, ...]], kept: Collection[int], *, together: bool = False
+    own: Mapping[str, int | tuple[int, ...]],
+    kept: Collection[int],
+    least: Mapping[str, int | tuple[int, ...]],
+    *,
+    together: bool = False,
 ) -> Sizes:
     """Return small sizes at which what is wrong is hardly so because of them.
 
     All but batches and groups have the factors of two of a problem's own sizes up to `TILE`; numbers in
-    `kept` stay as they are, as those that a candidate has in its text.
+    `kept` stay as they are, as those that a candidate has in its text. None is less than in `least`, where
+    something is wrong: what ends at a greater size than these is as wrong at the problem's own.
     """
     others = set(_numbers({name: value for name, value in own.items() if not _is_batch(name)}))
 
-    def of(name: str, value: int) -> int:
+    def of(name: str, value: int, wrong: int) -> int:
         if value <= KEPT or value in kept:
             return value
         if _is_batch(name) and not (together and value in others):
-            return 2
+            return max(2, wrong)
         if _is_group(name) and value % 2 == 0:
-            return _GROUPS
+            return max(_GROUPS, wrong)
         unit = min(factor_of_two(value), TILE)
-        count = -(-min(value, LEAST[-1]) // unit)
+        count = -(-max(min(value, LEAST[-1]), wrong) // unit)
         return min(unit * (count + 1 - count % 2), value)
 
-    return {
-        name: of(name, value) if isinstance(value, int) else tuple(of(name, each) for each in value)
-        for name, value in own.items()
-    }
+    def each_of(name: str) -> int | tuple[int, ...]:
+        value, wrong = own[name], least[name]
+        if isinstance(value, int) or isinstance(wrong, int):
+            assert isinstance(value, int) and isinstance(wrong, int)
+            return of(name, value, wrong)
+        return tuple(of(name, *pair) for pair in zip(value, wrong, strict=True))
+
+    return {name: each_of(name) for name in own}
 
 
 def _product(sizes: Mapping[str, int | tuple[int, ...]]) -> int:

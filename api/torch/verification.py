@@ -135,7 +135,7 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     if result.verdict != "refuted" or _is_of_any_size(result, own, made.solution):
         return result
     written = _numbers_in(made.solution)
-    larger = made.at([telling(own, written, together=together)], own, MOST_WORK)
+    larger = made.at([telling(own, written, result.sizes, together=together)], own, MOST_WORK)
     if larger.verdict in ("verified", "safe"):
         at = ", ".join(f"{name} = {value}" for name, value in result.sizes.items())
         what = f"it is wrong at {at}, which the problem does not ask for: {result.findings[0]}"

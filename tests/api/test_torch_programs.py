@@ -17,6 +17,7 @@ from mmaproof.api.torch import sizes
 from mmaproof.api.torch.arrays import places, rounded, stored, view, written
 from mmaproof.api.torch.contract_text import ContractWriter
 from mmaproof.api.torch.data_conditions import data_conditions
+from mmaproof.api.torch.extensions import kept_flags
 from mmaproof.api.torch.numbers import disagreement
 from mmaproof.api.torch.operations import OPERATIONS
 from mmaproof.api.torch.programs import call, needed, reference_text
@@ -205,6 +206,16 @@ def test_smaller_sizes_keep_factors_of_two() -> None:
     assert sizes.keeps_factors({"N": 40}, {"N": 1000})
 
 
+def test_what_is_wrong_is_judged_again_at_no_smaller_sizes() -> None:
+    """An array of shared memory that is too short for 64 columns is so for 1024, not for 32."""
+    own: sizes.Sizes = {"batch_size": 16, "dim": 1024, "rows": 1000, "groups": 8, "kernel": 3}
+    for wrong in sizes.ladder(own):
+        again = sizes.telling(own, (), wrong)
+        assert all(wrong[name] <= again[name] <= own[name] for name in own)  # type: ignore[operator]
+    assert sizes.telling({"dim": 1024}, (), {"dim": 10}) == {"dim": 32}
+    assert sizes.telling({"shape": (1024, 64)}, (), {"shape": (64, 64)}) == {"shape": (96, 64)}
+
+
 def test_different_sizes_stay_different() -> None:
     found = sizes.smaller({"M": 512, "N": 256, "K": 1024}, 16)
     assert len(set(found.values())) == 3
@@ -232,7 +243,8 @@ def test_a_batch_is_another_number_unless_it_must_not_be() -> None:
 
 def test_sizes_that_tell_have_tiles_and_numbers_of_the_candidate() -> None:
     own: sizes.Sizes = {"batch_size": 64, "M": 4096, "N": 1000, "K": 512, "kernel": 3}
-    found = sizes.telling(own, {512, 7})
+    wrong: sizes.Sizes = {"batch_size": 2, "M": 10, "N": 10, "K": 6, "kernel": 3}
+    found = sizes.telling(own, {512, 7}, wrong)
     assert found == {"batch_size": 2, "M": 32, "N": 24, "K": 512, "kernel": 3}
     assert sizes.keeps_factors(found, own, sizes.TILE, batches=False)
 
@@ -460,3 +472,13 @@ def test_modules_of_ptx_are_joined(tmp_path: Path) -> None:
     text = merged([tmp_path / "one.ptx", tmp_path / "two.ptx", tmp_path / "one.ptx"])
     assert text.count(".version") == 1 and text.count(".entry") == 2
     assert ".loc 2 5 0" in text and '.file 2 "a.cu"' in text and "memory_of_module1" in text
+
+
+# -- flags of compilers
+def test_flags_that_change_a_source_are_passed_on_or_refused() -> None:
+    flags = ["-O3", "-D", "SCALE=2", "-DROWS=4", "-Xcompiler", "-U", "ROWS", "-lineinfo", "--use_fast_math"]
+    assert kept_flags(flags) == ["-O3", "-DSCALE=2", "-DROWS=4", "-UROWS", "--use_fast_math"]
+    for flag in ("--define-macro=SCALE=2", "--define-macro", "-Xcompiler=-DSCALE=2", "-include"):
+        with pytest.raises(NotRecordedError, match=flag):
+            kept_flags([flag, "SCALE=2"])
+    assert kept_flags(["-I/somewhere/include", "-lcublas", "-gencode=arch=compute_80,code=sm_80"]) == []
