@@ -199,7 +199,8 @@ def test_smaller_sizes_keep_factors_of_two() -> None:
                 isinstance(small, int) and isinstance(large, int) and large % sizes.factor_of_two(small) == 0
             )
         assert steps["kernel"] == 3
-    assert sizes.ladder(own)[-1]["shape"] == (256, 1000)
+    largest = sizes.ladder(own)[-1]["shape"]
+    assert isinstance(largest, tuple) and largest[0] == 256
     assert sizes.keeps_factors(sizes.ladder({"N": 16384})[-1], {"N": 16384})
     assert not sizes.keeps_factors({"N": 8}, {"N": 16384})
     assert sizes.keeps_factors({"N": 40}, {"N": 1000})
