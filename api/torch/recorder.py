@@ -473,7 +473,7 @@ def recording(recorder: Recorder) -> Iterator[None]:
     """Record what happens inside."""
     _current.append(recorder)
     try:
-        with recorder.fake, recorder, Unguarded(recorder.note_refused), torch.no_grad():
+        with recorder.fake, recorder, Unguarded(recorder.note_refused, recorder.write), torch.no_grad():
             yield
     finally:
         _current.pop()

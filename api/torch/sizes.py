@@ -166,6 +166,9 @@ def smaller(
             chosen[key] = min(unit * count, value)
         return chosen[key]
 
+    every = [(name, value) for name in own for value in _numbers({name: own[name]})]
+    for name, value in sorted(every, key=lambda pair: pair[1]):  # small ones have the least choice
+        of(name, value)
     return {
         name: of(name, value) if isinstance(value, int) else tuple(of(name, each) for each in value)
         for name, value in own.items()

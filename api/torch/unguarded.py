@@ -15,17 +15,19 @@ from .recording import NotRecordedError
 
 
 class Unguarded(TorchFunctionMode):
-    """Replaces indexing and ``contiguous``, while it is active.
+    """Replaces indexing, ``contiguous``, ``copy_`` and ``cuda``, while it is active.
 
     Parameters
     ----------
     note_refused : callable
         Told what fails because there is no device, also where host code catches it.
+    write : callable
+        Told of a tensor whose elements become those of another one of its shape.
     """
 
-    def __init__(self, note_refused: Callable[[Exception], None]) -> None:
+    def __init__(self, note_refused: Callable[[Exception], None], write: Callable[[Any, Any], None]) -> None:
         super().__init__()
-        self._note_refused = note_refused
+        self._note_refused, self._write = note_refused, write
 
     def __torch_function__(self, function: Any, types: Any, arguments: Any = (), options: Any = None) -> Any:
         """Call a function of PyTorch, or another one in its place."""
@@ -35,6 +37,8 @@ class Unguarded(TorchFunctionMode):
             if formats and formats[0] is not torch.contiguous_format:
                 raise NotRecordedError(f"contiguous in {formats[0]}")
             return tensor if tensor.is_contiguous() else tensor.clone(memory_format=torch.contiguous_format)
+        if function is torch.Tensor.cuda and arguments[0].device.type == "cuda":
+            return arguments[0]
         if function is torch.Tensor.__getitem__:
             return indexed(*arguments)
         if function is torch.Tensor.__setitem__:
@@ -42,13 +46,23 @@ class Unguarded(TorchFunctionMode):
             target, rest = viewed(tensor, index)
             if any(each is not None for each in rest):
                 raise NotRecordedError("an assignment to elements that tensors or lists choose")
-            target.copy_(value) if isinstance(value, torch.Tensor) else target.fill_(value)
+            self._copy(target, value) if isinstance(value, torch.Tensor) else target.fill_(value)
             return None
+        if function is torch.Tensor.copy_:
+            given = [*arguments[1:], *(options or {}).values()]
+            self._copy(arguments[0], given[0])
+            return arguments[0]
         try:
             return function(*arguments, **(options or {}))
         except torch.AcceleratorError as reason:  # before the dispatcher: there is no device to read from
             self._note_refused(reason)
             raise
+
+    def _copy(self, target: Any, value: Any) -> None:
+        """Record a copy within the device."""
+        if target.device.type != value.device.type:
+            raise NotRecordedError(f"a copy from {value.device.type} to {target.device.type}")
+        self._write(target, value.expand(target.shape))
 
 
 def indexed(tensor: Any, index: Any) -> Any:

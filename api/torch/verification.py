@@ -134,8 +134,14 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
         result = smaller
     if result.verdict != "refuted" or _is_of_any_size(result, own, made.solution):
         return result
-    written = _numbers_in(made.solution)
-    larger = made.at([telling(own, written, result.sizes, together=together)], own, MOST_WORK)
+    larger = None
+    if _kinds(result) <= set(_VALUES):
+        sizes = telling(own, _numbers_in(made.solution), result.sizes, together=together)
+        larger = made.at([sizes], own, MOST_WORK)
+    elif wider := steps[steps.index(result.sizes) + 1 :]:
+        larger = made.at(wider, own, MOST_WORK)
+    if larger is None:
+        return _only_there(result)
     if larger.verdict in ("verified", "safe"):
         at = ", ".join(f"{name} = {value}" for name, value in result.sizes.items())
         what = f"it is wrong at {at}, which the problem does not ask for: {result.findings[0]}"
@@ -148,8 +154,14 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
 _OF_ANY_SIZE = ("race", "deadlock", "divergence", "undefined", "pending-registers", "missing-proxy-fence")
 """What is wrong at a problem's own sizes where it is at smaller ones."""
 
-_VALUES = ("wrong-value",)
+_VALUES = ("wrong-value", "uninitialised")
 """What is wrong there if loops have no remainders that the problem's own sizes lack."""
+
+
+def _kinds(result: TorchResult) -> set[str]:
+    """Return what kinds of findings refute a candidate."""
+    findings = [each for report in result.reports for each in report.result.findings]
+    return {str(each.kind) for each in findings if each.kind.refutes}
 
 
 def _is_of_any_size(result: TorchResult, own: Sizes, solution: Path) -> bool:
@@ -158,8 +170,7 @@ def _is_of_any_size(result: TorchResult, own: Sizes, solution: Path) -> bool:
     A kernel without a check of bounds may be right where sizes are multiples of its block, and one that has
     the problem's own numbers in its text may be right at these alone.
     """
-    findings = [each for report in result.reports for each in report.result.findings]
-    kinds = {str(each.kind) for each in findings if each.kind.refutes}
+    kinds = _kinds(result)
     if result.own_sizes or not kinds or kinds & set(_OF_ANY_SIZE):
         return True
     if _numbers_in(solution) & replaced(result.sizes, own):

@@ -31,10 +31,15 @@ FAULTS = [(name, fault, texts) for name, pair in PAIRS.items() for fault, texts 
 QUICK = {("relu", "one_row"), ("triton_add", "no_mask"), ("triton_add", "right"), ("linear_gelu", "right")}
 """What every run verifies of the corpus."""
 
-OPEN = {("max_rows", "start"), ("min_rows", "start")}
-"""Faults that are not decided: no inputs beyond the start of a maximum are found."""
+OPEN = {("depthwise", "smem"), ("max_rows", "start"), ("min_rows", "start"), ("max_pool3d", "zero")}
+"""Faults that are not decided: no inputs beyond the start of a maximum are found, or sizes are too large."""
 
-SLOW = {"batch_norm", "cumsum", "softmax", "mse_loss"}
+SLOW = {
+    "batch_norm", "conv3d", "conv3d_softmax_pool", "conv_transpose2d", "cross_entropy", "cumsum",
+    "cumsum_masked", "deconv_bias_clamp", "gemm_gelu_softmax", "gemm_group_norm_hardtanh",
+    "gemm_sigmoid_lse", "group_norm", "huber", "instance_norm_scale", "layer_norm_float4", "log_softmax",
+    "matmul_ta", "mse_loss", "softmax",
+}  # fmt: skip
 """Modules that are not decided in the time allowed on every machine."""
 
 
@@ -247,7 +252,7 @@ def test_sizes_that_are_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mean", "wanted"), [("y.sum(1) / 2000.0", "refuted"), ("y.sum(1) / 1000", "undecided")]
+    ("mean", "wanted"), [("y.sum(1) / 2000.0", "refuted"), ("y.sum(1) / 1000", "verified")]
 )
 def test_a_size_that_is_written_down_is_no_fault(mean: str, wanted: str, tmp_path: Path) -> None:
     """Divided by the problem's own size, a sum is a mean there, and at no other size."""
@@ -255,7 +260,8 @@ def test_a_size_that_is_written_down_is_no_fault(mean: str, wanted: str, tmp_pat
     problem = problem.replace("rows = 8", "rows = 5000")  # too many to be looked at
     result = of_triton(tmp_path, "pass", mean, problem)
     assert result.verdict == wanted, result.findings
-    assert wanted == "refuted" or "numbers in its text" in result.findings[0]
+    if wanted == "verified":
+        assert result.sizes["columns"] == 1000 and any("it is wrong at" in note for note in result.notes)
 
 
 def test_a_launch_with_more_shared_memory_than_its_host_allows(tmp_path: Path) -> None:
@@ -263,12 +269,15 @@ def test_a_launch_with_more_shared_memory_than_its_host_allows(tmp_path: Path) -
     text = (example / "right.py").read_text(encoding="utf-8").replace("128>>>", "128, 60000>>>")
     (tmp_path / "solution.py").write_text(text, encoding="utf-8")
     result = verify(example / "problem.py", tmp_path / "solution.py")
-    assert result.verdict == "unsupported" and "more dynamic shared memory than" in result.findings[0]
+    assert (
+        result.verdict == "unsupported"
+        and "60000 bytes of dynamic shared memory, where 49152 are" in result.findings[0]
+    )
 
 
 def test_static_and_dynamic_shared_memory_are_one_limit(tmp_path: Path) -> None:
     example = Path(__file__).parents[2] / "examples" / "torch"
-    text = (example / "right.py").read_text(encoding="utf-8").replace("128>>>", "128, 48000>>>")
+    text = (example / "right.py").read_text(encoding="utf-8").replace("128>>>", "128, 49000>>>")
     body = text.index("{", text.index("__global__"))
     own = "__shared__ float own[64]; own[threadIdx.x % 64] = 1; if (n < 0) y[0] = own[n & 63];"
     names = text[text.index("__global__") : body]

@@ -200,7 +200,8 @@ def test_smaller_sizes_keep_factors_of_two() -> None:
                 isinstance(small, int) and isinstance(large, int) and large % sizes.factor_of_two(small) == 0
             )
         assert steps["kernel"] == 3
-    assert sizes.ladder(own)[-1]["N"] == 256
+    largest = sizes.ladder(own)[-1]["shape"]
+    assert isinstance(largest, tuple) and largest[0] == 256
     assert sizes.keeps_factors(sizes.ladder({"N": 16384})[-1], {"N": 16384})
     assert not sizes.keeps_factors({"N": 8}, {"N": 16384})
     assert sizes.keeps_factors({"N": 40}, {"N": 1000})
@@ -219,6 +220,7 @@ def test_what_is_wrong_is_judged_again_at_no_smaller_sizes() -> None:
 def test_different_sizes_stay_different() -> None:
     found = sizes.smaller({"M": 512, "N": 256, "K": 1024}, 16)
     assert len(set(found.values())) == 3
+    assert sizes.smaller({"M": 32768, "N": 32}, 16) == {"M": 48, "N": 16}
 
 
 def test_sizes_are_the_numbers_at_the_top(tmp_path: Path) -> None:

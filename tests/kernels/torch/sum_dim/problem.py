@@ -13,7 +13,7 @@ class Model(nn.Module):
 batch_size = 128
 dim1 = 4096
 dim2 = 4095
-reduce_dim = 1
+reduce_dim = 2
 
 def get_inputs():
     x = torch.rand(batch_size, dim1, dim2)
