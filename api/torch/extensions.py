@@ -18,12 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from . import extension_calls
+from .compiler_flags import kept_flags
 from .recording import NotRecordedError
 
 STAND_IN = Path(__file__).with_name("stand_in")
-KEPT_FLAGS = re.compile(
-    r"-D|-U|--?use_fast_math|--?fmad|--?ftz|--?prec-|--?std|-O\d|--expt|--extended|-maxrregcount|--maxrregcount"
-)
+_OF_COMPILERS = (
+    "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
+)  # fmt: skip
+"""Variables of the environment that compilers heed."""
+
 CPP = "-std=c++17"
 HOST = (CPP, "-O0", "-fPIC", "-w")
 MAIN_HEADER = "torch/extension.h"
@@ -100,10 +103,11 @@ class Toolchain:
         NotRecordedError
             If it does not compile, or needs what the stand-ins don't have.
         """
-        kept = [each for each in flags if KEPT_FLAGS.match(each)]
+        kept = kept_flags(flags)
         texts = [each.read_text(encoding="utf-8") for each in (*cpp, *cuda)]
         names = [each.name for each in (*cpp, *cuda)]
-        text = "\n".join([*kept, self.target, self.digest, *names, *texts])
+        heeded = [os.environ.get(each, "") for each in _OF_COMPILERS]
+        text = "\n".join([*kept, *heeded, self.target, self.digest, *names, *texts])
         digest = hashlib.sha256(text.encode()).hexdigest()[:24]
         alone = not any(re.search(r'#\s*include\s*"', each) for each in texts)  # headers may change unseen
         folder = (self.kept / self.digest if alone else self.folder) / f"extension_{digest}"

@@ -15,6 +15,7 @@ import pytest
 from mmaproof.api.kernels import verify
 from mmaproof.api.torch import sizes
 from mmaproof.api.torch.arrays import places, rounded, stored, view, written
+from mmaproof.api.torch.compiler_flags import kept_flags
 from mmaproof.api.torch.contract_text import ContractWriter
 from mmaproof.api.torch.data_conditions import data_conditions
 from mmaproof.api.torch.numbers import disagreement
@@ -471,3 +472,13 @@ def test_modules_of_ptx_are_joined(tmp_path: Path) -> None:
     text = merged([tmp_path / "one.ptx", tmp_path / "two.ptx", tmp_path / "one.ptx"])
     assert text.count(".version") == 1 and text.count(".entry") == 2
     assert ".loc 2 5 0" in text and '.file 2 "a.cu"' in text and "memory_of_module1" in text
+
+
+# -- flags of compilers
+def test_flags_that_change_a_source_are_passed_on_or_refused() -> None:
+    flags = ["-O3", "-D", "SCALE=2", "-DROWS=4", "-Xcompiler", "-U", "ROWS", "-lineinfo", "--use_fast_math"]
+    assert kept_flags(flags) == ["-O3", "-DSCALE=2", "-DROWS=4", "-UROWS", "--use_fast_math"]
+    for flag in ("--define-macro=SCALE=2", "--define-macro", "-Xcompiler=-DSCALE=2", "-include"):
+        with pytest.raises(NotRecordedError, match=flag):
+            kept_flags([flag, "SCALE=2"])
+    assert kept_flags(["-I/somewhere/include", "-lcublas", "-gencode=arch=compute_80,code=sm_80"]) == []
