@@ -1,4 +1,4 @@
-"""Flags with which extensions are compiled: those that change what a source means are passed on, or refused."""
+"""Flags with which extensions are compiled: what changes the meaning of a source is passed on, or refused."""
 
 from __future__ import annotations
 
