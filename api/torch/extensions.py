@@ -18,17 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from . import extension_calls
+from .compiler_flags import kept_flags
 from .recording import NotRecordedError
 
 STAND_IN = Path(__file__).with_name("stand_in")
-KEPT_FLAGS = re.compile(
-    r"-D|-U|--?use_fast_math|--?fmad|--?ftz|--?prec-|--?std|-O\d|--expt|--extended|-maxrregcount|--maxrregcount"
-)
-_MACROS = re.compile(
-    r"--?(?:define-macro|undefine-macro|pre-include|include|imacros|options-file|optf)\b|.*=-[DU]"
-)
-"""Flags by which a source may become another one, in spellings that are not passed on."""
-
 _OF_COMPILERS = (
     "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
 )  # fmt: skip

@@ -15,9 +15,9 @@ import pytest
 from mmaproof.api.kernels import verify
 from mmaproof.api.torch import sizes
 from mmaproof.api.torch.arrays import places, rounded, stored, view, written
+from mmaproof.api.torch.compiler_flags import kept_flags
 from mmaproof.api.torch.contract_text import ContractWriter
 from mmaproof.api.torch.data_conditions import data_conditions
-from mmaproof.api.torch.extensions import kept_flags
 from mmaproof.api.torch.numbers import disagreement
 from mmaproof.api.torch.operations import OPERATIONS
 from mmaproof.api.torch.programs import call, needed, reference_text
