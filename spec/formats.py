@@ -14,10 +14,7 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np  # first: ml_dtypes hides a signal that comes while it imports numpy
-
-# isort: split
-import ml_dtypes
+import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
@@ -266,20 +263,15 @@ def format_named(name: str) -> Format:
         raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS)}") from None
 
 
-_NUMPY_FLOATS = MappingProxyType(
+_ML_DTYPES = MappingProxyType(
     {
-        "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
-        "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2, "e3m2": ml_dtypes.float6_e3m2fn,
-        "e2m3": ml_dtypes.float6_e2m3fn, "e2m1": ml_dtypes.float4_e2m1fn, "ue8m0": ml_dtypes.float8_e8m0fnu,
+        "bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "e3m2": "float6_e3m2fn",
+        "e2m3": "float6_e2m3fn", "e2m1": "float4_e2m1fn", "ue8m0": "float8_e8m0fnu",
+        "s2": "int2", "u2": "uint2", "s4": "int4", "u4": "uint4",
     }
 )  # fmt: skip
 
-_NUMPY_INTEGERS = MappingProxyType(
-    {
-        "b1": np.bool_,
-        "s2": ml_dtypes.int2, "u2": ml_dtypes.uint2, "s4": ml_dtypes.int4, "u4": ml_dtypes.uint4,
-    }
-)  # fmt: skip
+_NUMPY = MappingProxyType({"f16": "float16", "f32": "float32", "f64": "float64", "b1": "bool"})
 
 
 @cache
@@ -292,15 +284,17 @@ def numpy_type(fmt: Format) -> np.dtype[Any]:
         If neither numpy nor ml_dtypes has the type (``tf32`` and ``ue4m3``; ``tf32`` values are
         carried as float32).
     """
+    if fmt.name in _ML_DTYPES:
+        import ml_dtypes  # most questions need none of its types
+
+        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
     if isinstance(fmt, IntegerFormat):
-        integers: np.dtype[Any] = np.dtype(
-            _NUMPY_INTEGERS.get(fmt.name, f"{'i' if fmt.signed else 'u'}{fmt.bits // 8}")
-        )
-        return integers
-    if fmt.name not in _NUMPY_FLOATS:
-        raise InputError(f"{fmt} has no numpy type; these have: {', '.join(_NUMPY_FLOATS)}")
-    floats: np.dtype[Any] = np.dtype(_NUMPY_FLOATS[fmt.name])
-    return floats
+        return np.dtype(_NUMPY.get(fmt.name, f"{'i' if fmt.signed else 'u'}{fmt.bits // 8}"))
+    if fmt.name not in _NUMPY:
+        floats = [each.name for each in FORMATS.values() if isinstance(each, FloatFormat)]
+        having = ", ".join(name for name in floats if name in (*_NUMPY, *_ML_DTYPES))
+        raise InputError(f"{fmt} has no numpy type; these have: {having}")
+    return np.dtype(_NUMPY[fmt.name])
 
 
 Bits = NDArray[np.unsignedinteger]

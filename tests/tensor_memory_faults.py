@@ -12,6 +12,7 @@ ONE, STEPS = Kernel(), Kernel(steps=2)
 IN_CELLS = Kernel(a_in_cells=True, steps=2)
 HALF = Kernel(m=64, n=8)
 SCALED = Kernel(types=("f32", "e4m3"), scaled="st", steps=2)
+SPARSE = Kernel(sparse=True)
 COPIED = Kernel(types=("f32", "e4m3"), scaled="cp", n=32)
 HALVED = Kernel(columns=256)
 INTEGERS = Kernel(types=("s32", "s8"), n=8)
@@ -121,6 +122,9 @@ FAULTS = {
     "scale factors are copied when a product may read them": (
         COPIED, COMMIT, f"tcgen05.cp.cta_group::1.32x128b.warpx4 [%r40 + 96], %d5;\n{COMMIT}", Kind.RACE,
     ),
+    "metadata of the next column": (SPARSE, "%d3, [%r40 + 96]", "%d3, [%r40 + 97]", Kind.UNINITIALISED),
+    "metadata of two equal indices": (SPARSE, "metadata[128] = {", "metadata[129] = {0, ", Kind.UNDEFINED),
+    "the bit of sparse A": (SPARSE, f"{SPARSE.idesc():#x};", f"{SPARSE.idesc() & ~4:#x};", Kind.ILLEGAL),
 }  # fmt: skip
 """The kernel, what of its text is replaced once and by what, and the kind of the first finding."""
 
@@ -139,6 +143,13 @@ HARMLESS = {
         STEPS, GIVEN_UP,
         f"{ALLOCATED.replace('[%r2], 128', '[%r1+32768], 32')}\n@%p1 bar.warp.sync -1;\n"
         f"@%p1 ld.shared.b32 %r62, [%r1+32768];\n{FREED.replace('%r40, 128', '%r62, 32')}\n{GIVEN_UP}",
+    ),
+    "all columns are allocated": (
+        STEPS, GIVEN_UP,
+        f"{''.join(ALLOCATED.replace('%r2', f'%r1+{at}') for at in (32768, 32772, 32776))}\n"
+        "@%p1 bar.warp.sync -1;\n@%p1 ld.shared.b32 %r61, [%r1+32768];\n"
+        "@%p1 ld.shared.b32 %r62, [%r1+32772];\n@%p1 ld.shared.b32 %r63, [%r1+32776];\n"
+        f"{''.join(FREED.replace('%r40', name) for name in ('%r61', '%r62', '%r63'))}\n{GIVEN_UP}",
     ),
     "registers are used before the wait": (
         STEPS, WAIT_LOAD, f"add.f32 %f0, %f0, 0f00000000;\n{WAIT_LOAD}",

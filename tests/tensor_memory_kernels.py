@@ -58,6 +58,9 @@ class Kernel:
         Whether 64 rows of D are in the upper half of the lanes.
     columns : int
         Columns of tensor memory that are allocated.
+    sparse : bool
+        Whether A, of 16 bits, has half of its elements: of 4 the first two where row and group are even
+        together or odd together, otherwise the last two.
     """
 
     types: tuple[str, str] = ("f32", "f16")
@@ -71,6 +74,7 @@ class Kernel:
     scaled: str = ""
     upper: bool = False
     columns: int = 128
+    sparse: bool = False
 
     @property
     def bits(self) -> int:
@@ -79,8 +83,13 @@ class Kernel:
 
     @property
     def k(self) -> int:
-        """Columns of A."""
+        """Columns of A, of a sparse one those that are stored."""
         return 256 // self.bits * self.steps
+
+    @property
+    def rows(self) -> int:
+        """Rows of B."""
+        return self.k * (1 + self.sparse)
 
     @property
     def kind(self) -> str:
@@ -91,7 +100,8 @@ class Kernel:
     def contract(self) -> str:
         """What it computes."""
         d, a = self.types
-        scales, product = "", "A[i, k] * B[k, j]"
+        row = "4 * (k // 2) + k % 2 + 2 * ((i + k // 2) % 2)" if self.sparse else "k"
+        scales, product = "", f"A[i, k] * B[{row}, j]"
         if self.scaled:
             product += " * P[i, k // 32] * Q[j, k // 32]"
             scales = "".join(
@@ -106,11 +116,12 @@ grid = 1
 block = {_THREADS}
 [sizes]
 N = {self.n}
-K = {self.k}
+K = {self.rows}
+L = {self.k}
 [[param]]
 name = "A"
 type = "{a}"
-shape = [{self.m}, "K"]
+shape = [{self.m}, "L"]
 [[param]]
 name = "B"
 type = "{a}"
@@ -130,7 +141,8 @@ formula = "D[i, j] = sum(k, {product})"
         """Return where the whole of A (0) or of B (1) lies, from the beginning of the pattern."""
         swizzle, transposed = self.swizzles[role], self.transposed[role]
         lines, row = (self.m, self.n)[role], swizzle or 16
-        across = self.k if transposed else lines
+        length = (self.k, self.rows)[role]
+        across = length if transposed else lines
         along = across * row
         pair = (128, along) if swizzle == 0 else (along, 8 * row)
         leading, stride = pair if transposed or swizzle else (along, 128)
@@ -140,7 +152,7 @@ formula = "D[i, j] = sum(k, {product})"
         if atom == 32:
             leading, stride = along, 512
         descriptor = MatrixDescriptor(_B_AT * role, leading, stride, swizzle, atom=atom)
-        return shared_matrix(descriptor, lines, self.k, self.bits, transposed=transposed)
+        return shared_matrix(descriptor, lines, length, self.bits, transposed=transposed)
 
     def _step(self, role: int) -> int:
         """Return how far the next part of K begins."""
@@ -150,7 +162,8 @@ formula = "D[i, j] = sum(k, {product})"
                 return 8 // 4 * 512
             eights = 256 // self.bits // 8
             return eights * (matrix.descriptor.stride if swizzle else matrix.descriptor.leading)
-        return 32 if swizzle else 2 * matrix.descriptor.leading
+        whole = (self.k, self.rows)[role] // self.k
+        return whole * (32 if swizzle else 2 * matrix.descriptor.leading)
 
     def _addresses(self, role: int) -> str:
         matrix = self._matrix(role)
@@ -164,7 +177,7 @@ formula = "D[i, j] = sum(k, {product})"
         if self.scaled:
             values |= {"scale": "ue8m0", "scale_a_id": step % 4, "scale_b_id": step % 4}
         else:
-            values["d"] = d
+            values |= {"d": d, "sparse": int(self.sparse)}
         for role, transposed in zip("ab", self.transposed, strict=True):
             if transposed:
                 values[f"transpose_{role}"] = 1
@@ -174,7 +187,7 @@ formula = "D[i, j] = sum(k, {product})"
     @property
     def text(self) -> str:
         """The module."""
-        counts = self.m * self.k, self.n * self.k
+        counts = self.m * self.k, self.n * self.rows
         tables = "\n".join(
             f".const .align 2 .u16 place{role}[{counts[role]}] = {{{self._addresses(role)}}};"
             for role in range(2)
@@ -185,6 +198,7 @@ formula = "D[i, j] = sum(k, {product})"
 .target sm_100a
 .address_size 64
 {tables}
+.const .align 4 .u32 metadata[128] = {{{self._metadata}}};
 .visible .entry multiply(.param .u64 a, .param .u64 b, .param .u64 d{scales})
 {{
 .shared .align 1024 .b8 tile[{_SCALES_AT + 1024}];
@@ -207,7 +221,7 @@ ld.shared.b32 %r40, [cells];
 shr.u32 %r41, %r0, 5;
 shl.b32 %r42, %r41, 21;
 add.u32 %r43, %r40, %r42;
-{self._store_a() if self.a_in_cells else ""}{self._put_scales()}
+{self._store_a() if self.a_in_cells else ""}{self._put_scales()}{self._put_metadata()}
 fence.proxy.async.shared::cta;
 tcgen05.fence::before_thread_sync;
 bar.sync 0;
@@ -233,8 +247,8 @@ ret;
     def _put(self, role: int) -> str:
         """Copy an operand to shared memory, element by element."""
         name, size = "ab"[role], self.bits // 8
-        count = (self.m * self.k, self.n * self.k)[role]
-        place = f"rem.u32 %r4, %r7, {self.k};\ndiv.u32 %r5, %r7, {self.k};"
+        count = (self.m * self.k, self.n * self.rows)[role]
+        place = f"rem.u32 %r4, %r7, {self.rows};\ndiv.u32 %r5, %r7, {self.rows};"
         index = f"{place}\nmad.lo.u32 %r4, %r4, {self.n}, %r5;" if role else "mov.u32 %r4, %r7;"
         kind, register = f"u{8 * size}", "%h0" if size < 4 else "%r8"
         return f"""
@@ -267,6 +281,29 @@ mul.wide.u32 %d1, %r0, {4 * words};
 add.u64 %d1, %d0, %d1;
 {loads}
 tcgen05.st.sync.aligned.32x32b.x{words}.b32 [%r43 + {_A_COLUMN}], {{{_registers(words)}}};
+tcgen05.wait::st.sync.aligned;
+"""
+
+    @property
+    def _metadata(self) -> str:
+        """Return the word of each lane: 4 nibbles of two rows that are 8 apart."""
+        words = [0] * 128
+        for row, group in np.ndindex(128, 8):
+            lane = row % 8 + 8 * (group // 4) + 16 * (row // 16)
+            low = 4 * (group % 4) + 16 * (row // 8 % 2)
+            words[lane] |= (0b0100, 0b1110)[(row + group) % 2] << low
+        return ", ".join(map(str, words))
+
+    def _put_metadata(self) -> str:
+        """Store the metadata, the same for each step."""
+        if not self.sparse:
+            return ""
+        return f"""
+mul.wide.u32 %d8, %r0, 4;
+mov.u64 %d9, metadata;
+add.u64 %d8, %d8, %d9;
+ld.const.u32 %f0, [%d8];
+tcgen05.st.sync.aligned.32x32b.x1.b32 [%r43 + {_SCALE_COLUMN}], {{%f0}};
 tcgen05.wait::st.sync.aligned;
 """
 
@@ -315,7 +352,7 @@ add.u32 %r45, %r45, %r1;
                 yield _described(_SCALES_AT + 512 * index, word, "%d5")
                 yield (f"tcgen05.cp.cta_group::1.32x128b.warpx4 [%r40 + {_SCALE_COLUMN + 4 * index}], %d5;\n")
         mnemonic = (
-            f"tcgen05.mma{'.ws' * self.ws}.cta_group::1.kind::{self.kind}"
+            f"tcgen05.mma{'.ws' * self.ws}{'.sp' * self.sparse}.cta_group::1.kind::{self.kind}"
             + ".block_scale.block32" * bool(self.scaled)
         )
         at = f"%r40 + {16 << 16 if self.upper else 0}"
@@ -327,7 +364,8 @@ add.u32 %r45, %r45, %r1;
             yield self._descriptor(1, step, "%d3")
             yield f"mov.b32 %r50, {self.idesc(step):#x};\nsetp.ne.u32 %p4, {step}, 0;\n"
             scales = f" [%r40 + {_SCALE_COLUMN}], [%r40 + {_SCALE_COLUMN + 4}]," if self.scaled else ""
-            yield f"{mnemonic} [{at}], {a}, %d3, %r50,{scales} %p4;\n"
+            metadata = f" [%r40 + {_SCALE_COLUMN}]," if self.sparse else ""
+            yield f"{mnemonic} [{at}], {a}, %d3,{metadata} %r50,{scales} %p4;\n"
 
     # -- D
     @property
@@ -403,5 +441,6 @@ RIGHT = (
     Kernel(types=("f32", "e4m3"), a_in_cells=True),
     Kernel(types=("f32", "e4m3"), scaled="st", steps=4),
     Kernel(types=("f32", "e4m3"), scaled="cp", steps=4, n=32),
+    Kernel(sparse=True, steps=2),
 )
 """Every layout of D, every way in which operands lie, and most types."""

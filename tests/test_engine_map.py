@@ -16,7 +16,8 @@ PROVER = {"normal_forms", "equality", "errors", "hypotheses", "checker", "examin
 MACHINE = {
     "machine", "sizes", "ptx.text", "ptx.outline", "ptx.registers", "ptx.order", "ptx.state", "ptx.memory",
     "ptx.scalar",
-    "ptx.synchronisation", "ptx.warp", "ptx.idioms", "ptx.run", "power.image", "power.state", "power.rows",
+    "ptx.synchronisation", "ptx.warp", "ptx.tensor_memory", "ptx.idioms", "ptx.run",
+    "power.image", "power.state", "power.rows",
     "power.machine", "pto.text", "pto.pipes", "pto.tiles", "pto.run",
 }  # fmt: skip
 """What runs kernels on terms."""

@@ -48,6 +48,13 @@ class WarpgroupOrder(StrEnum):
     ASSEMBLED = "as-assembled"
 
 
+class FenceOrder(StrEnum):
+    """What is made of tensor memory used without the ``tcgen05.fence`` that PTX's patterns ask for."""
+
+    WRITTEN = "as-written"
+    ASSEMBLED = "as-assembled"
+
+
 class Synchronisation(StrEnum):
     """Who puts the pipes of a core in order: whoever assembles the kernel, or the kernel's own text."""
 
@@ -276,6 +283,8 @@ class Contract:
         Where sizes may be any number of a domain; `sizes` then stand in for all.
     warpgroup_order : WarpgroupOrder
         Of a PTX kernel: whether what ptxas mends of the order of ``wgmma`` is a fault all the same.
+    fence_order : FenceOrder
+        Of a PTX kernel: whether it is a fault that a ``tcgen05.fence`` is missing.
     synchronisation : Synchronisation, optional
         Of a PTO kernel; None where its text is to say.
     aliasing : str
@@ -306,10 +315,17 @@ class Contract:
     quantified: QuantifiedSizes | None = None
     accuracy: AccuracyClause | None = None
     warpgroup_order: WarpgroupOrder = WarpgroupOrder.WRITTEN
+    fence_order: FenceOrder = FenceOrder.ASSEMBLED
     synchronisation: Synchronisation | None = None
     aliasing: str = ALIASING.default
     requirements: tuple[Requirement, ...] = ()
     certified: bool = False
+
+    @property
+    def mended(self) -> frozenset[str]:
+        """The opcodes of PTX whose lack of fences and waits ptxas is taken to mend."""
+        orders = (("wgmma", self.warpgroup_order), ("tcgen05", self.fence_order))
+        return frozenset(opcode for opcode, order in orders if order.value == "as-assembled")
 
     @property
     def says_values(self) -> bool:

@@ -20,6 +20,7 @@ from .accuracy_clauses import check_accuracy, read_accuracy
 from .contract import (
     Accumulate,
     Contract,
+    FenceOrder,
     FormerKernel,
     LaunchExtents,
     LaunchStep,
@@ -44,7 +45,7 @@ SECTIONS = ("kernel", "launch", "sizes", "param", "array", "buffer", "requires",
 KERNEL = ("isa", "entry", "target")
 KERNELS = MappingProxyType(
     {
-        "ptx": (*KERNEL, "wgmma"),
+        "ptx": (*KERNEL, "wgmma", "tcgen05"),
         "power": (*KERNEL, ALIASING.name),
         "pto": ("isa", "entry", "profile", "target", "sync"),
     }
@@ -129,6 +130,7 @@ def _contract(document: Table) -> Contract:
         None if reference is None else Source(reference, "reference", ensures.where("reference")),
         launches,
         warpgroup_order=WarpgroupOrder(kernel.choice("wgmma", list(WarpgroupOrder), WarpgroupOrder.WRITTEN)),
+        fence_order=FenceOrder(kernel.choice("tcgen05", list(FenceOrder), FenceOrder.ASSEMBLED)),
         synchronisation=_synchronisation(kernel),
         aliasing=kernel.choice(ALIASING.name, ALIASING.option_names, ALIASING.default),
     )

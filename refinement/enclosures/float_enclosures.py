@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...spec.rounding import Rounding
 from .affine_numbers import (
@@ -20,7 +19,6 @@ from .affine_numbers import (
     between,
     chosen,
     disturbed,
-    exactly,
     moved,
     scaled,
     settled,
@@ -71,12 +69,6 @@ def floats(form: Affine, negative: Truths, positive: Truths, nan: Truths, number
     whole = number & (form.low < 0) | (form.low <= 0) & negative
     plus = number & (form.high > 0) | (form.high >= 0) & positive
     return Floats(form, whole | ~number, plus | ~number, nan, number)
-
-
-def anything(count: int) -> Floats:
-    """Return numbers of which nothing is known, or NaNs."""
-    every = np.ones(count, dtype=bool)
-    return Floats(between(np.full(count, -np.inf), np.full(count, np.inf)), every, every, every, every)
 
 
 def rounded(numbers: Reals, rounding: Rounding) -> Reals:
@@ -173,13 +165,6 @@ def modulo(form: Affine, modulus: float) -> Affine:
     return without_form(found._replace(low=low, high=high), ~same)
 
 
-def integral(form: Affine) -> Affine:
-    """Return integers, with ranges that end at some."""
-    low, high = np.ceil(form.low), np.floor(form.high)
-    fits = low <= high
-    return settled(form._replace(low=np.where(fits, low, form.low), high=np.where(fits, high, form.high)))
-
-
 def _numbers(words: Reals) -> Reals:
     """Return the numbers that words without a sign are, infinity for NaNs."""
     return np.minimum(words, _INFINITY).astype(np.uint32).view(np.float32).astype(np.float64)
@@ -227,8 +212,3 @@ def words_of(value: Floats) -> Affine:
         off=np.where(sure, form.off, np.inf),
     )
     return settled(full)
-
-
-def constant_words(words: NDArray[np.uint64], count: int) -> Affine:
-    """Return a word everywhere."""
-    return exactly(np.full(count, float(words.reshape(-1)[0])))

@@ -133,6 +133,7 @@ class DecidedComparisons(Rewriting):
         assert isinstance(fmt, FloatFormat)
         self._ranges.fill(terms)
         found = np.array(self._ranges.read(terms, fmt))
+        one_sided = found.copy()
         found[self._of_inputs | ~np.isfinite(found).all(axis=1)] = -np.inf, np.inf
         for operation, members in by_operation(self.store, np.unique(terms)):
             places = np.isin(terms, members)
@@ -142,7 +143,8 @@ class DecidedComparisons(Rewriting):
                 found[places] = np.where(np.isnan(numbers)[:, None], [-np.inf, np.inf], numbers[:, None])
                 continue
             passed = places & self._passed.setdefault(fmt, _PassedOn(self.store, fmt)).values(terms)
-            found[passed] = np.clip(found[passed], float(limits(fmt).low), float(limits(fmt).high))
+            ends = found if self._of_inputs else one_sided
+            found[passed] = np.clip(ends[passed], float(limits(fmt).low), float(limits(fmt).high))
         return found
 
     def _greatest_of_floats(self, terms: Ids) -> NDArray[np.int64]:

@@ -40,6 +40,9 @@ _SIZES = 1e-30, 1e30
 """Numbers of f32 and beyond that are far from overflow and underflow."""
 
 
+_Pair = tuple[int, int]
+
+
 class DistinguishingInputs:
     """Draws inputs, and keeps those on which terms differ.
 
@@ -55,17 +58,37 @@ class DistinguishingInputs:
     def of(self, pairs: Sequence[tuple[int, int]], fmt: Format) -> Iterator[dict[Name, int]]:
         """Yield the words of inputs on which pairs of terms, read in a format, differ."""
         left = _IN_ALL
-        for pair in pairs:
-            terms = cone(self._store, np.array(pair, dtype=np.int32), _MOST_TERMS)
-            if terms is None or left <= 0:
-                continue
+        for terms, together in self._of_same_inputs(pairs):
+            if left <= 0:
+                return
             words = self._drawn(terms)
             values = self._values(terms, words)
-            if any(each not in values for each in pair):
+            for one, other in together:
+                if one not in values or other not in values:
+                    continue
+                for place in _differing(values[one], values[other], fmt)[: min(_OF_PAIR, left)]:
+                    left -= 1
+                    yield {name: int(column[place]) for name, column in words.items()}
+
+    def _of_same_inputs(self, pairs: Sequence[_Pair]) -> Iterator[tuple[Ids, list[_Pair]]]:
+        """Yield pairs that depend on the same inputs, and all terms that they depend on, not too many.
+
+        So what the elements of a row share is evaluated once.
+        """
+        groups: dict[bytes, list[tuple[Ids, list[_Pair]]]] = {}
+        for pair in pairs:
+            terms = cone(self._store, np.array(pair, dtype=np.int32), _MOST_TERMS)
+            if terms is None:
                 continue
-            for place in _differing(values[pair[0]], values[pair[1]], fmt)[: min(_OF_PAIR, left)]:
-                left -= 1
-                yield {name: int(column[place]) for name, column in words.items()}
+            leaves = terms[self._store.are(INPUT, terms) | self._store.are(UNDEFINED, terms)]
+            alike = groups.setdefault(np.sort(leaves).tobytes(), [])
+            together = np.union1d(alike[-1][0], terms) if alike else terms
+            if alike and len(together) <= _MOST_TERMS:
+                alike[-1] = together, [*alike[-1][1], pair]
+            else:
+                alike.append((terms, [pair]))
+        for alike in groups.values():
+            yield from alike
 
     def _values(self, terms: Ids, words: dict[Name, Words]) -> dict[int, Words]:
         """Return the words of terms for all samples, of those that can be evaluated."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ...spec.float_encoding import is_nan
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..analysis.discharged_hypotheses import discharged
-from ..analysis.real_ranges import RealRanges
 from ..analysis.rounding_depth import Roundings, roundings
 from ..checker.evaluated import Checked, ObjectionError, Taken, checked
 from ..normal_forms.elementary_forms import OutweighedMaskError
@@ -25,17 +24,14 @@ from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore, bits
 from ..terms.traversal import by_operation
 from .arg_extrema import ArgExtrema
-from .clamped_conversions import ClampedConversions, converts, saturates
-from .decided_comparisons import DecidedComparisons
 from .distinguishing_inputs import DistinguishingInputs
-from .halved_sums import HalvedSums, takes_low_bits
 from .instances_of_pairs import without_instances
 from .order_cases import OrderCases
 from .proportional_choices import ProportionalChoices
+from .rewritten_terms import decided, halves_away, truncated, whole
 from .shared_subterms import SharedSubterms
 from .sign_cases import SignCases
 from .special_values import SpecialValues
-from .truncated_floats import TruncatedFloats
 
 Indices = NDArray[np.intp]
 
@@ -130,14 +126,6 @@ def compare(
     return replace(found, equal=found.equal | both, checked=again)
 
 
-class _Rewritten(NamedTuple):
-    """Terms (n,) that are equal to those that were compared; also for NaNs, or `of_nans` is false."""
-
-    actual: Ids
-    expected: Ids
-    of_nans: bool
-
-
 def _of_merges(
     forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, identical: NDArray[np.bool_]
 ) -> Comparison | None:
@@ -149,8 +137,8 @@ def _of_merges(
     store = forms.store
     if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(store):
         return None
-    decided = _decided(forms, actual, expected, fmt)
-    terms = (actual, expected) if decided is None else (decided.actual, decided.expected)
+    resolved = decided(forms, actual, expected, fmt)
+    terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
     merges = ProportionalChoices(store)
     made = [merges.values(forms.software.replaced(each)) for each in terms]
     if not merges.count:
@@ -161,13 +149,13 @@ def _of_merges(
 def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, found: Comparison) -> Comparison:
     """Return what is found of terms (n,) that are not all shown equal, or of others equal to them."""
     terms, of_nans, identical = (actual, expected), True, found.identical
-    for rewrite in (_decided, _truncated, _integers):
+    for rewrite in (decided, truncated, halves_away, whole):
         if (rewritten := rewrite(forms, *terms, fmt)) is None:
             continue
         made, of_nans_too = (rewritten.actual, rewritten.expected), of_nans and rewritten.of_nans
         known = identical | (made[0] == made[1]) & of_nans_too
         of_terms = _compared(forms, *made, fmt, known)
-        if rewrite is _decided and of_terms.equal.any():
+        if rewrite is decided and of_terms.equal.any():
             of_terms = replace(
                 of_terms,
                 roundings=_undergone(forms, actual, expected, replace(of_terms, identical=identical)),
@@ -176,10 +164,10 @@ def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, foun
         if better:
             identical = of_terms.identical if of_nans_too else identical
             evaluated = (
-                None if rewrite is _decided else made
+                None if rewrite is decided else made
             )  # of bits, what roundings leave is another number
             found = replace(of_terms, identical=identical, read=made, evaluated=evaluated)
-        if better or rewrite is _decided:  # others are tried on what is decided
+        if better or rewrite in (decided, halves_away):  # others are tried on what these make
             terms, of_nans = made, of_nans_too
     return found
 
@@ -196,38 +184,6 @@ def _undergone(forms: NormalForms, actual: Ids, expected: Ids, found: Comparison
         undergone = replace(undergone, unbounded=tuple(sorted(map(str, unknown))))
     both = np.concatenate([actual[rounded], expected[rounded]])
     return discharged(forms.overflows.ranges, both, undergone)
-
-
-def _decided(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> _Rewritten | None:
-    """Return terms without the comparisons and extrema that ranges decide; None if there are none."""
-    compared = DecidedComparisons(forms)
-    found = compared.values(actual), compared.values(expected)
-    if (found[0] == actual).all() and (found[1] == expected).all():
-        return None
-    return _Rewritten(*found, of_nans=False)
-
-
-def _truncated(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> _Rewritten | None:
-    """Return terms with conversions for floats whose low bits are dropped; None if there are none."""
-    floats = TruncatedFloats(forms.store)
-    found = floats.converted(actual, fmt), floats.converted(expected, fmt)
-    changed = any((new != old).any() for new, old in zip(found, (actual, expected), strict=True))
-    return _Rewritten(*found, of_nans=False) if changed else None
-
-
-def _integers(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> _Rewritten | None:
-    """Return terms with conversions to integers and low bits of sums in one form; None if they are in it."""
-    store = forms.store
-    if not any(converts(each) or saturates(each) or takes_low_bits(each) for each in store.operations):
-        return None
-    both = np.stack([actual, expected])
-    converted = ClampedConversions(
-        store, RealRanges(store, forms.quantifier.magnitudes, quotients=True)
-    ).values(both)
-    found = HalvedSums(store).values(converted)
-    if (found == both).all():
-        return None
-    return _Rewritten(found[0], found[1], of_nans=bool((converted == both).all()))
 
 
 _WRITTEN_OUT = 2.0**-18
@@ -374,6 +330,9 @@ _FIRST, _AT_A_TIME = 8, 512
 _SAMPLE = 8
 """Members of which one at least must be an instance of another, for all to be compared with that."""
 
+_FEW = 4
+"""Part of the members that are done with in one round, below which the others are compared all together."""
+
 
 def _differing(
     forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
@@ -401,7 +360,7 @@ def _by_shape(
 ) -> tuple[Indices, str | None]:
     """Return which terms are not shown equal, as `_differing`, of each shape looking at one.
 
-    What is not an instance of that is looked at again, all together if hardly anything is one.
+    What is not an instance of that is looked at again, all together if few are: there would be many rounds.
     """
     instances = TermInstances(forms.store)
     pairs = np.stack([actual, expected], axis=1)
@@ -411,7 +370,7 @@ def _by_shape(
         _, first = np.unique(classes, return_index=True)
         first = np.sort(first)[:_AT_A_TIME]
         differing, reason = _thoroughly(forms, actual, expected, members[first], fmt)
-        left, alike = np.ones(len(members), dtype=bool), False
+        left = np.ones(len(members), dtype=bool)
         left[first] = np.isin(members[first], differing)
         for one in first[~left[first]]:
             others = np.flatnonzero(left & (classes == classes[one]))
@@ -421,11 +380,11 @@ def _by_shape(
                 left[tried[same]] = False
                 if not same.any():
                     break
-                alike = True
+        few = _FEW * left.sum() > (_FEW - 1) * len(members)
         members, classes = members[left], classes[left]
         if len(differing):
             return members, reason
-        if not alike:
+        if few:
             return _thoroughly(forms, actual, expected, members, fmt)
     return members, None
 

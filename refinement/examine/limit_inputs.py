@@ -1,4 +1,7 @@
-"""Inputs at and next to the constants of comparisons, where branches change."""
+"""Inputs at and next to the constants of comparisons, where branches change, and all beyond one of them.
+
+A maximum that begins with a number is wrong only where every input is less.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,14 @@ _ATTEMPTS = 2
 """Random choices of them."""
 
 
+_BEYOND = 4
+"""Constants, the largest first, of which all inputs are beyond."""
+
+
 def limit_inputs(
     formats: Mapping[str, tuple[Format, tuple[int, ...]]], store: TermStore
 ) -> Iterator[dict[str, NDArray[np.uint64]]]:
-    """Yield inputs that are such constants, their opposites, and the numbers next to them.
+    """Yield inputs that are such constants, their opposites, and the numbers next to them; or all beyond one.
 
     Parameters
     ----------
@@ -41,6 +48,26 @@ def limit_inputs(
             name: random.choice(_beside(limits, fmt), int(np.prod(shape)))
             for name, (fmt, shape) in formats.items()
         }
+    random = np.random.default_rng(_ATTEMPTS)
+    for limit in limits[::-1][:_BEYOND]:
+        yield {
+            name: random.choice(_beyond(limit, fmt), int(np.prod(shape)))
+            for name, (fmt, shape) in formats.items()
+        }
+
+
+def _beyond(limit: float, fmt: Format) -> NDArray[np.uint64]:
+    """Return the encodings of numbers that are further from 0 than a limit, as far as a format has them."""
+    numbers = limit * (1 + np.arange(1, 9) / 8)
+    if isinstance(fmt, IntegerFormat):
+        numbers = np.clip(np.trunc(numbers), float(fmt.minimum), float(min(fmt.maximum, 1 << 62)))
+        integers: NDArray[np.uint64] = numbers.astype(np.int64).astype(np.uint64)
+        return integers & np.uint64((1 << fmt.bits) - 1)
+    assert isinstance(fmt, FloatFormat)
+    largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
+    return encode(
+        np.clip(numbers, -largest if fmt.signed else 0.0, largest), fmt, Rounding.NEAREST_EVEN
+    ).astype(np.uint64)
 
 
 def _compared(store: TermStore) -> NDArray[np.float64]:

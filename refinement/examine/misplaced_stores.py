@@ -132,11 +132,6 @@ def _lost(
     return found, terms[found], before.lines[first_lanes(output)[found]]
 
 
-def most_of(lines: NDArray[np.int32]) -> list[int]:
-    """Return lines, each once, the first that stores first."""
-    return sorted(set(lines.tolist()))
-
-
 def listed(lines: Sequence[int], most: int = 3) -> str:
     """Spell lines: ``line 3``, ``lines 3, 5, 9, and 2 more``."""
     shown = ", ".join(map(str, lines[:most])) + (f", and {len(lines) - most} more" if lines[most:] else "")

@@ -7,6 +7,7 @@ of one whose leading coefficient is 1 or -1, equalities of floats as they are co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 from itertools import combinations
@@ -199,6 +200,8 @@ class ConditionForms:
                 self._forms[term] = self._variable(key) ^ (_NEVER if outcomes[1] else _ALWAYS)
             elif constant[place]:  # only roundings decide: nothing to suppose here
                 self._forms[term] = self._variable(("bit", term))
+            elif isinstance(fmt, IntegerFormat) and holds[0] != holds[2] and _is_whole(found[place]):
+                self._forms[term] = self._compared_integers(found[place], holds)
             else:
                 self._forms[term] = form = self._compared(found[place], holds)
                 if isinstance(fmt, FloatFormat) and not self._computed.is_of_reals(left, right):
@@ -240,6 +243,28 @@ class ConditionForms:
             other = frozenset((key, -value) for key, value in number)
             self._opposites[variable] = self._number((_LESS, other))
         return form ^ opposite
+
+    def _compared_integers(self, difference: Sparse, outcomes: tuple[bool, bool, bool]) -> Form:
+        """Return what a whole number must be, in one form: ``x < 1`` is the opposite of ``x > 0``.
+
+        It is that a number with a positive lead, less a constant, is negative, or the opposite of that.
+        """
+        below, zero, _ = outcomes
+        sign = 1 if below else -1
+        constant = sign * int(difference.get((), 0)) - (1 if zero else 0)
+        number = {key: sign * int(value) for key, value in difference.items() if key}
+        common = math.gcd(*number.values())
+        least = -(constant // common)  # the number, divided by `common`, is less than that
+        opposite = _NEVER
+        if number[max(number)] < 0:
+            common, least, opposite = -common, 1 - least, _ALWAYS
+        key = frozenset((monomial, value // common) for monomial, value in number.items())
+        return self._variable((_LESS, key, least)) ^ opposite
+
+
+def _is_whole(polynomial: Sparse) -> bool:
+    """Tell whether a polynomial of integers has whole coefficients, and is no constant."""
+    return any(polynomial) and all(Fraction(value).denominator == 1 for value in polynomial.values())
 
 
 def _relation(operation: Operation) -> str:

@@ -34,7 +34,7 @@ from .extremal_terms import ExtremalTerms
 from .function_symmetries import FunctionSymmetries
 from .functions.libm_idioms import SoftwareFunctions
 from .identities import IdleOperations
-from .integer_choices import ExclusiveChoices
+from .integer_choices import ChoicesOfSums, ExclusiveChoices
 from .monomial_reduction import MonomialReduction
 from .opaque_forms import OpaqueForms, atom_numbers
 from .polynomial_numbers import PolynomialNumbers
@@ -112,6 +112,7 @@ class NormalForms:
         self.overflows = Overflows(store, self.quantifier.magnitudes)
         self._functions = ElementFunctions(self.quantifier)
         self._of_bits, self._exclusive = BitProducts(self.quantifier), ExclusiveChoices(self.quantifier)
+        self._one_sided = ChoicesOfSums(self.quantifier)
         self._symmetries = FunctionSymmetries(self.quantifier, self.polynomials)
         self._products = FactoredProducts(self.quantifier, self._identify)
         self._sums = SumAtoms(self.quantifier, self._products, expanded, self._functions.of_integers)
@@ -437,7 +438,7 @@ class NormalForms:
         if len(of_leaf):
             found += self._functions.expanded(of_leaf, terms, leaves, fmt)
         others = np.flatnonzero((leaves < 0) & ~settled)
-        rewritings = self._symmetries, self._of_bits, self._exclusive, self._extremal
+        rewritings = self._symmetries, self._of_bits, self._exclusive, self._one_sided, self._extremal
         for expanded in (each.expanded for each in rewritings):
             groups = expanded(terms[others], fmt) if len(others) else []
             found += [(others[at], each) for at, each in groups]

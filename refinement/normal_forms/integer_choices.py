@@ -1,4 +1,4 @@
-"""Expansion of choices by an integer: ``where(i == 0, x, where(i == 1, y, 0))``, that is a sum.
+"""Expansion of choices that are sums: ``where(i == 0, x, where(i == 1, y, 0))``, ``where(c, s + x, s)``.
 
 Of ``where(i == 0, x, 0)`` and ``where(i == 1, y, 0)`` at most one is not 0.
 """
@@ -12,6 +12,7 @@ from ...spec.formats import Format, IntegerFormat
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT
+from .one_sided_sums import common_addends
 from .reading_words import Piece
 from .readings import Quantifier
 from .sum_atoms import Groups
@@ -87,3 +88,27 @@ class ExclusiveChoices:
         beyond = np.arange(len(levels)) >= lengths[:, None]
         numbers = np.sort(np.where(beyond, -1 - np.arange(len(levels)), numbers), axis=1)
         return np.asarray((np.diff(numbers, axis=1) != 0).all(axis=1))
+
+
+class ChoicesOfSums:
+    """Expands selects between sums with a common addend, among others that are none.
+
+    Parameters
+    ----------
+    quantifier : Quantifier
+        Of the store.
+    """
+
+    def __init__(self, quantifier: Quantifier) -> None:
+        self._quantifier = quantifier
+
+    def expanded(self, terms: Ids, fmt: Format) -> Groups:
+        """Return the expansions of those of some terms (n,) of one operation that are such choices."""
+        operation = self._quantifier.store.operation(int(terms[0]))
+        if operation.name != operations.SELECT or fmt.bits != operation.result.bits:
+            return []
+        quantifier = self._quantifier
+        found = common_addends(quantifier.store, quantifier.magnitudes, quantifier.coarse, terms, fmt)
+        places = np.flatnonzero(found.common >= 0)
+        pieces = [Piece(1, (self._quantifier.read(each[places], fmt),)) for each in found]
+        return [(places, pieces)] if len(places) else []

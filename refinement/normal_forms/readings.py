@@ -23,7 +23,7 @@ from ..analysis.magic_constants import CoarseSums
 from ..analysis.quantisation import quantises
 from ..analysis.term_classes import ARITHMETIC, TermClasses
 from ..terms import operations
-from ..terms.bit_slices import extract, taken_apart
+from ..terms.bit_slices import extract, low_sums, taken_apart
 from ..terms.choices import bits_of_choices, chosen
 from ..terms.evaluation import apply, integers
 from ..terms.field_formats import field_format, repetitions
@@ -41,6 +41,7 @@ from ..terms.store import (
     bits,
     is_raw,
 )
+from .one_sided_sums import common_addends
 from .reading_words import TERM, Accumulated, Piece, Pieces, Quantities
 from .reciprocals import exact_reciprocals, plain, rounded_reciprocals
 
@@ -409,21 +410,8 @@ def _uncut(q: Quantifier, parts: Ids, width: int, signed: bool) -> Quantities | 
     least, greatest = q.magnitudes.intervals(parts, whole).T
     if (least >= field.minimum).all() and (greatest <= field.maximum).all():
         return q.read(parts, whole)
-    narrow = _low_sums(q, parts, width)
+    narrow = low_sums(q.store, parts, width)
     return None if narrow is None or not q.magnitudes.fit(narrow, field) else q.read(narrow, field)
-
-
-def _low_sums(q: Quantifier, parts: Ids, width: int) -> Ids | None:
-    """Return the low bits of sums modulo a power of two as the sums of the low bits; None of other words."""
-    operation = q.store.operation(int(parts[0]))
-    alike = (q.store.operation_numbers(parts) == q.store.number(operation)).all()
-    if operation.name != operations.RING or not alike:
-        return None
-    assert isinstance(operation.attribute, Sum)
-    arguments = q.store.arguments(parts)[:, : len(operation.operands)]
-    low = extract(q.store, arguments.reshape(-1), 0, width).reshape(arguments.shape)
-    how = operation.attribute
-    return q.store.apply(operations.ring(width, how.products, how.addends), *low.T)
 
 
 def _convert(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
@@ -469,7 +457,7 @@ def _whole(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Piec
 
 
 def _select(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
-    """Choose what is chosen for numbers: over the reals nothing is NaN."""
+    """Choose what is chosen for numbers: over the reals nothing is NaN; take sums with one addend apart."""
     if fmt.bits != operation.result.bits:
         return None
     conditions = {
@@ -477,7 +465,12 @@ def _select(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pie
     }
     relations = {each.attribute if each.name == operations.COMPARE else None for each in conditions}
     chosen = {"num": 1, "nan": 2}.get(str(relations.pop())) if len(relations) == 1 else None
-    return None if chosen is None else [Piece(1, (q.argument(terms, chosen, fmt),))]
+    if chosen is not None:
+        return [Piece(1, (q.argument(terms, chosen, fmt),))]
+    found = common_addends(q.store, q.magnitudes, q.coarse, terms, fmt)
+    if (found.common < 0).any():
+        return None
+    return [Piece(1, (q.read(each, fmt),)) for each in found]
 
 
 _SPLITS: MappingProxyType[str, Rule] = MappingProxyType(

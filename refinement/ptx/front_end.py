@@ -15,7 +15,7 @@ from ...spec.errors import InputError
 from ...spec.ptx.targets import target_named
 from ..contract import arguments
 from ..contract.arguments import Array, Pointers
-from ..contract.contract import Contract, Instance, WarpgroupOrder
+from ..contract.contract import Contract, Instance
 from ..contract.parameters import Access
 from ..contract.size_domains import ResidueClass, SizeDomain
 from ..findings.candidate import Candidate
@@ -103,7 +103,7 @@ class PtxKernel(PtxEntry):
             taken,
             store,
             accumulation=str(instance.contract.accumulate),
-            mended=instance.contract.warpgroup_order is WarpgroupOrder.ASSEMBLED,
+            mended=instance.contract.mended,
             same_numbers=are_same_numbers,
             progress=progress,
             blocks=blocks,

@@ -26,6 +26,7 @@ REFUSED = MappingProxyType(
 _LIMITS = MappingProxyType(
     {
         "atom": "what it returns is known of tickets, of locks and where a loop updates a word by .cas",
+        "brx": "where .branchtargets lists the labels",
         "cp": "bulk copies of what the kernel has written to global memory are not, nor reductions in shared",
         "createpolicy": "the policy is undefined; what takes it ignores it",
         "discard": "what it leaves is undefined",
@@ -36,6 +37,7 @@ _LIMITS = MappingProxyType(
         "mbarrier": "a polling thread may do nothing else; pending counts are known to a sole arriver only",
         "membar": "orders accesses for other blocks, and for threads that wait for a word",
         "setmaxnreg": "waits for registers where the kernel says how many it has at entry",
+        "tcgen05": "of one CTA: not .cta_group::2, shifts, reducing loads, operands that are kept",
         "tensormap": "a map over one that copies may still use is not",
         "trap": "reaching it is a finding",
     }

@@ -36,10 +36,14 @@ OF_APPLICATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "tanh": ("tanh(x) * (ex2(2 * (log2_of_e * x)) + 1) == ex2(2 * (log2_of_e * x)) - 1",),
         "sigmoid": ("sigmoid(x) * (ex2(0 - log2_of_e * x) + 1) == 1",),
         "erf": ("erf(0 - x) == 0 - erf(x)", "x <= 0 or erf(x) > 0"),
-        "floor": ("floor(0 - x) == 0 - ceil(x)",),
-        "ceil": ("ceil(0 - x) == 0 - floor(x)",),
+        "floor": ("floor(0 - x) == 0 - ceil(x)", "x < 0 or x >= 1 or floor(x) == 0"),
+        "ceil": ("ceil(0 - x) == 0 - floor(x)", "x > 0 or x <= 0 - 1 or ceil(x) == 0"),
         "rint": ("rint(0 - x) == 0 - rint(x)",),
-        "trunc": ("trunc(0 - x) == 0 - trunc(x)",),
+        "trunc": (
+            "trunc(0 - x) == 0 - trunc(x)",
+            "x < 0 or trunc(x) == floor(x)",
+            "x > 0 or trunc(x) == ceil(x)",
+        ),
         "sin": ("sin(0 - x) == 0 - sin(x)",),
         "cos": ("cos(0 - x) == cos(x)",),
     }
@@ -51,6 +55,9 @@ INSTANCES: Mapping[str, Axiom] = MappingProxyType(
         "sum": Axiom("ex2(x + y) == ex2(x) * ex2(y)", ("x", "y")),
         "integer": Axiom("ex2(1) == 2 and ex2(0) == 1", ()),
         "same": Axiom("x != y or ex2(x) == ex2(y)", ("x", "y")),
+        "same_floor": Axiom("x != y or floor(x) == floor(y)", ("x", "y")),
+        "same_ceil": Axiom("x != y or ceil(x) == ceil(y)", ("x", "y")),
+        "same_trunc": Axiom("x != y or trunc(x) == trunc(y)", ("x", "y")),
         "increasing": Axiom("x >= y or ex2(x) < ex2(y)", ("x", "y")),
         "logarithm": Axiom("ex2(y) != x or lg2(x) == y", ("x", "y")),
     }

@@ -6,6 +6,7 @@ from .rule import Rule, Source, Theory
 
 _FORMS = "normal_forms.condition_forms:ConditionForms."
 _CHOICES = "terms.choices:"
+_ADDENDS = "normal_forms.one_sided_sums:"
 
 
 def _rule(
@@ -68,6 +69,18 @@ CHOICES = (
     _rule(
         "opposite-condition-within", "where(p, x, where(not p, y, z))", "where(p, x, y)",
         _CHOICES + "_known_side", "choices", p="bit",
+    ),
+    _rule(
+        "common-addend", "where(p, x + y, x)", "x + where(p, y, 0)", _ADDENDS + "common_addends", "choices",
+        p="bit",
+    ),
+    _rule(
+        "common-addend-otherwise", "where(p, x, x + y)", "x + where(p, 0, y)", _ADDENDS + "common_addends",
+        "choices", p="bit",
+    ),
+    _rule(
+        "common-addend-of-sums", "where(p, x + y, x + z)", "x + where(p, y, z)",
+        _ADDENDS + "common_addends", "choices", p="bit",
     ),
     Rule(
         "choices/number", Theory.FLOAT, "where(is_number(x), x, y)", "x", "normal_forms.readings:_select",

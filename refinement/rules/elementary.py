@@ -224,6 +224,26 @@ CHOSEN = (
 )  # fmt: skip
 """Pairs of a maximum and a sum of powers of two relative to it, merged by a comparison."""
 
+_HALVES = "equality.halves_away:HalvesAway."
+_HALF = "x + where(x < 0, -(1 / 2), 1 / 2)"
+_SAME_SUM = (f"same_floor(x + 1 / 2, {_HALF})", f"same_ceil(x - 1 / 2, {_HALF})")
+
+HALVES = (
+    _rule(
+        "halves-away-from-zero", "where(x < 0, ceil(x - 1 / 2), floor(x + 1 / 2))",
+        f"trunc({_HALF})", _HALVES + "_chosen", by=_SAME_SUM,
+    ),
+    _rule(
+        "halves-away-by-positive", "where(x > 0, floor(x + 1 / 2), ceil(x - 1 / 2))",
+        f"trunc({_HALF})", _HALVES + "_chosen", by=_SAME_SUM,
+    ),
+    _rule(
+        "signed-half", "trunc(x + where(x > 0, 1 / 2, -(1 / 2)))", f"trunc({_HALF})",
+        _HALVES + "_in_one_form", by=(f"same_trunc(x + where(x > 0, 1 / 2, -(1 / 2)), {_HALF})",),
+    ),
+)  # fmt: skip
+"""Roundings to the nearest integer; of 0 either side of the choice is 0."""
+
 MASKS = (
     Rule(
         "elementary/finite-mask", Theory.ELEMENTARY, "ex2(x - 1000000)", "0", _FORMS + "_masked",
@@ -232,4 +252,4 @@ MASKS = (
 )  # fmt: skip
 """What is no equation: where a verdict rests on it, it says so."""
 
-RULES = (*SYMMETRIES, *POWERS, *LOGARITHMS, *RECIPROCALS, *ROOTS, *CHOSEN, *MASKS)
+RULES = (*SYMMETRIES, *POWERS, *LOGARITHMS, *RECIPROCALS, *ROOTS, *CHOSEN, *HALVES, *MASKS)

@@ -17,6 +17,14 @@ ORDER = (
     _rule("strict-comparison", "where(x > 126, x, 127)", "max(x, 127)", _CHOICES + "_orders"),
     _rule("strict-comparison-below", "where(x < -127, x, -128)", "min(x, -128)", _CHOICES + "_orders"),
     _rule(
+        "opposite-comparison", "where(x < 1, y, z)", "where(x > 0, z, y)",
+        "normal_forms.condition_forms:ConditionForms._compared_integers",
+    ),
+    _rule(
+        "divided-comparison", "where(4 * x < 6, y, z)", "where(x < 2, y, z)",
+        "normal_forms.condition_forms:ConditionForms._compared_integers",
+    ),
+    _rule(
         "common-divisor", "max(4 * x, 6 * y)", "2 * max(2 * x, 3 * y)", _EXTREMA + "_without_common_factors"
     ),
     Rule(

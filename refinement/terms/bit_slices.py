@@ -195,3 +195,16 @@ def bitwise(store: TermStore, table: Table, a: Ids, b: Ids, c: Ids, depth: int =
         left = [each[open_] for each in words]
         found[open_] = by_group(store, left, lambda sliced, _: combined(store, table, sliced), depth)
     return found
+
+
+def low_sums(store: TermStore, terms: Ids, width: int) -> Ids | None:
+    """Return the low bits of sums modulo a power of two as the sums of the low bits; None of other words."""
+    operation = store.operation(int(terms[0]))
+    how = operation.attribute
+    if not isinstance(how, Sum) or not (store.operation_numbers(terms) == store.number(operation)).all():
+        return None
+    if operation.name != operations.RING:
+        return None
+    arguments = store.arguments(terms)[:, : len(operation.operands)]
+    low = extract(store, arguments.reshape(-1), 0, width).reshape(arguments.shape)
+    return store.apply(operations.ring(width, how.products, how.addends), *low.T)

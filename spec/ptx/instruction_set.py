@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..algebra import Array
@@ -13,25 +15,21 @@ from ..instruction_set import Description, Judgement, described
 from ..legality import Contradiction, Note, NoteKind
 from . import legality, tables
 from .assembly import parse
-from .asynchronous import instruction as asynchronous
-from .asynchronous.instruction import AsynchronousInstruction
 from .catalogue import ALL_FORMS
 from .choices import OPEN_POINTS, PRESETS, choices_named
-from .declarations import read_declarations
+from .declarations import Declarations, read_declarations
 from .instructions import Instruction
 from .leniency import may_be_taken
 from .opcode_table import OPCODES, opcode_of
 from .other_instructions import OtherInstruction
-from .scalar import instruction as scalar
-from .scalar.instruction import ScalarInstruction
 from .signatures import signature, signatures
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
-from .tensor_memory import instruction as tensor_memory
-from .tensor_memory import tables as tensor_memory_tables
 from .variant import Variant
 
 if TYPE_CHECKING:
     from ..operand_arrays import Observer
+    from .asynchronous.instruction import AsynchronousInstruction
+    from .scalar.instruction import ScalarInstruction
 
 
 @dataclass(frozen=True)
@@ -135,6 +133,25 @@ class PtxInstruction:
         return described(self.mnemonic, self.row(), sections, rules)
 
 
+def _rows(module: str, name: str) -> list[dict[str, str]]:
+    """Return a table of instructions that are imported where they are asked for."""
+    rows: Callable[[], list[dict[str, str]]] = getattr(import_module(f".{module}", __package__), name)
+    return rows()
+
+
+def _read_other(
+    text: str, declared: Declarations | None
+) -> ScalarInstruction | AsynchronousInstruction | None:
+    """Read an instruction that is no product of registers; None if its opcode is not modelled."""
+    from .asynchronous import instruction as asynchronous
+    from .scalar import instruction as scalar
+    from .tensor_memory import instruction as tensor_memory
+
+    return (
+        scalar.read(text, declared) or tensor_memory.read(text, declared) or asynchronous.read(text, declared)
+    )
+
+
 class MatrixInstructions:
     """wmma, mma, mma.sp, ldmatrix, stmatrix, movmatrix and wgmma; see `InstructionSet`."""
 
@@ -149,10 +166,10 @@ class MatrixInstructions:
         "rules": tables.rule_rows,
         "contradictions": tables.contradiction_rows,
         "machine-code": tables.machine_code_rows,
-        "scalar": scalar.rows,
-        "asynchronous": asynchronous.rows,
-        "tensor-products": tensor_memory_tables.kind_rows,
-        "descriptor-fields": tensor_memory_tables.field_rows,
+        "scalar": partial(_rows, "scalar.instruction", "rows"),
+        "asynchronous": partial(_rows, "asynchronous.instruction", "rows"),
+        "tensor-products": partial(_rows, "tensor_memory.tables", "kind_rows"),
+        "descriptor-fields": partial(_rows, "tensor_memory.tables", "field_rows"),
     }
 
     def instructions(self) -> list[dict[str, str]]:
@@ -169,12 +186,7 @@ class MatrixInstructions:
         """Read an instruction whose names were declared, where declarations are given."""
         declared = None if declarations is None else read_declarations(declarations)
         if (known := opcode_of(text)) is not None and not known[0].is_specified:
-            judged = (
-                scalar.read(text, declared)
-                or tensor_memory.read(text, declared)
-                or asynchronous.read(text, declared)
-            )
-            return judged or OtherInstruction(*known)
+            return _read_other(text, declared) or OtherInstruction(*known)
         return PtxInstruction(parse(text, declared))
 
 

@@ -279,7 +279,7 @@ def _cp(code: Code, i: InstructionStatement) -> Run:
 # -- barrier objects
 
 
-def _object(thread: Thread, space: str, address: int, i: InstructionStatement) -> BarrierObject:
+def barrier_object(thread: Thread, space: str, address: int, i: InstructionStatement) -> BarrierObject:
     space, address = placed(space, address)
     if space != "shared" or address not in thread.block.objects:
         raise Fault("uninitialised", f"{i.mnemonic} where there is no barrier object")
@@ -291,7 +291,7 @@ def _cp_arrive(code: Code, i: InstructionStatement) -> Run:
 
     def run(thread: Thread) -> None:
         complete_all(thread)  # they may be over at any time
-        barrier = _object(thread, space, at(thread), i)
+        barrier = barrier_object(thread, space, at(thread), i)
         if not i.has("noinc"):
             barrier.pending += 1
         barrier.arrive(1)
@@ -321,7 +321,7 @@ def _mbarrier(code: Code, i: InstructionStatement) -> Run:
         write, count = code.writer(destination, 64), code.reader(rest[0], 32) if rest else lambda thread: 1
 
         def arrive(thread: Thread) -> int:
-            barrier, number = _object(thread, space, at(thread), i), count(thread)
+            barrier, number = barrier_object(thread, space, at(thread), i), count(thread)
             write(thread, barrier.arrive(number, number if name == "arrive_drop" else 0))
             return YIELD
 
@@ -332,8 +332,10 @@ def _mbarrier(code: Code, i: InstructionStatement) -> Run:
     wanted = code.reader(rest[0], 32 if i.has("parity") else 64)
 
     def test(thread: Thread) -> int:
-        barrier, phase = _object(thread, space, at(thread), i), wanted(thread)
+        barrier, phase = barrier_object(thread, space, at(thread), i), wanted(thread)
         over = barrier.phase & 1 != phase & 1 if i.has("parity") else barrier.phase != phase >> 32
+        if not over and thread.block.cells is not None:
+            thread.block.cells.settle()
         answer(thread, int(over))
         return YIELD
 
@@ -351,7 +353,7 @@ def _made(code: Code, i: InstructionStatement) -> Run:
             thread.spaces[where_].store(address, code.noise.randbytes(8))
             thread.block.objects[address] = BarrierObject(count(thread), count(thread))
         else:
-            _object(thread, space, address if space != "generic" else at(thread), i)
+            barrier_object(thread, space, address if space != "generic" else at(thread), i)
             del thread.block.objects[address]
 
     return run

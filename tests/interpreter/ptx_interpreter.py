@@ -20,6 +20,7 @@ from interpreter.ptx_integers import Unknown
 from interpreter.ptx_memory import Fault, Region, Space, copy_of, region
 from interpreter.ptx_scalars import SCALARS
 from interpreter.ptx_spinning import Spinning
+from interpreter.ptx_tensor_memory import TENSOR_MEMORY
 from interpreter.ptx_threads import (
     EXIT,
     STAY,
@@ -38,7 +39,7 @@ from interpreter.ptx_warps import WARPS, release, release_converged, warp_barrie
 
 from mmaproof.refinement.ptx.text.module import Function, InstructionStatement, Module, Variable, type_bytes
 from mmaproof.refinement.ptx.text.operands import Displaced, GenericAddress, Label, Symbol
-from mmaproof.spec.ptx.operands import Decimal, HexFloat, Integer
+from mmaproof.spec.ptx.operands import Decimal, HexFloat, Integer, Register
 
 SCHEDULES = ("round robin", "reversed", "in order", "random")
 """Orders in which threads run."""
@@ -106,10 +107,11 @@ DECODERS: dict[str, Decoder] = {
     **ACCESSES,
     **WARPS,
     **WARPGROUPS,
+    **TENSOR_MEMORY,
     **dict.fromkeys(BARRIERS, _bar),
     **dict.fromkeys(WITHOUT_EFFECT, _nothing),
     **dict.fromkeys(("ret", "exit"), _exit),
-    "bra": _bra,
+    **dict.fromkeys(("bra", "brx"), _bra),
     "createpolicy": _createpolicy,
     "fence": _fence,
     "trap": _trap,
@@ -218,7 +220,7 @@ class _Layout:
         self._noise = noise
         self._variables = [*module.variables, *function.variables]
         self._dynamic = launch.dynamic_shared
-        self.multiplies = any(each.opcode == "wgmma" for each in function.body)
+        self.multiplies = any(each.opcode in ("wgmma", "tcgen05") for each in function.body)
         self.parameters = self._parameters(function, launch)
         self._shared = self._placed("shared", 1024)
         self._local = self._placed("local", 64)
@@ -312,11 +314,29 @@ def _decoded(function: Function, code: Code, i: InstructionStatement) -> Run:
                 raise Unknown(i.mnemonic)
             target = function.labels[label.name]
             return lambda thread: target
+        if i.opcode == "brx":
+            return _brx(function, code, i)
         if i.opcode not in DECODERS:
             raise Unknown(i.mnemonic)
         return DECODERS[i.opcode](code, i)
     except (Unknown, KeyError, ValueError) as error:
         return _refusing(f"{i.mnemonic} in line {i.line}: {error}")
+
+
+def _brx(function: Function, code: Code, i: InstructionStatement) -> Run:
+    """Decode a branch to the label of a table that an index names."""
+    index, table = i.operands
+    if not isinstance(table, Register):
+        raise Unknown(i.mnemonic)
+    names = function.tables[table.name].partition(".branchtargets")[2].strip(" \t\n;").split(",")
+    targets, read = [function.labels[each.strip()] for each in names], code.reader(index, 32)
+
+    def run(thread: Thread) -> int:
+        if read(thread) >= len(targets):
+            raise Fault("undefined", f"{i.mnemonic} beyond its table")
+        return targets[read(thread)]
+
+    return run
 
 
 def _refusing(why: str) -> Run:

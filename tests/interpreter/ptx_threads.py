@@ -148,13 +148,14 @@ class BarrierObject:
 
 @dataclass(eq=False)
 class Block:
-    """The threads of a block, and what they share; products of warpgroups by warp."""
+    """The threads of a block, and what they share: products of warpgroups by warp, tensor memory."""
 
     number: int
     threads: list[Thread] = field(default_factory=list)
     barriers: dict[int, Barrier] = field(default_factory=dict)
     objects: dict[int, BarrierObject] = field(default_factory=dict)
     products: dict[int, Any] = field(default_factory=dict)
+    cells: Any = None
 
 
 Reader = Callable[[Thread], int]

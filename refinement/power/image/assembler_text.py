@@ -258,7 +258,7 @@ class _Assembly:
             else:
                 texts.append(text)
         names = [operand.name for operand in form.operands]
-        if any("@pcrel" in text for text in texts):
+        if any("@pcrel" in text.lower() for text in texts):
             relative = True
         if "R" in names and len(texts) < len(names):
             texts += ["0"] * (len(names) - 1 - len(texts)) + [str(int(relative))]
@@ -282,7 +282,7 @@ class _Assembly:
         match = _MODIFIER.fullmatch(text.strip())
         if match is None:
             return self._value(piece, text)
-        symbol, modifier = match[1], match[2]
+        symbol, modifier = match[1], match[2].lower()  # LLVM writes @PCREL
         if modifier == "got@pcrel":
             slot = self._slots.setdefault(symbol, self._got + 8 * len(self._slots))
             return slot - address

@@ -28,13 +28,13 @@ isync = XL0 19 150
 
 FIXED_POINT = """
 addi RT,RA0,SI = D 14
-addis RT,RA0,SI = D 15
+addis RT,RA0,SI16 = D 15
 addic RT,RA,SI = D 12
 addic. RT,RA,SI = D 13
 subfic RT,RA,SI = D 8
 mulli RT,RA,SI = D 7
 cmpi BF,L,RA,SI = DC 11
-cmpli BF,L,RA,UI = DC 10
+cmpli BF,L,RA,UI16 = DC 10
 ori RA,RS,UI = D 24
 oris RA,RS,UI = D 25
 xori RA,RS,UI = D 26

@@ -106,7 +106,7 @@ _DIAGRAMS: Mapping[str, str] = MappingProxyType(
         "P8": _PREFIX_VECTOR + "imm0:16 32:6 T:5 {1}:4 TX:1 imm1:16",
         "P8X": _PREFIX_VECTOR + "imm0:16 32:6 T:5 0:3 IX:1 TX:1 imm1:16",
         "P8XX4": _PREFIX_VECTOR + "/:16 {0}:6 " + _XX4,
-        "P8XX4E": _PREFIX_VECTOR + "/:8 IMM8:8 {0}:6 " + _XX4,
+        "P8XX4E": _PREFIX_VECTOR + "/:8 IMM:8 {0}:6 " + _XX4,
         "P8XX4P": _PREFIX_VECTOR + "/:13 UIM3P:3 {0}:6 " + _XX4,
     }
 )
@@ -128,6 +128,8 @@ class Operand(NamedTuple):
         Whether it is a number with a sign.
     scale : int
         A number is this times what the fields hold.
+    either : bool
+        Whether assemblers take its bits with a sign and without, as GNU as does.
     """
 
     name: str
@@ -135,6 +137,7 @@ class Operand(NamedTuple):
     register: str = ""
     signed: bool = False
     scale: int = 1
+    either: bool = False
 
 
 def _operands() -> Mapping[str, Operand]:
@@ -159,10 +162,13 @@ def _operands() -> Mapping[str, Operand]:
         "D": Operand("D", ("D",), signed=True),
         "DS": Operand("DS", ("DS",), signed=True, scale=4),
         "DQ": Operand("DQ", ("DQ",), signed=True, scale=16),
-        "DX": Operand("DX", ("d0", "d1", "d2"), signed=True),
+        "SI16": Operand("SI", ("D",), signed=True, either=True),
+        "UI16": Operand("UI", ("D",), either=True),
+        "DX": Operand("DX", ("d0", "d1", "d2"), signed=True, either=True),
         "D34": Operand("D34", ("d0", "d1"), signed=True),
         "SI34": Operand("SI34", ("d0", "d1"), signed=True),
-        "IMM32": Operand("IMM32", ("imm0", "imm1")),
+        "IMM8": Operand("IMM8", ("IMM8",), either=True),
+        "IMM32": Operand("IMM32", ("imm0", "imm1"), either=True),
         "LI": Operand("LI", ("LI",), signed=True, scale=4),
         "BD": Operand("BD", ("BD",), signed=True, scale=4),
         "SH6": Operand("SH6", ("sh1", "sh0")),
@@ -267,8 +273,8 @@ class Form:
         word = self.match
         for index, (operand, value) in enumerate(zip(self.operands, values, strict=True)):
             width = self.width(index)
-            least = -(1 << (width - 1)) if operand.signed else 0
-            most = (1 << (width - operand.signed)) - 1
+            least = -(1 << (width - 1)) if operand.signed or operand.either else 0
+            most = (1 << (width - (operand.signed and not operand.either))) - 1
             held, rest = divmod(value, operand.scale)
             if rest or not least <= held <= most:
                 steps = f" in steps of {operand.scale}" if operand.scale > 1 else ""

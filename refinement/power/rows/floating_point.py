@@ -8,7 +8,7 @@ Source: Power ISA 3.1 Book I sections 4.6 and 7.6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
@@ -24,106 +24,19 @@ from ..image.instruction_forms import Instruction
 from ..machine import Handler, Machine
 from ..state import scalars
 from ..state.accumulator_rules import check_read, check_write
-
-Rule = Callable[[TermStore, FloatFormat, Sequence[FloatFormat], Sequence[Ids]], Ids]
-"""From a result's format, and operands in theirs, to the result."""
-
-
-# -- rules
-def _negated(store: TermStore, fmt: FloatFormat, terms: Ids) -> Ids:
-    return apply(store, operations.negate(fmt), terms)
-
-
-def _sum(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    return apply(store, operations.fused(fmt, (), tuple(of)), *given)
-
-
-def _rounded(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    return _sum(store, fmt, of, given)
-
-
-def _difference(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    return _sum(store, fmt, of, [given[0], _negated(store, of[1], given[1])])
-
-
-def _product(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    return apply(store, operations.fused(fmt, ((of[0], of[1]),)), *given)
-
-
-def _multiply_add(subtracts: bool, negates: bool) -> Rule:
-    """Return the rule of ``[-](a·c ± b)``, whose operands are a, c, b."""
-
-    def rule(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-        a, c, b = given
-        addend = _negated(store, of[2], b) if subtracts else b
-        result = apply(store, operations.fused(fmt, ((of[0], of[1]),), (of[2],)), a, c, addend)
-        return _negated(store, fmt, result) if negates else result
-
-    return rule
-
-
-def _function(name: str) -> Rule:
-    def rule(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-        widened = [
-            each if one == fmt else apply(store, operations.fused(fmt, (), (one,)), each)
-            for one, each in zip(of, given, strict=True)
-        ]
-        return apply(store, operations.function(name, fmt, *(fmt,) * len(of)), *widened)
-
-    return rule
-
-
-def _absolute(store: TermStore, fmt: FloatFormat, _: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    greater = operations.extremum(fmt, "max", nan=True)
-    return apply(store, greater, given[0], _negated(store, fmt, given[0]))
-
-
-def _sign_changed(store: TermStore, fmt: FloatFormat, _: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    return _negated(store, fmt, given[0])
-
-
-def _negative(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    return _negated(store, fmt, _absolute(store, fmt, of, given))
-
-
-def _with_sign(store: TermStore, fmt: FloatFormat, _: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    """Return the magnitude of the second operand with the sign of the first."""
-    if (given[0] == given[1]).all():
-        return np.asarray(given[1])
-    top = fmt.bits - 1
-    sign = bit_slices.extract(store, given[0], top, 1)
-    return bit_slices.concatenate(store, [bit_slices.extract(store, given[1], 0, top), sign])
-
-
-def _extremum(which: str) -> Rule:
-    def rule(store: TermStore, fmt: FloatFormat, _: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-        return apply(store, operations.extremum(fmt, which), *given)
-
-    return rule
-
-
-def _greater_or(which: str) -> Rule:
-    """Return ``xsmaxcdp`` or ``xsmincdp``: as C's ``a >= b ? a : b`` has it."""
-
-    def rule(store: TermStore, fmt: FloatFormat, _: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-        condition = apply(store, operations.compare(fmt, "ge" if which == "max" else "le"), *given)
-        return apply(store, operations.select(fmt.bits), condition, *given)
-
-    return rule
-
-
-_ADDITIONS: Mapping[str, Rule] = MappingProxyType(
-    {"add": _sum, "sub": _difference, "mul": _product, "div": _function("div")}
+from .float_rules import (
+    ADDITIONS,
+    FUSED,
+    INTEGRAL,
+    UNARY,
+    Rule,
+    extremum,
+    function,
+    greater_or,
+    moved,
+    rounded,
+    with_sign,
 )
-_FUSED: Mapping[str, Rule] = MappingProxyType(
-    {
-        "madd": _multiply_add(False, False),
-        "msub": _multiply_add(True, False),
-        "nmadd": _multiply_add(False, True),
-        "nmsub": _multiply_add(True, True),
-    }
-)
-_UNARY: Mapping[str, Rule] = MappingProxyType({"neg": _sign_changed, "abs": _absolute, "nabs": _negative})
 
 
 # -- scalars
@@ -151,7 +64,7 @@ def _scalar(rule: Rule, single: bool, order: Sequence[int], *, zeroed: bool, kee
         narrow = [scalars.narrowed(store, each) for each in doubles]
         all_single = all(each is not None for each in narrow)
         target = F32 if single or (keeps and all_single) else F64
-        if single and not all_single and rule is not _rounded:
+        if single and not all_single and rule is not rounded:
             raise machine.unsupported(f"{instruction} of doubles that may be no numbers in single precision")
         narrows = all_single and target == F32
         of = [F32 if narrows else F64] * len(doubles)
@@ -380,12 +293,12 @@ _PRECISIONS = (("", "dp", F64), ("s", "sp", F32))
 
 def _arithmetic() -> Iterator[tuple[str, Handler]]:
     """Yield the handlers of sums, products and quotients."""
-    for name, rule in _ADDITIONS.items():
+    for name, rule in ADDITIONS.items():
         for letter, suffix, fmt in _PRECISIONS:
             yield f"f{name}{letter}", _scalar(rule, fmt == F32, (1, 2), zeroed=False)
             yield f"xs{name}{suffix}", _scalar(rule, fmt == F32, (1, 2), zeroed=True)
             yield f"xv{name}{suffix}", _vector(rule, fmt, (1, 2))
-    for name, rule in _FUSED.items():
+    for name, rule in FUSED.items():
         for letter, suffix, fmt in _PRECISIONS:
             yield f"f{name}{letter}", _scalar(rule, fmt == F32, (1, 2, 3), zeroed=False)
             # the addend is the target (a), or the second factor's place (m)
@@ -395,24 +308,24 @@ def _arithmetic() -> Iterator[tuple[str, Handler]]:
 
 
 def _signs_and_order() -> Iterator[tuple[str, Handler]]:
-    for name, rule in _UNARY.items():
+    for name, rule in UNARY.items():
         yield f"f{name}", _scalar(rule, False, (1,), zeroed=False, keeps=True)
         yield f"xs{name}dp", _scalar(rule, False, (1,), zeroed=True, keeps=True)
         for _, suffix, fmt in _PRECISIONS:
             yield f"xv{name}{suffix}", _vector(rule, fmt, (1,))
     for which in ("max", "min"):
-        yield f"xs{which}dp", _scalar(_extremum(which), False, (1, 2), zeroed=True, keeps=True)
-        yield f"xs{which}cdp", _scalar(_greater_or(which), False, (1, 2), zeroed=True, keeps=True)
+        yield f"xs{which}dp", _scalar(extremum(which), False, (1, 2), zeroed=True, keeps=True)
+        yield f"xs{which}cdp", _scalar(greater_or(which), False, (1, 2), zeroed=True, keeps=True)
         for _, suffix, fmt in _PRECISIONS:
-            yield f"xv{which}{suffix}", _vector(_extremum(which), fmt, (1, 2))
+            yield f"xv{which}{suffix}", _vector(extremum(which), fmt, (1, 2))
 
 
 def _of_integers() -> Iterator[tuple[str, Handler]]:
     for letter, suffix, fmt in _PRECISIONS:
         single = fmt == F32
-        yield f"fsqrt{letter}", _scalar(_function("sqrt"), single, (1,), zeroed=False)
-        yield f"xssqrt{suffix}", _scalar(_function("sqrt"), single, (1,), zeroed=True)
-        yield f"xvsqrt{suffix}", _vector(_function("sqrt"), fmt, (1,))
+        yield f"fsqrt{letter}", _scalar(function("sqrt"), single, (1,), zeroed=False)
+        yield f"xssqrt{suffix}", _scalar(function("sqrt"), single, (1,), zeroed=True)
+        yield f"xvsqrt{suffix}", _vector(function("sqrt"), fmt, (1,))
         yield f"fcfid{letter}", _from_integer(sign=True, single=single)
         yield f"fcfidu{letter}", _from_integer(sign=False, single=single)
         for sign, kind in ((True, "s"), (False, "u")):
@@ -430,33 +343,25 @@ def _of_integers() -> Iterator[tuple[str, Handler]]:
             yield f"fcti{letter}{'u' * (not sign)}z", _to_integer(width, sign=sign)
 
 
-_INTEGRAL = MappingProxyType({"c": "rint", "m": "floor", "p": "ceil", "z": "trunc"})
-
-
 def _to_integral() -> Iterator[tuple[str, Handler]]:
-    """Yield the handlers of what rounds to an integer that stays a float (ties away from zero left out)."""
-    for letter, name in _INTEGRAL.items():
-        rule = _function(name)
+    """Yield the handlers of what rounds to an integer that stays a float."""
+    for letter, rule in INTEGRAL.items():
         yield f"xsrdpi{letter}", _scalar(rule, False, (1,), zeroed=True, keeps=True)
         if letter != "c":
-            yield f"fri{letter}", _scalar(rule, False, (1,), zeroed=False, keeps=True)
+            yield f"fri{letter or 'n'}", _scalar(rule, False, (1,), zeroed=False, keeps=True)
         for _, suffix, fmt in _PRECISIONS:
             yield f"xvr{suffix}i{letter}", _vector(rule, fmt, (1,))
 
 
-def _moved(_: TermStore, __: FloatFormat, ___: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    return np.asarray(given[0])
-
-
 _OTHERS: Mapping[str, Handler] = MappingProxyType(
     {
-        "fmr": _scalar(_moved, False, (1,), zeroed=False, keeps=True),
-        "frsp": _scalar(_rounded, True, (1,), zeroed=False),
-        "xsrsp": _scalar(_rounded, True, (1,), zeroed=True),
-        "fcpsgn": _scalar(_with_sign, False, (1, 2), zeroed=False, keeps=True),
-        "xscpsgndp": _scalar(_with_sign, False, (1, 2), zeroed=True, keeps=True),
-        "xvcpsgndp": _vector(_with_sign, F64, (1, 2)),
-        "xvcpsgnsp": _vector(_with_sign, F32, (1, 2)),
+        "fmr": _scalar(moved, False, (1,), zeroed=False, keeps=True),
+        "frsp": _scalar(rounded, True, (1,), zeroed=False),
+        "xsrsp": _scalar(rounded, True, (1,), zeroed=True),
+        "fcpsgn": _scalar(with_sign, False, (1, 2), zeroed=False, keeps=True),
+        "xscpsgndp": _scalar(with_sign, False, (1, 2), zeroed=True, keeps=True),
+        "xvcpsgndp": _vector(with_sign, F64, (1, 2)),
+        "xvcpsgnsp": _vector(with_sign, F32, (1, 2)),
         "fsel": _select,
         "fcmpu": _compare,
         "fcmpo": _compare,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ....spec.errors import UnsupportedError
 from ....spec.formats import IntegerFormat
 from ...contract.arguments import Array
-from ...contract.contract import Contract, Instance, WarpgroupOrder
+from ...contract.contract import Contract, Instance
 from ...contract.footprint import Footprint
 from ...contract.parameters import Access, ArrayParameter, ScalarParameter
 from ...contract.size_domains import LaunchSizeError, QuantifiedSizes, ResidueClass
@@ -304,7 +304,7 @@ class SymbolicLaunch:
             self.store, self.kernel.module, self._function, self.threads, memory, self._observations, None,
             str(self.contract.accumulate), are_same_numbers,
         )  # fmt: skip
-        execution.mended = self.contract.warpgroup_order is WarpgroupOrder.ASSEMBLED
+        execution.mended = self.contract.mended
         arrays = [
             (memory.buffer_address(pointer.buffer), self.arrays[name])
             for name, pointer in given.items()

@@ -311,6 +311,8 @@ def _access_bytes(instruction: InstructionStatement) -> int:
             return 1 if len(instruction.operands) > 3 and given else given
         case "wmma":
             return _MATRIX_GRANULE
+        case "tcgen05":
+            return 4 if instruction.has("alloc") else 0
     return 16 if instruction.opcode in ("ldmatrix", "stmatrix") else 0
 
 

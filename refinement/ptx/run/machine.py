@@ -184,7 +184,7 @@ def run(
     store: TermStore,
     *,
     accumulation: str = "unspecified",
-    mended: bool = False,
+    mended: Collection[str] = (),
     same_numbers: SameNumbers = never_the_same,
     progress: Progress | None = None,
     blocks: Indices | None = None,
@@ -208,8 +208,8 @@ def run(
         Where terms are made.
     accumulation : str
         How matrix units sum: ``unspecified`` or ``sequential``.
-    mended : bool
-        Whether ptxas is taken to mend the order of registers of ``wgmma``.
+    mended : collection of str
+        The opcodes whose lack of fences and waits ptxas is taken to mend.
     same_numbers : callable
         Tells of words that several threads store at one place whether they are the same numbers.
     progress : callable, optional

@@ -46,6 +46,7 @@ class Sort(Enum):
 SORTS: Mapping[str, Sort] = MappingProxyType(
     {
         "bra": Sort.BRANCH,
+        "brx": Sort.BRANCH,  # of a table, as `branch_tables` writes it
         "ret": Sort.EXIT,
         "exit": Sort.EXIT,
         "bar": Sort.BARRIER,

@@ -49,7 +49,7 @@ _ADDRESSES_ALONE = frozenset(
         "cp",
         "mbarrier",
     }
-    | {"wgmma"}
+    | {"wgmma", "tcgen05"}
 )
 """Instructions that need not be looked at: they move addresses, or use them as such."""
 

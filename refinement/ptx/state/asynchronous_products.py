@@ -250,7 +250,7 @@ class AsynchronousProducts:
                 return
 
     def _report_unfenced(self, execution: Execution, message: str, warps: Warps, line: int = 0) -> None:
-        if execution.mended:
+        if MULTIPLYING in execution.mended:
             execution.assumptions[
                 f"ptxas inserts the wgmma.fence that the product of line {execution.instruction.line} lacks "
                 "(advisory C7519)"
@@ -267,7 +267,7 @@ class AsynchronousProducts:
         warps: Warps,
     ) -> None:
         """Report a use of registers that a product under way writes or reads."""
-        if execution.mended:
+        if MULTIPLYING in execution.mended:
             execution.assumptions[
                 f"ptxas inserts the wgmma.wait_group that the product of line {product.line} lacks "
                 "(advisory C7517)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
@@ -104,8 +104,8 @@ class Execution:
         The one that runs.
     unordered : bool
         Whether floats were summed in an order that PTX leaves open.
-    mended : bool
-        Whether ptxas is taken to insert what products of warpgroups lack to be in order.
+    mended : collection of str
+        The opcodes for which ptxas is taken to mend what they lack to be in order.
     path : Value, optional
         Under which condition on data each thread runs; None where no branch on data is run.
     undo_log : UndoLog, optional
@@ -149,7 +149,7 @@ class Execution:
         self.assumptions: dict[str, None] = {}
         self.unordered = False
         self.drops_races, self.loose_races = False, False
-        self.mended = False
+        self.mended: Collection[str] = ()
         self.path: Value | None = None
         self.undo_log: UndoLog | None = None
         self.semaphores: Semaphores | None = None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ....spec.ptx.operands import Integer
 from ....spec.ptx.tensor_memory.kinds import COLUMNS
 from ....spec.ptx.tensor_memory.rows import ALLOCATIONS
 from ...findings.finding import Kind
@@ -72,16 +73,28 @@ class Allocations:
             )
 
 
-def _first_free(cells: Cells, block: int, count: int) -> int | None:
+def _leaves_room(execution: Execution) -> bool:
+    """Tell whether all that a kernel allocates fits, once each, with the first columns left free."""
+    found = 0
+    for each in execution.function.body:
+        if each.opcode == "tcgen05" and each.has("alloc"):
+            count = each.operands[-1]
+            found += count.value if isinstance(count, Integer) else COLUMNS
+    return found <= COLUMNS - _UNIT
+
+
+def _first_free(cells: Cells, block: int, count: int, *, apart: bool) -> int | None:
     """Return where an allocation begins; None where there is no room.
 
-    It is not column 0 if another one is free: a kernel that takes the address for 0 uses columns that are not
-    its own.
+    Where it is to be `apart` from column 0, it is not there: a kernel that takes the address for 0 uses
+    columns that are not its own.
     """
     free = cells.owner[block] <= 0
     starts = [at for at in range(0, COLUMNS - count + 1, _UNIT) if free[at : at + count].all()]
-    odd = [at for at in starts if at // _UNIT % 2 and count < COLUMNS // 2]
-    return next(iter([*odd, *reversed(starts)]), None)
+    if apart:
+        odd = [at for at in starts if at // _UNIT % 2 and count < COLUMNS // 2]
+        starts = [*odd, *reversed(starts)]
+    return next(iter(starts), None)
 
 
 def allocate(instruction: InstructionStatement) -> Step:
@@ -132,7 +145,7 @@ def _allocated(execution: Execution, thread: int, count: int) -> int | None:
             f"{mnemonic} of {count} columns after one of {found.smallest[block]}: sizes must not increase"
         )
         execution.report(Kind.UNDEFINED, message, who)
-    column = _first_free(cells, block, count)
+    column = _first_free(cells, block, count, apart=_leaves_room(execution))
     if column is None:
         execution.unsupported(f"{mnemonic} waits for {count} columns that are not free when it runs")
     found.smallest[block] = count

@@ -146,7 +146,8 @@ class CellOperands:
             if self._execution.found_wrong:
                 return None
             self._refuse_copies(role, copies)
-        return copies[0].T if role == "scale_b" else copies[0]
+        found: Ids = copies[0].T if role == "scale_b" else copies[0]
+        return found
 
     def _refuse_copies(self, role: str, copies: Ids) -> None:
         """Report copies that differ; which one each element uses is the processor's to choose."""

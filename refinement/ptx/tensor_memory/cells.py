@@ -17,7 +17,7 @@ from ...findings.finding import Kind
 from ...machine.memory import ABSENT
 from ...terms.interning import Ids
 from ..state.execution import Execution
-from .uses import NAMES, WAITS, Operation, Sort, is_issued, is_over
+from .uses import NAMES, NO_FENCE, WAITS, Clocks, Operation, Sort, is_issued, is_over
 
 LANE_BITS = 16
 """An address has the lane above these bits, the column below."""
@@ -140,7 +140,7 @@ class Cells:
                 break
         if kept:
             self._keep(execution, _Reading(operation, block, np.unique(places)), threads)
-        words = self._terms[block, places]
+        words: Ids = self._terms[block, places]
         absent = words == ABSENT
         if absent.any():
             undefined = execution.store.undefined(int(absent.sum()), CELL_BITS)
@@ -197,7 +197,25 @@ class Cells:
     ) -> bool:
         if other.sort in pipelined and operation.shape == (other.shape or operation.shape):
             return all(is_issued(execution, thread, other) for thread in threads)
-        return is_over(execution, threads, other)
+        over = is_over(execution, threads, other)
+        if over:
+            self._look_for_fences(execution, threads, other)
+        return over
+
+    def _look_for_fences(self, execution: Execution, threads: list[int], other: Operation) -> None:
+        """Report, or take for granted, a use that is in order only if no fence is needed."""
+        clocks = Clocks.of(execution)
+        lacking = [each for each in threads if not clocks.has_fences(execution, each, other)]
+        if lacking and execution.instruction.opcode in execution.mended:
+            execution.assumptions[NO_FENCE] = None
+        elif lacking:
+            execution.report(
+                Kind.RACE,
+                f"{execution.instruction.mnemonic} uses what {NAMES[other.sort]} of line {other.line} used, "
+                "with no tcgen05.fence::before_thread_sync and after_thread_sync around the barrier between",
+                np.array(lacking[:1]),
+                other_line=other.line,
+            )
 
     def _keep(self, execution: Execution, reading: _Reading, threads: list[int]) -> None:
         """Keep what reads; what reads no other cells, and is over for the threads, is forgotten."""
@@ -214,10 +232,13 @@ class Cells:
         self, execution: Execution, threads: list[int], block: int, places: Places, does: str
     ) -> None:
         for each in self._readings:
-            if each.block != block or is_over(execution, threads, each.operation):
+            if each.block != block:
                 continue
             shared = places[np.isin(places, each.places)]
-            if len(shared):
+            if len(shared) and is_over(execution, threads, each.operation):
+                if does == "writes":
+                    self._look_for_fences(execution, threads, each.operation)
+            elif len(shared):
                 self._report(execution, does, each.operation, block, shared, threads[0], reads=True)
                 return
 
@@ -239,11 +260,11 @@ class Cells:
             wanted = next(number for number in mine if self._operations[number - 1] is other)
             places = places[numbers == wanted]
         may = "read" if reads else "write"
+        mnemonic, cell = execution.instruction.mnemonic, spelled(int(places[0]))
         execution.report(
             Kind.RACE,
-            f"{execution.instruction.mnemonic} {does} {spelled(int(places[0]))}, which {NAMES[other.sort]} of "
-            f"line {other.line} may still {may}: no {WAITS[other.sort]} and what tells the thread of it lie "
-            "between",
+            f"{mnemonic} {does} {cell}, which {NAMES[other.sort]} of line {other.line} may still {may}: "
+            f"no {WAITS[other.sort]} and what tells the thread of it lie between",
             np.array([thread]),
             other_line=other.line,
         )

@@ -192,7 +192,12 @@ def _multiply(
         return
     zeros = None
     if numbers.zeros is not None:
-        zeros = zero_columns(numbers.zeros, form.shape.m, form.shape.n)
+        try:
+            zeros = zero_columns(numbers.zeros, form.shape.m, form.shape.n)
+        except InputError as error:
+            message = f"{execution.instruction.mnemonic}: {error}"
+            execution.report(Kind.ILLEGAL, message, np.array([thread]))
+            return
     # The old D is there as zeros where it does not count.
     modifiers = Modifiers(True, scale_d if numbers.enable_d else 0, zeros)
     new = tensor_product(

@@ -15,12 +15,21 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ..order.vector_clocks import AGENT, Happened, Knowledge
+from ..order.vector_clocks import AGENT, THREAD, Happened, Knowledge
 from ..registers.threads import WARP, Indices
 from ..state.execution import Execution
 
 _AGENTS = AGENT + (1 << 32)
 """Above the numbers of barrier objects."""
+
+_FENCED = 1 << 34
+"""What is more of the agent whose operations are over for who runs a fence behind a barrier."""
+
+NO_FENCE = (
+    "tcgen05.fence is not needed where barriers tell that tensor memory may be used: ptxas 13.0 writes no "
+    'instruction for it; tcgen05 = "as-written" in [kernel] asks for what PTX\'s patterns have'
+)
+"""What a verdict rests on where a kernel has no such fences."""
 
 
 class Sort(IntEnum):
@@ -86,16 +95,11 @@ class Operation:
 
 
 class Clocks:
-    """The clocks of the agents of a batch.
-
-    Attributes
-    ----------
-    pending : dict of int to int
-        By agent, the interval that it is in.
-    """
+    """The clocks of the agents of a batch, and what threads knew when they last ran a fence."""
 
     def __init__(self) -> None:
         self._times: dict[int, int] = {}
+        self._fenced: dict[int, Knowledge] = {}
 
     @classmethod
     def of(cls, execution: Execution) -> Clocks:
@@ -126,7 +130,33 @@ class Clocks:
         """Return what is over for who knows that all of a queue is that was issued before."""
         key = self._key(execution, sort, thread)
         self._times[key] = self._times.setdefault(key, 0) + 1
-        return {key: np.array([self._times[key]], dtype=np.int32)}
+        over = np.array([self._times[key]], dtype=np.int32)
+        # A commit is a fence before what the thread synchronises with.
+        return {key: over, key + _FENCED: over} if _QUEUES[sort] == 0 else {key: over}
+
+    def fence_before(self, execution: Execution, warp: Indices) -> None:
+        """Let the loads and stores that a warp waited for be known behind fences of others."""
+        keys = [self._key(execution, sort, int(warp[0])) for sort in (Sort.LOAD, Sort.STORE)]
+        told = {
+            key + _FENCED: np.array([self._times[key]], dtype=np.int32) for key in keys if key in self._times
+        }
+        if told:
+            execution.ordering.acquire_all(warp, Happened(told, told))
+
+    def fence_after(self, execution: Execution, threads: Indices) -> None:
+        """Note what threads know now."""
+        for thread in threads.tolist():
+            known = execution.ordering.known(thread)
+            self._fenced[thread] = {key: known[key] for key in known if _AGENTS + _FENCED <= key < THREAD}
+
+    def has_fences(self, execution: Execution, thread: int, operation: Operation) -> bool:
+        """Tell whether what is over for a thread is so by fences too, as far as they are needed."""
+        own = int(execution.ordering.names[thread]) // WARP == operation.issuer // WARP
+        if operation.sort is Sort.ALLOCATION or (own and _QUEUES[operation.sort]):
+            return True
+        key = operation.agent // execution.ordering.per_block + _FENCED
+        over = self._fenced.get(thread, {}).get(key)
+        return over is not None and operation.time < int(over[0])
 
 
 def wait(execution: Execution, sort: Sort, warps: Indices) -> None:

@@ -1,6 +1,6 @@
 """``brx.idx`` as branches one after the other: to the label of a table that an index names, by its number.
 
-An index that the table does not have is undefined, and ends in a trap. Source: PTX ISA 9.1 section 9.7.12.3
+An index that the table does not have is undefined, and ends in a trap. Source: PTX ISA 9.1 section 9.7.12
 (brx.idx).
 """
 

@@ -36,11 +36,6 @@ def multiplies(function: Function) -> bool:
     return any(_takes_descriptors(each) for each in function.body)
 
 
-def uses_tensor_memory(function: Function) -> bool:
-    """Tell whether a kernel uses tensor memory."""
-    return any(each.opcode == TENSOR_MEMORY for each in function.body)
-
-
 def _takes_descriptors(instruction: InstructionStatement) -> bool:
     if instruction.opcode == TENSOR_MEMORY:
         return bool(instruction.one_of(("mma", "cp")))

@@ -196,12 +196,21 @@ void f(float *y, const float *x, long n)
 """
 
 
+ROUNDED = """
+void f(float *y, const float *x, long n) {
+  for (long i = 0; i < n; i++)
+    y[i] = __builtin_roundf(x[i]) + (float)__builtin_round((double)y[i] / 3) + __builtin_floorf(y[i]);
+}
+"""
+
+
 @pytest.mark.parametrize("flags", ["-O2"])
-def test_the_symbolic_result_is_what_qemu_computes(flags: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [MIXED, ROUNDED], ids=["mixed", "rounded"])
+def test_the_symbolic_result_is_what_qemu_computes(text: str, flags: str, tmp_path: Path) -> None:
     runs, random = 24, np.random.default_rng(7)
-    numbers = np.array([0.0, -0.0, 1, -1, 0.5, -0.5, 2, 3, -3, 0.25], dtype=np.float32)
+    numbers = np.array([0.0, -0.0, 1, -1, 0.5, -0.5, 2, 3, -3, 0.25, -1.5, 2.5, -0.75], dtype=np.float32)
     x, y = (random.choice(numbers, (runs, 5)) for _ in range(2))
-    kernel = compiled(MIXED, tmp_path, flags, "-ffp-contract=off")
+    kernel = compiled(text, tmp_path, flags, "-ffp-contract=off")
     each_run = (
         f"for (int s = 0; s < {runs}; s++) f((float *)arrays[0] + 5 * s, (float *)arrays[1] + 5 * s, 5)"
     )

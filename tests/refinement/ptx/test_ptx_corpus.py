@@ -27,7 +27,13 @@ from mmaproof.spec.ptx.targets import NEWEST, target_named
 
 KERNELS = Path(__file__).parents[2] / "kernels"
 FOLDERS = [KERNELS / name for name in ("triton", "triton_rows", "triton_scaled")] + [CUDA]
-ELSEWHERE = [KERNELS / name for name in ("cuda_operators", "cutlass", "triton_warpgroup", "warpgroup")]
+ELSEWHERE = [
+    KERNELS / name
+    for name in (
+        *("cuda_operators", "cutlass", "tensor_memory"),
+        *("triton_tensor_memory", "triton_warpgroup", "warpgroup"),
+    )
+]
 """Read where they are verified."""
 FILES = [file for folder in FOLDERS for file in sorted(folder.glob("*.ptx"))]
 NAMES = [f"{file.parent.name}/{file.name}" for file in FILES]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from sweep_parameters import few
-from tensor_memory_faults import FAULTS, HARMLESS, edited
+from tensor_memory_faults import AFTER, BEFORE, FAULTS, HARMLESS, IN_CELLS, STEPS, edited
 from tensor_memory_kernels import RIGHT, Kernel
 
 from mmaproof.refinement.findings.finding import Kind
@@ -90,3 +90,64 @@ def _with_base_offset(text: str) -> tuple[str, str]:
     """Return the word of the first descriptor, and the same with a base offset of 1."""
     word = text.split("or.b64 %d2, %d2, ")[1].split(";", maxsplit=1)[0]
     return f"%d2, %d2, {word};", f"%d2, %d2, {int(word) | 1 << 49};"
+
+
+STRICT = 'isa = "ptx"\ntcgen05 = "as-written"'
+
+
+@pytest.mark.parametrize(
+    ("kernel", "old", "new", "kind"),
+    [
+        (IN_CELLS, AFTER, AFTER, None),
+        (IN_CELLS, f"bar.sync 0;\n{AFTER}", "bar.sync 0;", Kind.RACE),
+        (IN_CELLS, BEFORE, "", Kind.RACE),
+        (STEPS, f"bra WAITING;\n{AFTER}", "bra WAITING;", Kind.RACE),
+    ],
+)
+def test_fences_are_asked_for_where_the_contract_says_so(
+    kernel: Kernel, old: str, new: str, kind: Kind | None, tmp_path: Path
+) -> None:
+    text = edited(kernel, old, new)
+    found = verified(tmp_path, text, kernel.contract.replace('isa = "ptx"', STRICT))
+    assert [each.kind for each in found.findings[:1]] == ([] if kind is None else [kind])
+    assert found.verdict is (Verdict.VERIFIED if kind is None else Verdict.REFUTED)
+
+
+def test_a_verdict_without_fences_says_that_it_rests_on_it(tmp_path: Path) -> None:
+    text = SMALL.text.replace(AFTER, "").replace(BEFORE, "")
+    found = verified(tmp_path, text, SMALL.contract)
+    assert found.verdict is Verdict.VERIFIED
+    assert any("tcgen05.fence is not needed" in each for each in found.assumptions)
+    told = verified(tmp_path, SMALL.text, SMALL.contract)
+    assert not any("tcgen05.fence" in each for each in told.assumptions)
+
+
+MASKS = {
+    "all zeros": ("0", None),
+    "every second pair of columns": (str(1 << 39 | 1 << 40 | 1 << 48), Kind.WRONG_VALUE),
+    "a reserved bit": (str(1 << 37), Kind.ILLEGAL),
+    "a shift": (str(1 << 39 | 1 << 56), Kind.UNSUPPORTED),
+}
+
+
+@pytest.mark.parametrize("case", MASKS)
+def test_columns_that_a_mask_makes_zero(case: str, tmp_path: Path) -> None:
+    mask, kind = MASKS[case]
+    kernel = Kernel(m=32, n=64, ws=True)
+    text = kernel.text.replace("%d3, %r50, %p4;", f"%d3, %r50, %p4, {mask};", 1)
+    found = verified(tmp_path, text, kernel.contract)
+    assert [each.kind for each in found.findings[:1]] == ([] if kind is None else [kind])
+
+
+def test_lanes_of_a_mask_keep_d(tmp_path: Path) -> None:
+    """The second product leaves the lanes of one warp alone: rows 32 to 63 lack its part of K."""
+    kernel = Kernel(steps=2)
+    masked = "mov.b32 %r60, 0;\nmov.b32 %r61, 0xFFFFFFFF;\n"
+    first, second = kernel.text.split("setp.ne.u32 %p4, 1, 0;")
+    lanes = "{%r60, %r61, %r60, %r60}"
+    text = f"{first}setp.ne.u32 %p4, 1, 0;\n{masked}{second.replace('%r50, %p4;', f'%r50, {lanes}, %p4;', 1)}"
+    found = verified(tmp_path, text, kernel.contract)
+    assert (found.verdict, found.findings[0].kind) == (Verdict.REFUTED, Kind.WRONG_VALUE)
+    assert found.findings[0].message.startswith("D[32,0] lacks A[32,16]*B[16,0]")
+    lanes_of_none = text.replace("mov.b32 %r61, 0xFFFFFFFF;", "mov.b32 %r61, 0;")
+    assert verified(tmp_path, lanes_of_none, kernel.contract).verdict is Verdict.VERIFIED
