@@ -198,25 +198,6 @@ class Toolchain:
         return self.extension(name, [each for each in paths if each not in cuda], cuda, flags)
 
 
-def kept_flags(flags: Sequence[str]) -> list[str]:
-    """Return the flags that change what a source means; others are about speed, warnings and libraries.
-
-    Raises
-    ------
-    NotRecordedError
-        If there is one that may change it in a spelling that is not passed on.
-    """
-    kept: list[str] = []
-    for each in flags:
-        if kept and kept[-1] in ("-D", "-U"):
-            kept[-1] += each
-        elif KEPT_FLAGS.match(each):
-            kept.append(each)
-        elif _MACROS.match(each):
-            raise NotRecordedError(f"the extension is compiled with {each}: name macros by -D and -U alone")
-    return kept
-
-
 def _imported(library: Path, name: str) -> Any:
     """Import an extension that is compiled."""
     loader = importlib.machinery.ExtensionFileLoader("mmaproof_extension", str(library))
