@@ -287,7 +287,8 @@ def numpy_type(fmt: Format) -> np.dtype[Any]:
     if fmt.name in _ML_DTYPES:
         import ml_dtypes  # most questions need none of its types
 
-        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
+        narrow: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
+        return narrow
     if isinstance(fmt, IntegerFormat):
         return np.dtype(_NUMPY.get(fmt.name, f"{'i' if fmt.signed else 'u'}{fmt.bits // 8}"))
     if fmt.name not in _NUMPY:

@@ -174,10 +174,9 @@ class Execution:
     ) -> None:
         """Report what an instruction does in some threads; the message is about the first.
 
-        If it gives `undefined` leaves, only if something comes to depend on them, and of one
-        `cause` of an instruction once, where that is known. What happens
-        on one way of a branch on data is undecided, unless data are found for which it is the way;
-        of races, only where what the other thread does happens `with_any_data`.
+        If it gives `undefined` leaves, only if something comes to depend on them, and of one `cause` of
+        an instruction once, where that is known. What happens on one way of a branch on data is undecided,
+        unless data are found for which it is the way; of races, where the other's happens `with_any_data`.
         """
         if kind.refutes and not self._happens(threads, kind is not Kind.RACE or with_any_data):
             kind, message = Kind.UNDECIDED, f"if data lead here, which is not known: {message}"

@@ -73,13 +73,3 @@ def _variable(base: _Base, spaces: Mapping[str, str]) -> _Base | Register:
     if isinstance(base, Symbol) and base.name in spaces:
         return Register(base.name, f".{spaces[base.name]}")
     return base
-
-
-_Base = TypeVar("_Base", bound=object)
-
-
-def _variable(base: _Base, spaces: Mapping[str, str]) -> _Base | Register:
-    """Return the name of a variable with the state space that it lies in."""
-    if isinstance(base, Symbol) and base.name in spaces:
-        return Register(base.name, f".{spaces[base.name]}")
-    return base

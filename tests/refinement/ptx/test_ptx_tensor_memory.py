@@ -42,6 +42,8 @@ def test_a_product_is_verified(number: str, tmp_path: Path) -> None:
         "nothing is freed",
         "they are freed before all have read",
         "a load is not waited for before that",
+        "the address of half of them is not read",
+        "the target has no tensor memory",
         "lanes of another warp",
         "M is one that there is not",
         "a descriptor of wgmma",
