@@ -26,7 +26,16 @@ def mutants(rule: Rule) -> Iterator[Rule]:
     for text in (*_changed(rule.right), *_exchanged(rule), f"-({rule.right})"):
         if text not in seen:
             seen.add(text)
-            yield replace(rule, right=text, fails={})
+            by = tuple(each.replace(_argument(rule.right), _argument(text)) for each in rule.by)
+            yield replace(rule, right=text, fails={}, by=by)
+
+
+def _argument(text: str) -> str:
+    """Return what a function is of, if a text applies one to one argument: axioms are instantiated with it."""
+    match ast.parse(text, mode="eval").body:
+        case ast.Call(args=[only]):
+            return ast.unparse(only)
+    return text
 
 
 def _changed(text: str) -> Iterator[str]:

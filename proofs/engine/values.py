@@ -216,7 +216,7 @@ FLOATS: Mapping[str, FloatFormat] = MappingProxyType({"f16": F16, "bf16": BF16, 
 
 _POINTS: Mapping[Theory, tuple[str, ...]] = MappingProxyType(
     {
-        Theory.REAL: ("1", "-1", "2", "0", "1/2", "-3", "5/4", "3"),
+        Theory.REAL: ("1", "-1", "2", "0", "1/2", "-3", "5/4", "3", "-5/8"),
         Theory.INTEGERS: ("1", "-1", "0", "127", "-128", "200", "-300", "126", "8388607"),
         Theory.BITS: ("1", "0", "255", "128", "127", "16", "85", "170", "3"),
         Theory.FLOAT: (
@@ -246,13 +246,15 @@ def format_of(rule: Rule) -> str:
 def points(rule: Rule, variables: tuple[str, ...]) -> Iterator[Mapping[str, str]]:
     """Yield values of a rule's variables: those that it names, and others.
 
-    An integer is also tried at the constants that the rule compares with.
+    An integer is also tried at the constants that the rule compares with, and next to them.
     """
     if rule.fails:
         yield rule.fails
     known = _POINTS.get(rule.theory, _POINTS[Theory.REAL])
     if rule.theory is Theory.INTEGERS:
-        known = tuple(dict.fromkeys((*re.findall(r"\b\d+\b", f"{rule.left} {rule.right}"), *known)))
+        constants = [int(each) for each in re.findall(r"\b\d+\b", f"{rule.left} {rule.right}")]
+        near = [str(each + step) for step in (0, -1, 1) for each in constants]
+        known = tuple(dict.fromkeys((*near, *known)))
     most = max(2, int(_MOST_POINTS ** (1 / max(1, len(variables)))))
     for values in product(known[:most], repeat=len(variables)):
         yield dict(zip(variables, values, strict=True))
