@@ -26,16 +26,17 @@ def mutants(rule: Rule) -> Iterator[Rule]:
     for text in (*_changed(rule.right), *_exchanged(rule), f"-({rule.right})"):
         if text not in seen:
             seen.add(text)
-            by = tuple(each.replace(_argument(rule.right), _argument(text)) for each in rule.by)
+            before, after = _argument(rule.right), _argument(text)
+            by = tuple(each.replace(before, after) if before and after else each for each in rule.by)
             yield replace(rule, right=text, fails={}, by=by)
 
 
 def _argument(text: str) -> str:
-    """Return what a function is of, if a text applies one to one argument: axioms are instantiated with it."""
+    """Return the sum that a text applies a function to, with which axioms are instantiated; else nothing."""
     match ast.parse(text, mode="eval").body:
-        case ast.Call(args=[only]):
+        case ast.Call(args=[ast.BinOp() as only]):
             return ast.unparse(only)
-    return text
+    return ""
 
 
 def _changed(text: str) -> Iterator[str]:
