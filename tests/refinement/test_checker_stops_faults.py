@@ -9,6 +9,7 @@ import pytest
 from forced_equality import equality_forced
 from operator_kernels import CORPUS, KERNELS, contract_of
 
+from mmaproof.refinement.checker.evaluated import ObjectionError
 from mmaproof.refinement.examine.trials import DisagreementError
 from mmaproof.refinement.findings.result import Verdict
 from mmaproof.refinement.verification import verify
@@ -32,7 +33,7 @@ def stopped(kernel: Path, contract: Path) -> str:
     with equality_forced():
         try:
             result = verify(kernel, contract).result
-        except DisagreementError as objection:
+        except (DisagreementError, ObjectionError) as objection:
             return "checker" if "evaluated again" in str(objection) else "runs"
     if result.verdict is not Verdict.VERIFIED:
         return "findings"
