@@ -21,8 +21,6 @@ from ...terms.store import TermStore
 Rule = Callable[[TermStore, FloatFormat, Sequence[FloatFormat], Sequence[Ids]], Ids]
 """From a result's format, and operands in theirs, to the result."""
 
-_EVEN = Rounding.NEAREST_EVEN
-
 
 def _negated(store: TermStore, fmt: FloatFormat, terms: Ids) -> Ids:
     return apply(store, operations.negate(fmt), terms)
@@ -126,13 +124,14 @@ UNARY: Mapping[str, Rule] = MappingProxyType({"neg": _sign_changed, "abs": _abso
 
 
 def _half_away(store: TermStore, fmt: FloatFormat, of: Sequence[FloatFormat], given: Sequence[Ids]) -> Ids:
-    """Round to nearest, ties away from zero: one further where a half or more is cut off."""
-    whole = function("trunc")(store, fmt, of, given)
-    half, one = (store.constants(encode(np.full(len(whole), x), fmt, _EVEN), fmt.bits) for x in (0.5, 1.0))
-    rest = _absolute(store, fmt, of, [_difference(store, fmt, (of[0], fmt), [given[0], whole])])
-    further = _sum(store, fmt, (fmt, fmt), [whole, with_sign(store, fmt, of, [given[0], one])])
-    holds = apply(store, operations.compare(fmt, "ge"), rest, half)
-    return apply(store, operations.select(fmt.bits), holds, further, whole)
+    """Round to nearest, ties away from zero: half of one further, and cut off.
+
+    The sum is rounded towards zero, by which it never comes to an integer that it is below.
+    """
+    half = store.constants(encode(np.full(len(given[0]), 0.5), fmt, Rounding.NEAREST_EVEN), fmt.bits)
+    signed = with_sign(store, fmt, of, [given[0], half])
+    add = operations.fused(fmt, (), (of[0], fmt), rounding=Rounding.TOWARD_ZERO)
+    return function("trunc")(store, fmt, (fmt,), [apply(store, add, given[0], signed)])
 
 
 INTEGRAL: Mapping[str, Rule] = MappingProxyType(

@@ -208,7 +208,10 @@ void f(float *y, const float *x, long n) {
 @pytest.mark.parametrize("text", [MIXED, ROUNDED], ids=["mixed", "rounded"])
 def test_the_symbolic_result_is_what_qemu_computes(text: str, flags: str, tmp_path: Path) -> None:
     runs, random = 24, np.random.default_rng(7)
-    numbers = np.array([0.0, -0.0, 1, -1, 0.5, -0.5, 2, 3, -3, 0.25, -1.5, 2.5, -0.75], dtype=np.float32)
+    numbers = np.array(
+        [0.0, -0.0, 1, -1, 0.5, -0.5, 2, 3, -3, 0.25, -1.5, 2.5, -0.75, 8388609], dtype=np.float32
+    )
+    numbers = np.append(numbers, np.nextafter(np.float32([0.5, -1.5]), np.float32(0)))
     x, y = (random.choice(numbers, (runs, 5)) for _ in range(2))
     kernel = compiled(text, tmp_path, flags, "-ffp-contract=off")
     each_run = (
