@@ -34,9 +34,12 @@ def check_mutants(
     return ExitCode(code)
 
 
+_PLACE = Path(__file__).resolve()
+
+
 def _checkout() -> Path:
     """Return the root of the source that the package is imported from, or else the working directory."""
-    for folder in (*Path(__file__).resolve().parents, Path.cwd()):
+    for folder in (*_PLACE.parents, Path.cwd()):
         if (folder / "tools" / "mutation" / "command.py").is_file() and _is_this_version(folder):
             return folder
     raise InputError(

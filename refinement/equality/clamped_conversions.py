@@ -1,8 +1,9 @@
 """Conversions of floats to integers and to narrow floats with clamps around them, in one form.
 
-``s8(round(x))`` saturates, ``min(max(rint(x), -128), 127)`` clamps before the conversion, and integers are
-clamped behind it: all are ``clamp(rint(x), least, greatest)``. A rounding to an integer is monotone, so that
-clamps go through it; one clamp after another is a clamp. What saturates needs no clamp to its own limits.
+``s8(round(x))`` saturates, ``min(max(rint(x), -128), 127)`` clamps before the conversion, by extrema or by
+choices, and integers are clamped behind it: all are ``clamp(rint(x), least, greatest)``. A rounding to an
+integer is monotone, so that clamps go through it; one clamp after another is a clamp. What saturates needs
+no clamp to its own limits.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.float_encoding import decode
 from ...spec.formats import F32, FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
 from ..analysis.quantisation import quantises
@@ -23,7 +23,8 @@ from ..terms.bit_slices import extract
 from ..terms.domains import Rewriting
 from ..terms.evaluation import FUNCTIONS, WHOLE
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, Operation, TermStore
+from ..terms.store import Operation, TermStore
+from .limited_numbers import LimitedNumbers
 
 _WIDE = operations.signed(32)
 _EXACT = 1 << 24
@@ -61,6 +62,7 @@ class ClampedConversions(Rewriting):
     def __init__(self, store: TermStore, ranges: RealRanges | None = None) -> None:
         super().__init__(store)
         self._ranges = ranges
+        self._limits = LimitedNumbers(store)
         self._clamps: dict[int, _Clamped] = {}
 
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
@@ -95,43 +97,13 @@ class ClampedConversions(Rewriting):
         for place, term in enumerate(found.tolist()):
             if self.store.operation(term) != operation:
                 continue
-            number = self._arguments(term)[0]
-            while (clamp := self._limited(number, source)) is not None:
-                which, inner, limit = clamp
-                if limit > lowest if which == "max" else limit < largest:
+            number = self._limits.arguments(term)[0]
+            while (limit := self._limits.limited(number, source)) is not None and limit.fmt == source:
+                if limit.constant > lowest if limit.which == "max" else limit.constant < largest:
                     break
-                number = inner
+                number = limit.number
             found[place] = self.store.apply(operation, number)
         return found
-
-    def _limited(self, term: int, fmt: FloatFormat) -> tuple[str, int, float] | None:
-        """Return which extremum of a number and a constant a float is, and these."""
-        operation = self.store.operation(term)
-        if operation.name != operations.EXTREMUM or operation.result != fmt:
-            return None
-        assert isinstance(operation.attribute, tuple)
-        which, _, flush = operation.attribute
-        one, other = self._arguments(term)[:2]
-        for number, limit in ((one, other), (other, one)):
-            value = self._constant(limit, fmt)
-            if value is not None and not flush:
-                return which, number, value
-        return None
-
-    def _arguments(self, term: int) -> list[int]:
-        found: list[int] = self.store.arguments(np.array([term], dtype=np.int32))[0].tolist()
-        return found
-
-    def _constant(self, term: int, fmt: FloatFormat | IntegerFormat) -> float | None:
-        """Return what a constant is in a format; None of other terms, and of what is no finite number."""
-        if self.store.operation(term).name != CONSTANT:
-            return None
-        word = self.store.constant_values(np.array([term], dtype=np.int32))
-        if isinstance(fmt, FloatFormat):
-            number = float(decode(word.astype(fmt.storage), fmt)[0])
-            return number if np.isfinite(number) else None
-        value = int(word[0])
-        return float(value - (1 << fmt.bits) * (value >> fmt.bits - 1) if fmt.signed else value)
 
     def _conversion(self, operation: Operation, term: int) -> _Clamped | None:
         """Return what a conversion of a float is."""
@@ -144,7 +116,7 @@ class ClampedConversions(Rewriting):
         greatest = least + (1 << fmt.bits) - 1
         if least < -(1 << 31) or greatest >= 1 << 31:
             return None
-        found = self._clamped(self._arguments(term)[0], source, WHOLE[rounding])
+        found = self._clamped(self._limits.arguments(term)[0], source, WHOLE[rounding])
         return found.within("max", least).within("min", greatest)
 
     def _clamped(self, term: int, fmt: FloatFormat, function: str) -> _Clamped:
@@ -152,19 +124,19 @@ class ClampedConversions(Rewriting):
         operation = self.store.operation(term)
         alike = operation.operands == (fmt,) == (operation.result,)
         if operation.name == operations.FUNCTION and operation.attribute in operations.INTEGRAL and alike:
-            return self._clamped(self._arguments(term)[0], fmt, str(operation.attribute))
-        if (clamp := self._limited(term, fmt)) is not None:
-            which, number, value = clamp
-            return self._clamped(number, fmt, function).within(which, float(FUNCTIONS[function](value)))
+            return self._clamped(self._limits.arguments(term)[0], fmt, str(operation.attribute))
+        if (limit := self._limits.limited(term, fmt)) is not None:
+            whole = float(FUNCTIONS[function](limit.constant))
+            return self._clamped(limit.number, limit.fmt, function).within(limit.which, whole)
         return _Clamped(term, fmt, function, -np.inf, np.inf)
 
     def _clamp(self, operation: Operation, term: int) -> _Clamped | None:
         """Return what an extremum of an integer that was converted and a constant is."""
         fmt = operation.result
         assert isinstance(fmt, IntegerFormat) and isinstance(operation.attribute, tuple)
-        one, other = self._arguments(term)[:2]
+        one, other = self._limits.arguments(term)[:2]
         for number, limit in ((one, other), (other, one)):
-            value = self._constant(limit, fmt)
+            value = self._limits.constant(limit, fmt)
             if value is not None and number in self._clamps and fmt == _WIDE:
                 return self._clamps[number].within(operation.attribute[0], value)
         return None

@@ -127,4 +127,20 @@ CHOSEN = (
     ),
 )  # fmt: skip
 
-RULES = (*LATTICE, *AFFINE, *LIMITS, *CHOSEN)
+_LIMITED = "equality.limited_numbers:LimitedNumbers._chosen"
+
+CHOSEN_LIMITS = (
+    _rule(
+        "chosen-upper-limit", "where(x > high, high, max(x, low))", "min(max(x, low), high)", _LIMITED,
+        guard="low <= high", fails={"x": "-2", "low": "1", "high": "-1"},
+        sorts={"low": "constant -1", "high": "constant 1"},
+    ),
+    _rule(
+        "chosen-lower-limit", "where(x < low, low, min(x, high))", "max(min(x, high), low)", _LIMITED,
+        guard="low <= high", fails={"x": "2", "low": "1", "high": "-1"},
+        sorts={"low": "constant -1", "high": "constant 1"},
+    ),
+)  # fmt: skip
+"""Limits that a comparison chooses, of what is limited on the other side already."""
+
+RULES = (*LATTICE, *AFFINE, *LIMITS, *CHOSEN, *CHOSEN_LIMITS)

@@ -19,7 +19,7 @@ from ...spec.errors import UnsupportedError
 from ...spec.float_arithmetic import sum_to_odd
 from ...spec.float_encoding import decode, default_nan, encode, is_nan
 from ...spec.float_quotients import quotient, square_root
-from ...spec.formats import F64, S32, FloatFormat, Format, IntegerFormat
+from ...spec.formats import F64, FloatFormat, Format, IntegerFormat
 from ...spec.matrix_product import block_scaled, chain, rounded
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
@@ -186,11 +186,11 @@ def _dot(operation: Operation, arguments: Sequence[Words]) -> Any:
     x, y, c = arguments
     left, right, addend = operation.operands
     if not isinstance(operation.result, FloatFormat):
-        assert isinstance(operation.attribute, Accumulation)
+        assert isinstance(operation.attribute, Accumulation) and isinstance(operation.result, IntegerFormat)
         exact = (integers(x, left).astype(np.int64) * integers(y, right).astype(np.int64)).sum(-1)
         exact = exact + integers(c, addend).astype(np.int64)
         encode_integer = ALGEBRA.saturate if operation.attribute.saturate else ALGEBRA.wrap
-        return encode_integer(exact, S32)
+        return encode_integer(exact, operation.result)
     return _chain(operation.result, _operand(x, left), _operand(y, right), _operand(c, addend))
 
 

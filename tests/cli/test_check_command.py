@@ -261,7 +261,8 @@ def test_mutants_need_the_source_of_this_version(
         (tmp_path / "tools" / "mutation" / "command.py").write_text("raise SystemExit(9)")
         (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "mmaproof"\nversion = "{version}"')
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mmaproof.cli.mutation.package", [str(tmp_path / "installed" / "mmaproof")])
+    installed = tmp_path / "installed" / "mmaproof" / "cli" / "mutation.py"
+    monkeypatch.setattr("mmaproof.cli.mutation._PLACE", installed)
     result = mmaproof("check", "--mutants", 1)
     assert result.wrong_use and "run it there" in result.err
 

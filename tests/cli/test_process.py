@@ -153,7 +153,10 @@ main({arguments!r})
     [
         ("typer", *ENDINGS[1]),
         ("numpy", *ENDINGS[2]),
-        *((name, *ENDINGS[0]) for name in ("typer", "mmaproof.cli.endings", "numpy.linalg", "ml_dtypes")),
+        *(
+            (name, *ENDINGS[0])
+            for name in ("typer", "mmaproof.cli.endings", "numpy.linalg", "mmaproof.spec.layout")
+        ),
     ],
 )
 @pytest.mark.usefixtures("heeded")

@@ -12,7 +12,7 @@ from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.refinement.terms.evaluation import apply
 from mmaproof.refinement.terms.store import TermStore
-from mmaproof.spec.formats import F32, S8, S16, S32, U8, IntegerFormat
+from mmaproof.spec.formats import F32, S8, S16, S32, S64, U8, IntegerFormat
 from mmaproof.spec.rounding import Rounding
 
 from ..elementwise_kernels import result_of
@@ -31,8 +31,18 @@ FORMULAS = {
     "one less": "s8(min(max(rint(A[i] / 2), -127), 126))",
     "down": "s8(min(max(floor(A[i] / 2), -127), 127))",
 }
+CHOSEN = """setp.gt.f32 %p1, %f1, 0f42FE0000; setp.lt.f32 %p2, %f1, 0fC2FE0000;
+selp.f32 %f2, 0fC2FE0000, %f1, %p2;
+selp.f32 %f2, 0f42FE0000, %f2, %p1; cvt.rzi.s32.f32 %C, %f2;"""
 KERNELS = {
     "before": (CLAMPED, {"before", "behind"}),
+    "chosen": (CHOSEN, {"before", "behind"}),
+    "chosen, the other way round": (
+        CHOSEN.replace("setp.gt", "setp.le").replace("0f42FE0000, %f2, %p1", "%f2, 0f42FE0000, %p1"),
+        {"before", "behind"},
+    ),
+    "chosen from another number": (CHOSEN.replace("0f42FE0000, %f2, %p1", "0f42FC0000, %f2, %p1"), set()),
+    "chosen where it is greater": (CHOSEN.replace("setp.lt", "setp.gt"), set()),
     "behind": (CONVERTED, {"before", "behind"}),
     "saturated": (SATURATED, {"not clamped"}),
     "wrapped": ("cvt.rzi.s32.f32 %C, %f1;", {"wrapped"}),
@@ -50,8 +60,10 @@ def test_clamps_before_and_behind_a_conversion_are_the_same(kernel: str, formula
 
 NUMBERS = st.floats(width=32, allow_nan=False)
 LIMITS = st.sampled_from([-300.0, -128.0, -127.5, -2.5, -0.5, 0.0, 0.5, 1.5, 126.5, 127.0, 255.0, 70000.0])
+RELATIONS = ("gt", "ge", "lt", "le", "geu", "ltu")
 FLOAT_STEPS = st.one_of(
     st.tuples(st.sampled_from(["max", "min"]), LIMITS),
+    st.tuples(st.sampled_from([*RELATIONS, *(f"not {each}" for each in RELATIONS)]), LIMITS),
     st.tuples(st.sampled_from(operations.INTEGRAL), LIMITS),
 )
 
@@ -71,11 +83,18 @@ def test_the_form_is_the_same_integer(
     numbers: list[float],
 ) -> None:
     store = TermStore()
-    term = store.inputs("x", F32, np.arange(len(numbers)))
+    number = term = store.inputs("x", F32, np.arange(len(numbers)))
     for name, limit in steps:
         word = int(np.float32(limit).view(np.uint32))
+        relation = name.removeprefix("not ")
         if name in operations.INTEGRAL:
             term = apply(store, operations.function(name, F32, F32), term)
+        elif relation in RELATIONS:
+            before = [number, term][int(abs(limit)) % 2]
+            constant = store.constants(np.full(len(numbers), word, dtype=np.uint64), 32)
+            holds = apply(store, operations.compare(F32, relation), before, constant)
+            either = (term, constant) if name.startswith("not ") else (constant, term)
+            term = apply(store, operations.select(32), holds, *either)
         else:
             term = apply(store, operations.extremum(F32, name), term, store.constants([word], 32))
     term = apply(store, operations.convert(fmt, F32, rounding), term)
@@ -85,3 +104,14 @@ def test_the_form_is_the_same_integer(
     words = np.array(numbers, dtype=np.float32).view(np.uint32)
     old, new = (Assignment(store, {"x": words}).values(each) for each in (term, found))
     assert (old == new).all()
+
+
+@pytest.mark.parametrize(("fmt", "bits"), [(S32, 32), (S64, 64)])
+def test_sums_of_products_of_integers_have_the_width_of_their_format(fmt: IntegerFormat, bits: int) -> None:
+    """In 64 bits a negative sum has ones above the lower 32."""
+    store = TermStore()
+    x, y = (store.vectors(store.inputs(name, S8, np.arange(4))) for name in "xy")
+    dot = operations.dot(fmt, S8, S8, fmt, operations.Accumulation("exact", 4))
+    term = apply(store, dot, x.reshape(1), y.reshape(1), store.constants([0], bits))
+    words = {"x": np.array([128, 1, 0, 0], dtype=np.uint8), "y": np.array([127, 1, 0, 0], dtype=np.uint8)}
+    assert Assignment(store, words).values(term).tolist() == [(1 - 128 * 127) % (1 << bits)]
