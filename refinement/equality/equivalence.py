@@ -149,6 +149,7 @@ def _of_merges(
 def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, found: Comparison) -> Comparison:
     """Return what is found of terms (n,) that are not all shown equal, or of others equal to them."""
     terms, of_nans, identical = (actual, expected), True, found.identical
+    evaluated: tuple[Ids, Ids] | None = None
     for rewrite in (decided, truncated, halves_away, whole):
         if (rewritten := rewrite(forms, *terms, fmt)) is None:
             continue
@@ -163,9 +164,8 @@ def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, foun
         better = of_terms.equal.sum() > found.equal.sum()
         if better:
             identical = of_terms.identical if of_nans_too else identical
-            evaluated = (
-                None if rewrite is decided else made
-            )  # of bits, what roundings leave is another number
+            if rewrite is truncated:  # of its bits, what roundings leave is another number
+                evaluated = made
             found = replace(of_terms, identical=identical, read=made, evaluated=evaluated)
         if better or rewrite in (decided, halves_away):  # others are tried on what these make
             terms, of_nans = made, of_nans_too
