@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mmaproof.refinement.analysis.literal_constants import LN_OF_2, LOG2_OF_E, literal
+from mmaproof.refinement.equality.clamped_conversions import ClampedConversions
 from mmaproof.refinement.equality.equivalence import compare
 from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.ptx.registers.values import Value
@@ -106,6 +107,12 @@ class RuleTerms:
         if (self.store.widths(one) != self.store.widths(other)).any():
             return False
         fmt = self._read(one)
+        if self.rule.place.startswith("equality.limited_numbers:"):  # read where integers are made of floats
+            whole = operations.convert(S8, self._real, Rounding.TOWARD_ZERO)
+            one, other = (
+                ClampedConversions(self.store).values(self._apply(whole, side)) for side in (one, other)
+            )
+            return bool((one == other).all())
         forms = NormalForms(self.store)
         if self.rule.theory is Theory.FLOAT or self.rule.place.startswith("equality."):
             return bool(compare(forms, one, other, fmt).equal.all())

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import F32, FloatFormat, IntegerFormat
+from ...spec.float_encoding import decode, encode
+from ...spec.formats import FloatFormat, IntegerFormat
 from ...spec.rounding import Rounding
 from ..analysis.quantisation import quantises
 from ..analysis.real_ranges import RealRanges, limits
@@ -27,8 +28,6 @@ from ..terms.store import Operation, TermStore
 from .limited_numbers import LimitedNumbers
 
 _WIDE = operations.signed(32)
-_EXACT = 1 << 24
-"""Integers up to which all are numbers of f32."""
 
 
 class _Clamped(NamedTuple):
@@ -151,7 +150,7 @@ class ClampedConversions(Rewriting):
         return np.asarray(function(self._ranges.read(numbers, fmt)))
 
     def _made(self, clamped: Mapping[int, _Clamped]) -> Iterator[tuple[NDArray[np.intp], Ids]]:
-        """Yield places, and the conversions to 32 bits there; nothing where f32 does not have a limit."""
+        """Yield places and conversions to 32 bits there; none where a limit is no number of the format."""
         groups: dict[tuple[FloatFormat, str, float, float], list[int]] = {}
         for place, each in clamped.items():
             groups.setdefault((each.fmt, each.function, each.least, each.greatest), []).append(place)
@@ -167,10 +166,11 @@ class ClampedConversions(Rewriting):
             for which, limit, of_type, needed in limits:
                 if limit == of_type or not needed.any():
                     continue
-                if abs(limit) > _EXACT or fmt != F32:
+                word = encode(np.array([limit]), fmt, Rounding.NEAREST_EVEN)
+                if decode(word, fmt)[0] != limit:
                     known &= ~needed
                     continue
-                word = self.store.constants(int(np.float32(limit).view(np.uint32)), F32.bits)
+                word = self.store.constants(int(word[0]), fmt.bits)
                 made[needed] = self.store.apply(operations.extremum(fmt, which), made[needed], word)
             converted = self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made[known])
             yield np.array(members)[known], converted
