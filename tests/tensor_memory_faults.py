@@ -15,6 +15,7 @@ SCALED = Kernel(types=("f32", "e4m3"), scaled="st", steps=2)
 SPARSE = Kernel(sparse=True)
 COPIED = Kernel(types=("f32", "e4m3"), scaled="cp", n=32)
 HALVED = Kernel(columns=256)
+PAIR = Kernel(ctas=2, m=256, n=32, steps=2)
 INTEGERS = Kernel(types=("s32", "s8"), n=8)
 
 ALLOCATED = "@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 128;"
@@ -33,6 +34,13 @@ STORE_A = "tcgen05.st.sync.aligned.32x32b.x16.b32 [%r43 + 32]"
 STORE_P = "tcgen05.st.sync.aligned.32x32b.x4.b32 [%r43 + 96]"
 IDESC = "mov.b32 %r50, 0x8040010;"
 ADDRESS = "ld.shared.b32 %r40, [cells];"
+
+LEADER = "setp.eq.and.u32 %p2, %r60, 0, %p2;"
+TOLD = "mov.u16 %h2, 3;"
+CLUSTER = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
+PAIR_ALLOCATED, PAIR_FREED = (each.replace("::1", "::2") for each in (ALLOCATED, FREED))
+LAST = "tcgen05.mma.cta_group::2.kind::f16 [%r40 + 0], %d2, %d3, %r50, %p4;\n\ntcgen05.commit"
+OF_FIRST = "setp.eq.and.u32 %p7, %r60, 0, %p1;"
 
 LANE = "shl.b32 %r42, %r41, 21;"
 FIRST, SECOND = "setp.ne.u32 %p4, 0, 0;", "setp.ne.u32 %p4, 1, 0;"
@@ -125,6 +133,22 @@ FAULTS = {
     "metadata of the next column": (SPARSE, "%d3, [%r40 + 96]", "%d3, [%r40 + 97]", Kind.UNINITIALISED),
     "metadata of two equal indices": (SPARSE, "metadata[128] = {", "metadata[129] = {0, ", Kind.UNDEFINED),
     "the bit of sparse A": (SPARSE, f"{SPARSE.idesc():#x};", f"{SPARSE.idesc() & ~4:#x};", Kind.ILLEGAL),
+    "both CTAs multiply": (PAIR, LEADER, "", Kind.RACE),
+    "the other CTA is not told": (PAIR, TOLD, TOLD.replace("3", "1"), Kind.DEADLOCK),
+    "a CTA that there is not is told": (PAIR, TOLD, TOLD.replace("3", "7"), Kind.OUT_OF_BOUNDS),
+    "the CTAs do not wait for each other": (PAIR, CLUSTER, "bar.sync 0;", Kind.LIFETIME),
+    "one CTA allocates": (PAIR, PAIR_ALLOCATED, f"{OF_FIRST}\n@%p7{PAIR_ALLOCATED[4:]}", Kind.DEADLOCK),
+    "one CTA frees": (PAIR, PAIR_FREED, f"{OF_FIRST}\n@%p7{PAIR_FREED[4:]}", Kind.DEADLOCK),
+    "the CTAs allocate different numbers of columns": (
+        PAIR, PAIR_ALLOCATED, f"shl.b32 %r61, 64, %r60;\n{PAIR_ALLOCATED.replace('128', '%r61')}",
+        Kind.UNDEFINED,
+    ),
+    "both CTAs have the same columns of B": (
+        PAIR, "%r4, %r60, 16, %r4;", "%r4, %r60, 0, %r4;", Kind.WRONG_VALUE,
+    ),
+    "a product of one CTA among those of two": (
+        PAIR, "tcgen05.commit.cta_group::2", "tcgen05.commit.cta_group::1", Kind.ILLEGAL,
+    ),
 }  # fmt: skip
 """The kernel, what of its text is replaced once and by what, and the kind of the first finding."""
 
@@ -161,6 +185,10 @@ HARMLESS = {
     "the operand of the commit is generic": (
         STEPS, COMMIT, f"cvt.u64.u32 %d20, %r3;\ncvta.shared.u64 %d20, %d20;\n"
         f"{COMMIT.replace('.shared::cluster', '').replace('%r3', '%d20')}",
+    ),
+    "a CTA of the pair multiplies that is not the first": (PAIR, LEADER, LEADER.replace(" 0,", " 1,")),
+    "no lane of either CTA is disabled": (
+        PAIR, LAST, f"mov.b32 %r63, 0;\n{LAST.replace('%p4', '{' + ', '.join(8 * ['%r63']) + '}, %p4')}",
     ),
 }  # fmt: skip
 """The kernel, and what of its text is replaced once and by what."""

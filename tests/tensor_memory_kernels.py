@@ -1,4 +1,4 @@
-"""A kernel of one block: it puts A and B where descriptors say, multiplies in tensor memory, and stores D."""
+"""A kernel of one CTA or two: it puts A and B where descriptors say, multiplies them, and stores D."""
 
 from __future__ import annotations
 
@@ -61,6 +61,8 @@ class Kernel:
     sparse : bool
         Whether A, of 16 bits, has half of its elements: of 4 the first two where row and group are even
         together or odd together, otherwise the last two.
+    ctas : int
+        CTAs that work together.
     """
 
     types: tuple[str, str] = ("f32", "f16")
@@ -75,6 +77,7 @@ class Kernel:
     upper: bool = False
     columns: int = 128
     sparse: bool = False
+    ctas: int = 1
 
     @property
     def bits(self) -> int:
@@ -85,6 +88,11 @@ class Kernel:
     def k(self) -> int:
         """Columns of A, of a sparse one those that are stored."""
         return 256 // self.bits * self.steps
+
+    @property
+    def own(self) -> tuple[int, int]:
+        """Rows of A, and columns of B, that a CTA has."""
+        return self.m // self.ctas, self.n // self.ctas
 
     @property
     def rows(self) -> int:
@@ -112,8 +120,9 @@ class Kernel:
 [kernel]
 isa = "ptx"
 [launch]
-grid = 1
+grid = {self.ctas}
 block = {_THREADS}
+{f"cluster = {self.ctas}" if self.ctas > 1 else ""}
 [sizes]
 N = {self.n}
 K = {self.rows}
@@ -140,7 +149,7 @@ formula = "D[i, j] = sum(k, {product})"
     def _matrix(self, role: int) -> SharedMatrix:
         """Return where the whole of A (0) or of B (1) lies, from the beginning of the pattern."""
         swizzle, transposed = self.swizzles[role], self.transposed[role]
-        lines, row = (self.m, self.n)[role], swizzle or 16
+        lines, row = self.own[role], swizzle or 16
         length = (self.k, self.rows)[role]
         across = length if transposed else lines
         along = across * row
@@ -187,7 +196,7 @@ formula = "D[i, j] = sum(k, {product})"
     @property
     def text(self) -> str:
         """The module."""
-        counts = self.m * self.k, self.n * self.rows
+        counts = self.own[0] * self.k, self.own[1] * self.rows
         tables = "\n".join(
             f".const .align 2 .u16 place{role}[{counts[role]}] = {{{self._addresses(role)}}};"
             for role in range(2)
@@ -204,16 +213,17 @@ formula = "D[i, j] = sum(k, {product})"
 .shared .align 1024 .b8 tile[{_SCALES_AT + 1024}];
 .shared .align 8 .b64 done;
 .shared .align 4 .b32 cells;
-.reg .b64 %d<32>; .reg .b32 %r<64>; .reg .b32 %f<256>; .reg .b16 %h<2>;
+.reg .b64 %d<32>; .reg .b32 %r<64>; .reg .b32 %f<256>; .reg .b16 %h<3>;
 .reg .pred %p<8>;
 mov.u32 %r0, %tid.x;
 mov.u32 %r1, tile;
 mov.u32 %r2, cells;
 mov.u32 %r3, done;
+{"mov.u32 %r60, %cluster_ctarank; mov.u16 %h2, 3;" if self.ctas > 1 else ""}
 setp.lt.u32 %p1, %r0, 32;
 setp.eq.u32 %p2, %r0, 0;
-@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], {self.columns};
-@%p1 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+@%p1 tcgen05.alloc.cta_group::{self.ctas}.sync.aligned.shared::cta.b32 [%r2], {self.columns};
+@%p1 tcgen05.relinquish_alloc_permit.cta_group::{self.ctas}.sync.aligned;
 @%p2 mbarrier.init.shared::cta.b64 [%r3], 1;
 {"".join(self._put(role) for role in range(2) if not (role == 0 and self.a_in_cells))}
 bar.sync 0;
@@ -224,11 +234,12 @@ add.u32 %r43, %r40, %r42;
 {self._store_a() if self.a_in_cells else ""}{self._put_scales()}{self._put_metadata()}
 fence.proxy.async.shared::cta;
 tcgen05.fence::before_thread_sync;
-bar.sync 0;
+{self._barrier}
 tcgen05.fence::after_thread_sync;
+{self._first}
 @!%p2 bra ISSUED;
 {"".join(self._products())}
-tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r3];
+tcgen05.commit.cta_group::{self.ctas}.mbarrier::arrive::one.shared::cluster{self._told};
 ISSUED:
 WAITING:
 mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0;
@@ -238,18 +249,38 @@ tcgen05.fence::after_thread_sync;
 tcgen05.wait::ld.sync.aligned;
 {"".join(self._stores())}
 tcgen05.fence::before_thread_sync;
-bar.sync 0;
-@%p1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r40, {self.columns};
+{self._barrier}
+@%p1 tcgen05.dealloc.cta_group::{self.ctas}.sync.aligned.b32 %r40, {self.columns};
 ret;
 }}
 """
 
+    @property
+    def _barrier(self) -> str:
+        """Return the barrier of all threads that work together."""
+        return "bar.sync 0;" if self.ctas == 1 else "barrier.cluster.arrive;\nbarrier.cluster.wait;"
+
+    @property
+    def _first(self) -> str:
+        """Return what makes %p2 hold in the thread that multiplies alone."""
+        return "" if self.ctas == 1 else "setp.eq.and.u32 %p2, %r60, 0, %p2;"
+
+    @property
+    def _told(self) -> str:
+        """Return who is told, behind ``shared::cluster``."""
+        if self.ctas == 1:
+            return ".b64 [%r3]"
+        return ".multicast::cluster.b64 [%r3], %h2"
+
     def _put(self, role: int) -> str:
         """Copy an operand to shared memory, element by element."""
         name, size = "ab"[role], self.bits // 8
-        count = (self.m * self.k, self.n * self.rows)[role]
+        rows, columns = self.own
+        count = (rows * self.k, columns * self.rows)[role]
         place = f"rem.u32 %r4, %r7, {self.rows};\ndiv.u32 %r5, %r7, {self.rows};"
         index = f"{place}\nmad.lo.u32 %r4, %r4, {self.n}, %r5;" if role else "mov.u32 %r4, %r7;"
+        if self.ctas > 1:
+            index += f"\nmad.lo.u32 %r4, %r60, {(rows * self.k, columns)[role]}, %r4;"
         kind, register = f"u{8 * size}", "%h0" if size < 4 else "%r8"
         return f"""
 ld.param.u64 %d0, [{name}];
@@ -350,9 +381,10 @@ add.u32 %r45, %r45, %r1;
             word = encoded(MatrixDescriptor(0, 128, 128, 0))
             for index in range(2):
                 yield _described(_SCALES_AT + 512 * index, word, "%d5")
-                yield (f"tcgen05.cp.cta_group::1.32x128b.warpx4 [%r40 + {_SCALE_COLUMN + 4 * index}], %d5;\n")
+                at = f"%r40 + {_SCALE_COLUMN + 4 * index}"
+                yield f"tcgen05.cp.cta_group::{self.ctas}.32x128b.warpx4 [{at}], %d5;\n"
         mnemonic = (
-            f"tcgen05.mma{'.ws' * self.ws}{'.sp' * self.sparse}.cta_group::1.kind::{self.kind}"
+            f"tcgen05.mma{'.ws' * self.ws}{'.sp' * self.sparse}.cta_group::{self.ctas}.kind::{self.kind}"
             + ".block_scale.block32" * bool(self.scaled)
         )
         at = f"%r40 + {16 << 16 if self.upper else 0}"
@@ -371,11 +403,16 @@ add.u32 %r45, %r45, %r1;
     @property
     def _parts(self) -> int:
         """Parts of the columns of D that lie in different lanes."""
-        return {128: 1, 64: 2, 32: 4}[self.m]
+        return {128: 1, 64: 2, 32: 4}[self.own[0]]
+
+    @property
+    def _is_of_half_lanes(self) -> bool:
+        """Whether a warp's quarter of the lanes has 16 rows of D."""
+        return self.own[0] == 64 and not self.ws and (self.ctas == 1 or self.sparse)
 
     def _loads(self) -> Iterator[str]:
         count = self.n // self._parts
-        if self.m == 64 and not self.ws:
+        if self._is_of_half_lanes:
             at = f"[%r43 + {16 << 16 if self.upper else 0}], {count}"
             yield f"tcgen05.ld.sync.aligned.16x32bx2.x{count}.b32 {{{_registers(count)}}}, {at};\n"
         else:
@@ -383,14 +420,16 @@ add.u32 %r45, %r45, %r1;
 
     def _stores(self) -> Iterator[str]:
         size, count = 2 if self.types[0] == "f16" else 4, self.n // self._parts
-        if self.m == 64 and not self.ws:  # a warp has 16 rows, half a warp half of the columns
+        if self._is_of_half_lanes:  # a warp has 16 rows, half a warp half of the columns
             place = "and.b32 %r20, %r0, 15;\nmad.lo.u32 %r20, %r41, 16, %r20;\nbfe.u32 %r21, %r0, 4, 1;"
         else:
-            place = f"rem.u32 %r20, %r0, {self.m};\ndiv.u32 %r21, %r0, {self.m};"
+            rows = self.own[0]
+            place = f"rem.u32 %r20, %r0, {rows};\ndiv.u32 %r21, %r0, {rows};"
         yield f"""
 ld.param.u64 %d0, [d];
 {place}
 mul.lo.u32 %r21, %r21, {count};
+{f"mad.lo.u32 %r20, %r60, {self.own[0]}, %r20;" if self.ctas > 1 else ""}
 mad.lo.u32 %r20, %r20, {self.n}, %r21;
 mul.wide.u32 %d1, %r20, {size};
 add.u64 %d0, %d0, %d1;
@@ -442,5 +481,8 @@ RIGHT = (
     Kernel(types=("f32", "e4m3"), scaled="st", steps=4),
     Kernel(types=("f32", "e4m3"), scaled="cp", steps=4, n=32),
     Kernel(sparse=True, steps=2),
+    Kernel(ctas=2, m=256, n=32, steps=2),
+    Kernel(ctas=2, n=64, steps=2),
+    Kernel(ctas=2, m=256, n=64, transposed=(True, True), swizzles=(128, 64)),
 )
 """Every layout of D, every way in which operands lie, and most types."""

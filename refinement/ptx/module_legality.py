@@ -78,6 +78,8 @@ def judge_text(text: str, name: str, target: str | None, version: str | None) ->
     for function in module.functions.values():
         spaces = variable_spaces(module, function)
         found += _directives(module, function)
+        for index, wrong in asynchronous_legality.mixed_groups(function):
+            found.append(replace(wrong, message=_placed(function.body[index], wrong.message)))
         for instruction in function.body:
             if instruction.is_matrix_instruction:
                 judged.append(instruction)
@@ -154,19 +156,21 @@ def _later_forms(module: Module, asynchronous: Sequence[InstructionStatement]) -
 def _judged_asynchronous(
     module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]
 ) -> list[Violation]:
-    place = f"line {instruction.line}, {instruction.mnemonic}"
     try:
         wrong = asynchronous_legality.illegal(module, instruction, spaces)
     except InputError as reason:
-        return [Violation(_SYNTAX, f"{place}: {reason}")]
-    return [Violation(each.rule, f"{place}: {each.message}") for each in wrong]
+        return [Violation(_SYNTAX, _placed(instruction, str(reason)))]
+    return [Violation(each.rule, _placed(instruction, each.message)) for each in wrong]
 
 
 def _judged(module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]) -> list[Violation]:
-    place = f"line {instruction.line}, {instruction.mnemonic}"
     try:
-        return [
-            Violation(each.rule, f"{place}: {each.message}") for each in illegal(module, instruction, spaces)
-        ]
+        wrong = illegal(module, instruction, spaces)
     except InputError as reason:
-        return [Violation(_SYNTAX, f"{place}: {reason}")]
+        return [Violation(_SYNTAX, _placed(instruction, str(reason)))]
+    return [Violation(each.rule, _placed(instruction, each.message)) for each in wrong]
+
+
+def _placed(instruction: InstructionStatement, message: str) -> str:
+    """Return a message with where its instruction is."""
+    return f"line {instruction.line}, {instruction.mnemonic}: {message}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from ..synchronisation.bulk_stores import BulkStores
 from ..synchronisation.cluster_barrier import ClusterBarriers
 from ..synchronisation.register_pool import RegisterPool
 from ..tensor_memory.allocation import Allocations
+from ..tensor_memory.paired_allocation import PairedAllocations
 from ..text.module import InstructionStatement
 from .guards import Guards
 from .if_conversion import Decision, IfConversion, dependence
@@ -37,6 +39,11 @@ _CHECKED = 256
 
 _WHOLE_BLOCK = -1
 _BARRIERS = 16
+
+_POOLS: Mapping[str, type[RegisterPool] | type[PairedAllocations]] = MappingProxyType(
+    {"setmaxnreg": RegisterPool, "tcgen05": PairedAllocations}
+)
+"""What threads wait for besides barriers, by opcode."""
 
 
 class Batch:
@@ -279,7 +286,7 @@ class Batch:
         if self._gathering:
             clusters = ClusterBarriers.of(self._execution)
             clusters.settle(self._execution)
-            changes = clusters.ended + RegisterPool.of(self._execution).released
+            changes = clusters.ended + sum(each.of(self._execution).ended for each in _POOLS.values())
             if changes != self._gathered:
                 self._gathered = changes
                 self.scheduler.runnable += self._gathering
@@ -316,8 +323,8 @@ class Batch:
         execution, active = self._execution, strand.active
         if instruction.has("cluster"):
             return self._cluster_barrier(instruction, strand)
-        if instruction.opcode == "setmaxnreg":
-            passed = RegisterPool.of(execution).passed(execution, instruction, active)
+        if instruction.opcode in _POOLS:
+            passed = _POOLS[instruction.opcode].of(execution).passed(execution, instruction, active)
             return self._park(self._gathering, strand, active[~passed], strand.at + 1)
         barriers, counts = self._barrier_operands(instruction, active)
         aligned = instruction.opcode == "bar" or instruction.has("aligned")
@@ -385,8 +392,7 @@ class Batch:
         execution = self._execution
         for strand in self._gathering:
             execution.instruction = self._program.steps[strand.at].instruction
-            pool = execution.instruction.opcode == "setmaxnreg"
-            lacking = RegisterPool.of(execution) if pool else ClusterBarriers.of(execution)
+            lacking = _POOLS.get(execution.instruction.opcode, ClusterBarriers).of(execution)
             lacking.report_waiting(execution, strand.active)
 
     def _report_deadlock(self) -> None:

@@ -24,6 +24,7 @@ from ..state.asynchronous_products import touching
 from ..state.execution import Execution, Step
 from ..state.tickets import takes_tickets
 from ..synchronisation.mbarrier import Test, decoded_poll
+from ..tensor_memory.paired_allocation import waits_for_its_pair
 from ..text import asynchronous_legality
 from ..text.control_flow import control_flow
 from ..text.module import Function, InstructionStatement, Module
@@ -151,6 +152,8 @@ class Program:
     def _illegal_instructions(self) -> Iterator[tuple[int, list[tuple[str, str]]]]:
         """Yield the indices of illegal instructions, with the rules that they violate and messages."""
         spaces = variable_spaces(self._module, self._function)
+        for index, violated in asynchronous_legality.mixed_groups(self._function):
+            yield index, [(violated.rule.id, violated.message)]
         for index, instruction in enumerate(self._function.body):
             in_tensor_memory = instruction.opcode == asynchronous_legality.TENSOR_MEMORY
             if not instruction.is_matrix_instruction and not in_tensor_memory:
@@ -168,6 +171,8 @@ class Program:
     def _decoded(self, index: int) -> Decoded:
         instruction = self._function.body[index]
         sort = Sort.POLL if is_poll(instruction) else SORTS.get(instruction.opcode, Sort.PLAIN)
+        if waits_for_its_pair(instruction):
+            sort = Sort.BARRIER
         if sort is Sort.BARRIER and instruction.has("warp"):
             sort = Sort.PLAIN
         guard = instruction.predicate

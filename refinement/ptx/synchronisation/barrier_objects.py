@@ -189,6 +189,7 @@ class BarrierObject:
         if how.copies or not how.releases:
             happened = Happened(NOTHING, happened.control)
         if how.finished:
+            now.finished = joined([now.finished, how.finished])
             over = joined([of_agents(before), how.finished])
             happened = Happened(over, joined([happened.control, over]))
         now.arrivals.append(events)
@@ -199,6 +200,18 @@ class BarrierObject:
             now.within.append(events)
         if how.completes or not how.copies:
             now.add(int(execution.threads.block[threads[0]]), happened, wide=how.wide)
+
+    def check_end(self, execution: Execution, threads: Indices) -> None:
+        """Report threads that end the use of the object and do not know its last phase to be over."""
+        for group in execution.ordering.groups(threads):
+            if not self._knows(execution.ordering, group, self.phase - 1):
+                execution.report(
+                    Kind.RACE,
+                    f"{execution.instruction.mnemonic} ends a barrier of which phase "
+                    f"{self._named(self.phase - 1)} may not be over: nothing tells the thread",
+                    group,
+                )
+                break
 
     def _check_phase(self, execution: Execution, threads: Indices) -> None:
         """Report threads that do not know which phase is the current one."""

@@ -56,6 +56,8 @@ class Phase:
         What must not come after its end.
     transactions : int
         Bytes that it expects less those that asynchronous copies have completed.
+    finished : mapping
+        Operations of tensor memory that are over when it is, for whoever waits, as bytes of copies are.
     """
 
     pending: int
@@ -65,6 +67,7 @@ class Phase:
     ending: Knowledge = field(default_factory=dict)
     within: list[Events] = field(default_factory=list)
     transactions: int = 0
+    finished: Knowledge = field(default_factory=dict)
 
     @property
     def is_over(self) -> bool:
@@ -82,7 +85,7 @@ class Phase:
 
     def told(self, block: int, *, wide: bool) -> Happened:
         """Return what a thread of a block learns; of other blocks only at the scope of a cluster."""
-        found = Happened()
+        found = Happened(self.finished, self.finished)
         for (of, tells_all), each in self.happened.items():
             seen = of == block or (wide and tells_all)
             found = found.and_also(each if seen else each.without_memory(reads=True))

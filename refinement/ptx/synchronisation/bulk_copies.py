@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.errors import InputError
-from ....spec.ptx.asynchronous.clusters import receivers
 from ....spec.ptx.operands import Integer
 from ...findings.finding import Kind
 from ..memory.addressing import addresses
@@ -29,12 +28,12 @@ from ..state.execution import Execution
 from ..state.handlers import Modifiers
 from ..state.loose_races import Bytes
 from ..state.remote_accesses import RemoteAccesses
-from ..state.state_space import RANK_BITS
 from ..text.module import InstructionStatement
 from ..text.operands import Operand
 from .barrier_objects import BarrierObject, BarrierObjects
 from .bulk_stores import UNIT, BulkStores, box_reduced, box_to_global, policy, reduced, sizes_of, to_global
 from .mbarrier import REMOTE, barriers_at_addresses
+from .multicast import MULTICAST, in_blocks, ranks_of_mask
 from .tensor_copies import DIMENSIONS, box
 from .tensor_map_objects import note_copy
 
@@ -42,7 +41,9 @@ _Destination = tuple[NDArray[np.uint64], BarrierObject]
 """Where a copy goes, and the barrier object there that its bytes complete on."""
 
 _COMPLETION = "mbarrier::complete_tx::bytes"
-_MULTICAST = "multicast::cluster"
+_PAIR = "cta_group::2"
+"""The modifier of a copy whose bytes complete on a barrier of either CTA of a pair."""
+
 _SPACES = {"shared::cluster": REMOTE, "shared::cta": "shared"}
 """Where copies go, by how that is written."""
 
@@ -83,7 +84,7 @@ def _to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> N
     """Copy from global to shared memory, or from a block's own to that of another."""
     space = _SPACES[modifiers.one_of(_SPACES)]
     source_space = modifiers.one_of(("global", "shared::cta"))
-    masks = int(modifiers.flag(_MULTICAST))
+    masks = int(modifiers.flag(MULTICAST))
     hints = policy(modifiers)
     modifiers.finish()
     to, source, size, place, *mask = modifiers.operands(4 + masks + hints)[: 4 + masks]
@@ -117,7 +118,8 @@ def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) 
     modifiers.one_of(("global",))
     modifiers.flag("tile")
     modifiers.one_of(DIMENSIONS)
-    masks = int(modifiers.flag(_MULTICAST))
+    masks = int(modifiers.flag(MULTICAST))
+    paired = modifiers.one_of(("cta_group::1", _PAIR), default="") == _PAIR
     hints = policy(modifiers)
     modifiers.finish()
     to, source, place, *mask = modifiers.operands(3 + masks + hints)[: 3 + masks]
@@ -128,7 +130,9 @@ def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) 
         found = box(execution, source, targets[member], thread)
         if found is None:
             continue
-        destinations = [*_destinations(execution, space, targets[at], places[at], named[member], thread)]
+        destinations = [
+            *_destinations(execution, space, targets[at], places[at], named[member], thread, paired=paired)
+        ]
         data = found.load(execution, thread, _fetchers(execution, destinations))
         some = found.outside[found.inside]
         refuse_written(execution, some, found.tensor.element_bytes, np.repeat(thread, len(some)))
@@ -159,31 +163,29 @@ def _destinations(
     thread: Indices,
     *,
     other: bool = False,
+    paired: bool = False,
 ) -> Iterator[_Destination]:
-    """Yield where a thread's copy goes (1,), and the barrier object there that its bytes complete on.
+    """Yield where a thread's copy goes (1,), and the barrier object that its bytes complete on.
 
-    Without a mask the two must be in one block; with `other`, in another one than the thread's.
+    Without a mask the two must be in one block; with `other`, in another one than the thread's. If `paired`
+    the barrier may be in the other CTA of the pair of ranks 2i and 2i + 1: with a mask, of each destination's
+    pair it is the one with the odd, or even, rank that the address of the barrier has.
     """
     peers = execution.memory.shared.peers
     mnemonic = execution.instruction.mnemonic
+    rank, of_barrier = (0, 0) if peers is None else (int(peers.ranks_of(at)[0]) for at in (target, place))
     pairs = [(target, place)]
     if mask is not None:
-        try:
-            ranks = receivers(mask, execution.threads.launch.cluster_blocks)
-        except InputError as error:
-            execution.report(Kind.OUT_OF_BOUNDS, f"{mnemonic}: {error}", thread)
-            return
-        if peers is not None:
-            displaced = [np.array([rank], dtype=np.uint64) << RANK_BITS for rank in ranks]
-            at, barrier_at = peers.in_own_block(target), peers.in_own_block(place)
-            pairs = [(at + each, barrier_at + each) for each in displaced]
-    elif peers is not None and (peers.ranks_of(target) != peers.ranks_of(place)).any():
-        rank, other_rank = int(peers.ranks_of(target)[0]), int(peers.ranks_of(place)[0])
-        message = f"{mnemonic} copies to the block of rank {rank}, and names a barrier of rank {other_rank}"
+        ranks = ranks_of_mask(execution, mask, thread)
+        told = tuple(each // 2 * 2 + of_barrier % 2 for each in ranks) if paired else ranks
+        places = (in_blocks(execution, *each, space) for each in ((target, ranks), (place, told)))
+        pairs = [*zip(*places, strict=True)]
+    elif rank // (1 + paired) != of_barrier // (1 + paired):
+        message = f"{mnemonic} copies to the block of rank {rank}, and names a barrier of rank {of_barrier}"
         execution.report(Kind.UNDEFINED, message, thread)
         return
     own = 0 if peers is None else int(peers.ranks[execution.threads.block[thread[0]]])
-    if other and (peers is None or int(peers.ranks_of(target)[0]) == own):
+    if other and (peers is None or rank == own):
         execution.report(Kind.UNDEFINED, f"{mnemonic} copies within one block", thread)
         return
     for to, of in pairs:

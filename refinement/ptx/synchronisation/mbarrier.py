@@ -76,12 +76,17 @@ def barriers_at(
 
 
 def barriers_at_addresses(
-    execution: Execution, space: str, where: Addresses, active: Indices
+    execution: Execution, space: str, where: Addresses, active: Indices, *, later: bool = False
 ) -> Iterator[tuple[BarrierObject, Indices]]:
-    """Yield the same of addresses (n active,)."""
+    """Yield the same of addresses (n active,).
+
+    What uses barriers of other blocks `later`, when something is over, has done so for who knows the phase to
+    be over that it counts for.
+    """
     objects, name = BarrierObjects.of(execution), execution.instruction.mnemonic
     for part, members, offsets in _located_at(execution, space, where, active):
-        use_atomically(execution, part, offsets, BYTES, active[members])
+        now = (part.blocks_of(offsets) == execution.threads.block[active[members]]) | np.array(not later)
+        use_atomically(execution, part, offsets[now], BYTES, active[members[now]])
         for lane, which in by_lane(offsets):
             barrier = objects.at(lane)
             if barrier is None:
@@ -144,7 +149,8 @@ def _inval(modifiers: Modifiers) -> Step:
                         f"{name} of {part.place(lane)}, where there is no barrier object" + more,
                         active[members[which]],
                     )
-                if objects.at(lane) is not None:
+                if (barrier := objects.at(lane)) is not None:
+                    barrier.check_end(execution, active[members[which]])
                     objects.invalidate(part, lane)
             words = execution.store.undefined(len(members), 64, BARRIER_STATE).reshape(-1, 1)
             write(execution, part, offsets, words, BYTES, active[members])

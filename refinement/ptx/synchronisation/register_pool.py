@@ -58,7 +58,7 @@ class RegisterPool:
 
     Attributes
     ----------
-    released : int
+    ended : int
         How often registers were given back.
     """
 
@@ -66,7 +66,7 @@ class RegisterPool:
         self._entry = registers_at_entry(execution.function)
         self._warps = execution.threads.warps
         self._held = np.full(len(execution.threads) // WARP, self._entry or 0, dtype=np.int64)
-        self.released = 0
+        self.ended = 0
 
     @classmethod
     def of(cls, execution: Execution) -> RegisterPool:
@@ -97,7 +97,7 @@ class RegisterPool:
             if more > self._free(warp):
                 continue
             self._held[warp] = count
-            self.released += more < 0
+            self.ended += more < 0
             found[warps == warp] = True
         return found
 

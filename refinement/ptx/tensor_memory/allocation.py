@@ -22,8 +22,8 @@ from ..registers.threads import Indices
 from ..state.execution import Execution, Step
 from ..text.module import InstructionStatement
 from .cells import Cells
-from .operands import of_each_warp, refuse_on_data, written
-from .uses import Clocks, Sort
+from .operands import Written, of_each_warp, refuse_on_data, written
+from .uses import Clocks, Operation, Sort
 
 _UNIT = ALLOCATIONS[0]
 """Columns that allocations are multiples of."""
@@ -83,13 +83,13 @@ def _leaves_room(execution: Execution) -> bool:
     return found <= COLUMNS - _UNIT
 
 
-def _first_free(cells: Cells, block: int, count: int, *, apart: bool) -> int | None:
-    """Return where an allocation begins; None where there is no room.
+def _first_free(cells: Cells, blocks: tuple[int, ...], count: int, *, apart: bool) -> int | None:
+    """Return where an allocation begins in each of some blocks; None where there is no room.
 
     Where it is to be `apart` from column 0, it is not there: a kernel that takes the address for 0 uses
     columns that are not its own.
     """
-    free = cells.owner[block] <= 0
+    free = (cells.owner[list(blocks)] <= 0).all(axis=0)
     starts = [at for at in range(0, COLUMNS - count + 1, _UNIT) if free[at : at + count].all()]
     if apart:
         odd = [at for at in starts if at // _UNIT % 2 and count < COLUMNS // 2]
@@ -97,88 +97,103 @@ def _first_free(cells: Cells, block: int, count: int, *, apart: bool) -> int | N
     return next(iter(starts), None)
 
 
+def wishes_of(execution: Execution, text: Written, warps: Indices) -> tuple[list[int], list[int]]:
+    """Return columns and address (warps,) that whole warps (warps, 32) name."""
+    lanes = warps.reshape(-1)
+    place = text.operands.get("taddr")
+    counts = execution.numbers(text.operands["nCols"], 32, lanes, "the number").astype(np.int64)
+    if place is None:
+        at = addresses(execution, text.operands["dst"], lanes).astype(np.int64)
+    else:
+        at = execution.numbers(place, 32, lanes, "the address").astype(np.int64)
+    return (
+        of_each_warp(execution, counts, warps, "nCols").tolist(),
+        of_each_warp(execution, at, warps, "the address").tolist(),
+    )
+
+
 def allocate(instruction: InstructionStatement) -> Step:
-    """Decode ``tcgen05.alloc``."""
+    """Decode ``tcgen05.alloc`` of one CTA."""
     text = written(instruction)
-    place, columns = text.operands["dst"], text.operands["nCols"]
 
     def step(execution: Execution, active: Indices) -> None:
         refuse_on_data(execution)
         warps = execution.whole_warps(active)
         if not len(warps):
             return
-        execution.assumptions[PLACED] = None
-        lanes = warps.reshape(-1)
-        counts = of_each_warp(
-            execution, execution.numbers(columns, 32, lanes, "the number").astype(np.int64), warps, "nCols"
-        )
-        at = addresses(execution, place, lanes).astype(np.int64)
-        places = of_each_warp(execution, at, warps, "the address").astype(np.uint64)
-        given = [
-            _allocated(execution, int(warp[0]), int(count)) for warp, count in zip(warps, counts, strict=True)
-        ]
+        counts, _ = wishes_of(execution, text, warps)
+        given = []
+        for warp, count in zip(warps, counts, strict=True):
+            thread, block = int(warp[0]), int(execution.threads.block[warp[0]])
+            operation = Clocks.of(execution).begin(execution, Sort.ALLOCATION, thread)
+            given.append(give(execution, (block,), thread, count, operation))
         done = [index for index, column in enumerate(given) if column is not None]
         if done:
-            words = execution.store.constants(np.array([given[each] for each in done], dtype=np.uint64), 32)
-            note_addresses(execution)
-            space = space_of(execution, instruction)
-            store(execution, space, places[done], words.reshape(-1, 1), warps[done, 0], by_warps=True)
+            store_addresses(execution, text, warps[done], [given[index] or 0 for index in done])
 
     return step
 
 
-def _allocated(execution: Execution, thread: int, count: int) -> int | None:
-    """Return the first column that a warp gets, None if it gets none."""
+def store_addresses(execution: Execution, text: Written, warps: Indices, columns: list[int]) -> None:
+    """Store the addresses (warps,) of columns where warps (warps, 32) say."""
+    execution.assumptions[PLACED] = None
+    _, places = wishes_of(execution, text, warps)
+    words = execution.store.constants(np.array(columns, dtype=np.uint64), 32)
+    note_addresses(execution)
+    space = space_of(execution, text.instruction)
+    at = np.array(places, dtype=np.uint64)
+    store(execution, space, at, words.reshape(-1, 1), warps[:, 0], by_warps=True)
+
+
+def give(
+    execution: Execution, blocks: tuple[int, ...], thread: int, count: int, operation: Operation
+) -> int | None:
+    """Allocate columns of some blocks, the same in each, and return the first; None if there are none."""
     found, cells = Allocations.of(execution), Cells.of(execution)
-    block, mnemonic = int(execution.threads.block[thread]), execution.instruction.mnemonic
-    who = np.array([thread])
+    mnemonic, who = execution.instruction.mnemonic, np.array([thread])
     if count not in ALLOCATIONS:
         allowed = ", ".join(map(str, ALLOCATIONS))
         execution.report(Kind.UNDEFINED, f"{mnemonic} of {count} columns; there are {allowed}", who)
         return None
-    if (line := found.relinquished.get(block)) is not None:
-        message = f"{mnemonic} after line {line} has given up the permit to allocate"
-        execution.report(Kind.UNDEFINED, message, who, other_line=line)
-        return None
-    if count > found.smallest.get(block, count):
-        message = (
-            f"{mnemonic} of {count} columns after one of {found.smallest[block]}: sizes must not increase"
-        )
-        execution.report(Kind.UNDEFINED, message, who)
-    column = _first_free(cells, block, count, apart=_leaves_room(execution))
+    for block in blocks:
+        if (line := found.relinquished.get(block)) is not None:
+            message = f"{mnemonic} after line {line} has given up the permit to allocate"
+            execution.report(Kind.UNDEFINED, message, who, other_line=line)
+            return None
+        if count > found.smallest.get(block, count):
+            message = (
+                f"{mnemonic} of {count} columns after one of {found.smallest[block]}: sizes must not increase"
+            )
+            execution.report(Kind.UNDEFINED, message, who)
+    column = _first_free(cells, blocks, count, apart=_leaves_room(execution))
     if column is None:
         execution.unsupported(f"{mnemonic} waits for {count} columns that are not free when it runs")
-    found.smallest[block] = count
-    found.live[block, column] = count, execution.instruction.line
-    cells.allocate(block, column, count, Clocks.of(execution).begin(execution, Sort.ALLOCATION, thread))
+    for block in blocks:
+        found.smallest[block] = count
+        found.live[block, column] = count, execution.instruction.line
+        cells.allocate(block, column, count, operation)
     return column
 
 
 def deallocate(instruction: InstructionStatement) -> Step:
-    """Decode ``tcgen05.dealloc``."""
+    """Decode ``tcgen05.dealloc`` of one CTA."""
     text = written(instruction)
-    place, columns = text.operands["taddr"], text.operands["nCols"]
 
     def step(execution: Execution, active: Indices) -> None:
         refuse_on_data(execution)
         warps = execution.whole_warps(active)
         if not len(warps):
             return
-        lanes = warps.reshape(-1)
-        counts, places = (
-            of_each_warp(execution, execution.numbers(each, 32, lanes, what).astype(np.int64), warps, what)
-            for each, what in ((columns, "nCols"), (place, "the address"))
-        )
-        for warp, count, at in zip(warps, counts.tolist(), places.tolist(), strict=True):
-            _freed(execution, int(warp[0]), count, at)
+        for warp, count, at in zip(warps, *wishes_of(execution, text, warps), strict=True):
+            take(execution, int(execution.threads.block[warp[0]]), int(warp[0]), count, at)
 
     return step
 
 
-def _freed(execution: Execution, thread: int, count: int, at: int) -> None:
+def take(execution: Execution, block: int, thread: int, count: int, at: int) -> None:
+    """Free the columns of a block that a thread's warp names."""
     found, cells = Allocations.of(execution), Cells.of(execution)
-    block, mnemonic = int(execution.threads.block[thread]), execution.instruction.mnemonic
-    who = np.array([thread])
+    mnemonic, who = execution.instruction.mnemonic, np.array([thread])
     if (block, at) not in found.live:
         freed = -int(cells.owner[block, at]) if 0 <= at < COLUMNS else 0
         why = f", which line {freed} has freed" if freed > 0 else ", where no allocation begins"

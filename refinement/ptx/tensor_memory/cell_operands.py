@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ....spec.errors import InputError
 from ....spec.formats import U32
-from ....spec.ptx.tensor_memory.kinds import COLUMNS
+from ....spec.ptx.tensor_memory.kinds import COLUMNS, CTA_LANES
 from ....spec.ptx.tensor_memory.layouts import PARTITION
 from ....spec.ptx.tensor_memory.multiplication import TensorMultiplication
 from ....spec.ptx.tensor_memory.product_arrays import held
@@ -20,6 +20,7 @@ from ...terms.store import CONSTANT
 from ..state.execution import Execution
 from .cells import Cells, Places, split_address
 from .moves import with_open_halves
+from .pairs import by_cta
 from .uses import Operation, Sort
 
 _COPIES = (Sort.COPY,)
@@ -44,6 +45,8 @@ class CellOperands:
         The product as a use of cells.
     thread : int
         Who issues it.
+    blocks : tuple of int
+        The CTAs whose cells they are.
     """
 
     def __init__(
@@ -53,10 +56,10 @@ class CellOperands:
         at: Mapping[str, int],
         operation: Operation,
         thread: int,
+        blocks: tuple[int, ...],
     ) -> None:
         self._execution, self._form, self._at = execution, form, at
-        self._operation, self._thread = operation, thread
-        self._block = int(execution.threads.block[thread])
+        self._operation, self._thread, self._blocks = operation, thread, blocks
         self._cells = Cells.of(execution)
 
     def aligned(self) -> bool:
@@ -87,7 +90,8 @@ class CellOperands:
     def _lie(self, role: str) -> tuple[Places, NDArray[np.int64]] | None:
         """Return the cell of each element (copies, …) of an operand, and its lowest bit there.
 
-        None if some are not allocated, which is reported.
+        Lanes of a second CTA count on from those of the first. None if some cells are not allocated, which is
+        reported.
         """
         fragment, leading = held(self._form, role)
         target = fragment.layout.target
@@ -106,8 +110,10 @@ class CellOperands:
         if role == "scale_b":
             lanes, columns = lanes[:, : self._form.shape.n], columns[:, : self._form.shape.n]
             where = {name: each[:, : self._form.shape.n] for name, each in where.items()}
-        fine = self._cells.inside(
-            self._execution, self._block, lanes.reshape(-1), columns.reshape(-1), self._thread
+        flat, execution = columns.reshape(-1), self._execution
+        fine = all(
+            self._cells.inside(execution, self._blocks[cta], own, flat[some], self._thread)
+            for cta, some, own in by_cta(lanes.reshape(-1), CTA_LANES)
         )
         return (lanes * COLUMNS + columns, where["bit"]) if fine else None
 
@@ -118,16 +124,19 @@ class CellOperands:
             return None
         places, bits = lie
         distinct, inverse = np.unique(places, return_inverse=True)
-        words = self._cells.read(
-            self._execution,
-            self._block,
-            distinct,
-            self._operation,
-            [self._thread],
-            pipelined=_PIPELINED.get("d" if role == "c" else role, _COPIES),
-            kept=kept,
-            needed=places.shape[0] > 1,
-        )[inverse.reshape(-1)].reshape(places.shape)
+        held_words = np.empty(len(distinct), dtype=np.int32)
+        for cta, some, own in by_cta(distinct, CTA_LANES * COLUMNS):
+            held_words[some] = self._cells.read(
+                self._execution,
+                self._blocks[cta],
+                own,
+                self._operation,
+                [self._thread],
+                pipelined=_PIPELINED.get("d" if role == "c" else role, _COPIES),
+                kept=kept,
+                needed=places.shape[0] > 1,
+            )
+        words: Ids = held_words[inverse.reshape(-1)].reshape(places.shape)
         fragment, _ = held(self._form, role)
         alg, fmt = TermAlgebra(self._execution.store), fragment.packing.format
         if fmt.bits == U32.bits:
@@ -177,17 +186,18 @@ class CellOperands:
         if self._form.d.bits < U32.bits:
             words = with_open_halves(self._execution, words)
         if kept is not None:
-            written = ~kept[places // COLUMNS]
+            written = ~kept[places // COLUMNS % CTA_LANES]
             places, words = places[written], words[written]
-        self._cells.write(
-            self._execution,
-            self._block,
-            places,
-            words,
-            self._operation,
-            [self._thread],
-            pipelined=_PIPELINED["d"],
-        )
+        for cta, some, own in by_cta(places, CTA_LANES * COLUMNS):
+            self._cells.write(
+                self._execution,
+                self._blocks[cta],
+                own,
+                words[some],
+                self._operation,
+                [self._thread],
+                pipelined=_PIPELINED["d"],
+            )
 
 
 def check_metadata(execution: Execution, form: TensorMultiplication, nibbles: Ids, thread: int) -> None:

@@ -17,7 +17,8 @@ from ..text.module import InstructionStatement
 from . import shared_operands
 from .cells import Cells, split_address
 from .operands import cell_addresses, refuse_on_data, written
-from .uses import Clocks, Sort
+from .pairs import blocks_of
+from .uses import Clocks, Operation, Sort
 
 
 def copy(instruction: InstructionStatement) -> Step:
@@ -31,9 +32,14 @@ def copy(instruction: InstructionStatement) -> Step:
         words = execution.numbers(text.operands["s-desc"], 64, active, "the descriptor").tolist()
         at = cell_addresses(execution, text.operands["taddr"], active).tolist()
         for thread, word, address in zip(active.tolist(), words, at, strict=True):
-            _copy(execution, thread, word, address)
+            operation = Clocks.of(execution).begin(execution, Sort.COPY, thread)
+            for block in blocks_of(execution, text, int(execution.threads.block[thread])):
+                _copy(execution, thread, word, address, operation, block)
 
-    def _copy(execution: Execution, thread: int, word: int, address: int) -> None:
+    def _copy(
+        execution: Execution, thread: int, word: int, address: int, operation: Operation, block: int
+    ) -> None:
+        """Copy from a block's shared memory to its tensor memory."""
         fields = shared_operands.decoded(execution, "s-desc", word, thread)
         if fields is None:
             return
@@ -41,8 +47,7 @@ def copy(instruction: InstructionStatement) -> Step:
             matrix = shared_matrix(fields, shape.rows, shape.row_bytes, 8)
         except InputError as error:
             raise UnsupportedError(f"{instruction.mnemonic}: {error}") from error
-        operation = Clocks.of(execution).begin(execution, Sort.COPY, thread)
-        rows = shared_operands.rows(execution, matrix, operation, thread)
+        rows = shared_operands.rows(execution, matrix, operation, thread, block)
         cells = copied_rows(TermAlgebra(execution.store), shape, rows, widened=widened)
         lane, column = split_address(address)
         apart = PARTITION if shape.lanes < PARTITION else 1
@@ -53,7 +58,7 @@ def copy(instruction: InstructionStatement) -> Step:
         extents = cells.shape
         lanes = lane + apart * np.arange(extents[0])[:, None] + np.zeros(extents, dtype=np.int64)
         columns = column + np.arange(extents[1]) + np.zeros(extents, dtype=np.int64)
-        block, memory = int(execution.threads.block[thread]), Cells.of(execution)
+        memory = Cells.of(execution)
         if memory.inside(execution, block, lanes.reshape(-1), columns.reshape(-1), thread):
             places = (lanes * COLUMNS + columns).reshape(-1)
             memory.write(execution, block, places, cells.reshape(-1), operation, [thread])

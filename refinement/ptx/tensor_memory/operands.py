@@ -49,7 +49,7 @@ def written(instruction: InstructionStatement) -> Written:
     Raises
     ------
     UnsupportedError
-        If there is no such form, or two CTAs work together.
+        If there is no such form.
     InputError
         If operands are missing.
     """
@@ -61,10 +61,7 @@ def written(instruction: InstructionStatement) -> Written:
     fewest = sum(place.available is None for place in places)
     if not fewest <= len(given) <= len(places):
         raise InputError(f"{instruction.mnemonic} takes {fewest} operands, not {len(given)}")
-    found = Written(instruction, form, dict(zip((each.name for each in places), given, strict=False)))
-    if found.is_of_two:
-        raise UnsupportedError(f"{instruction.mnemonic}: pairs of CTAs are not modelled")
-    return found
+    return Written(instruction, form, dict(zip((each.name for each in places), given, strict=False)))
 
 
 def cell_addresses(execution: Execution, operand: Operand, active: Indices) -> NDArray[np.int64]:

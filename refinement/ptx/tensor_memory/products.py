@@ -32,6 +32,7 @@ from ..warp.matrix import accumulation_of
 from . import shared_operands
 from .cell_operands import CellOperands, check_metadata
 from .operands import Written, cell_addresses, refuse_on_data, written
+from .pairs import blocks_of
 from .uses import Clocks, Sort
 
 _DESCRIPTORS = {"a": "a", "b": "b-desc"}
@@ -79,28 +80,30 @@ def multiply(instruction: InstructionStatement) -> Step:
     def step(execution: Execution, active: Indices) -> None:
         refuse_on_data(execution)
         numbers = _numbers(execution, text, active, a_in_cells=a_in_cells)
-        for thread in _issuing(execution, active, numbers):
+        for thread in _issuing(execution, text, active, numbers):
             of_thread = numbers[int(np.searchsorted(active, thread))]
-            _multiply(execution, product, of_thread, thread, scale_d.value)
+            blocks = blocks_of(execution, text, int(execution.threads.block[thread]))
+            _multiply(execution, product, of_thread, thread, scale_d.value, blocks)
 
     return step
 
 
-def _issuing(execution: Execution, active: Indices, numbers: list[_Numbers]) -> list[int]:
+def _issuing(execution: Execution, text: Written, active: Indices, numbers: list[_Numbers]) -> list[int]:
     """Return the threads whose products are computed; report others that issue the same again."""
     blocks = execution.threads.block[active]
     first: dict[tuple[int, _Numbers], int] = {}
     again: dict[tuple[int, _Numbers], list[int]] = {}
     for thread, block, number in zip(active.tolist(), blocks.tolist(), numbers, strict=True):
-        key = (block, number)
+        key = (blocks_of(execution, text, block)[0], number)
         if key in first:
             again.setdefault(key, []).append(thread)
         else:
             first[key] = thread
+    whose = "a pair of CTAs" if text.is_of_two else "a block"
     for key, others in again.items():
         execution.report(
             Kind.RACE,
-            f"{execution.instruction.mnemonic} is issued by {1 + len(others)} threads of a block, so that D "
+            f"{execution.instruction.mnemonic} is issued by {1 + len(others)} threads of {whose}, so that D "
             f"gets the product {1 + len(others)} times, in no order: one thread issues it",
             np.array([first[key], *others]),
         )
@@ -159,7 +162,12 @@ def _form(execution: Execution, product: ProductForm, idesc: int, thread: int) -
 
 
 def _multiply(
-    execution: Execution, product: ProductForm, numbers: _Numbers, thread: int, scale_d: int
+    execution: Execution,
+    product: ProductForm,
+    numbers: _Numbers,
+    thread: int,
+    scale_d: int,
+    blocks: tuple[int, ...],
 ) -> None:
     form = _form(execution, product, numbers.idesc, thread)
     if form is None:
@@ -167,7 +175,7 @@ def _multiply(
     at = dict(numbers.cells)
     shape = (at["d"], form.shape.m, form.shape.n, form.fields.d, product.ws)
     operation = Clocks.of(execution).begin(execution, Sort.PRODUCT, thread, shape)
-    cells = CellOperands(execution, form, at, operation, thread)
+    cells = CellOperands(execution, form, at, operation, thread, blocks)
     if not cells.aligned():
         return
     found: dict[str, Ids] = {}
@@ -177,7 +185,7 @@ def _multiply(
         if fields is None:
             return
         matrix = shared_operands.matrix_of(form, role, fields)
-        found[role] = shared_operands.elements(execution, form, role, matrix, operation, thread)
+        found[role] = shared_operands.elements(execution, form, role, matrix, operation, thread, blocks)
     for role in ("a", "scale_a", "scale_b", "metadata"):
         if role in at:
             elements = cells.elements(role)
@@ -203,7 +211,7 @@ def _multiply(
     new = tensor_product(
         alg, form, Matrices(**{"c": old, **found}), accumulation_of(execution, form), modifiers
     )
-    cells.write_d(new, _kept(numbers.mask))
+    cells.write_d(new, _kept(execution, numbers.mask))
 
 
 def _zeros(alg: TermAlgebra, form: TensorMultiplication) -> Ids:
@@ -211,12 +219,18 @@ def _zeros(alg: TermAlgebra, form: TensorMultiplication) -> Ids:
     return found
 
 
-def _kept(mask: tuple[int, ...]) -> NDArray[np.bool_] | None:
-    """Return which lanes keep what D was."""
+def _kept(execution: Execution, mask: tuple[int, ...]) -> NDArray[np.bool_] | None:
+    """Return which lanes of a CTA keep what D was."""
     if not mask:
         return None
+    of_cta = mask[: CTA_LANES // 32]
+    if any(of_cta != mask[at : at + len(of_cta)] for at in range(0, len(mask), len(of_cta))):
+        execution.unsupported(
+            f"{execution.instruction.mnemonic} with different lanes disabled in the two CTAs: no source says "
+            "which CTA's come first"
+        )
     lanes = np.arange(CTA_LANES)
     found: NDArray[np.bool_] = (
-        np.array(mask, dtype=np.uint64)[lanes // 32] >> (lanes % 32).astype(np.uint64)
+        np.array(of_cta, dtype=np.uint64)[lanes // 32] >> (lanes % 32).astype(np.uint64)
     ) & np.uint64(1) == 1
     return found

@@ -26,7 +26,9 @@ from ..memory.proxy_reads import check_proxy
 from ..order.fetches import Fetcher
 from ..state.address_spaces import SHARED_WINDOW
 from ..state.execution import Execution
+from ..state.remote_accesses import RemoteAccesses
 from ..state.state_space import RANK_BITS
+from ..synchronisation.mbarrier import REMOTE
 from .uses import Operation
 
 _LINE = 16
@@ -70,26 +72,44 @@ def elements(
     matrix: SharedMatrix,
     operation: Operation,
     thread: int,
+    blocks: tuple[int, ...],
 ) -> Ids:
-    """Return A as (M, stored K) and B as (K, N), as a thread's product reads them."""
+    """Return A as (M, stored K) and B as (K, N), as a thread's product reads them: a part in each block."""
+    parts = [_part(execution, form, role, matrix, operation, thread, block) for block in blocks]
+    lines = np.concatenate(parts)
+    return lines.T if role == "b" else lines
+
+
+def _part(
+    execution: Execution,
+    form: TensorMultiplication,
+    role: str,
+    matrix: SharedMatrix,
+    operation: Operation,
+    thread: int,
+    block: int,
+) -> Ids:
+    """Return rows of A or columns of B (lines, K) that one block has."""
     alg, fmt = TermAlgebra(execution.store), form.format(role)
     line, k = np.indices((matrix.lines, matrix.length))
     at, _ = matrix.address(line, k)
     size = max(1, matrix.bits // 8)
-    words = _words(execution, at.reshape(-1), size, matrix.descriptor, operation, thread).reshape(at.shape)
+    found = _words(execution, at.reshape(-1), size, matrix.descriptor, operation, thread, block)
+    words = found.reshape(at.shape)
     if fmt.bits == form.container < U8.bits:
         low, high = (alg.extract(words, bit, U4) for bit in (0, U4.bits))
         words = np.where(k % 2 == 0, low, high)
     elif fmt.bits != form.container:
         held = words.reshape(matrix.lines, matrix.length // PADDED, PADDED)
         words = from_bytes(alg, held[..., : PADDED * fmt.bits // 8], fmt).reshape(at.shape)
-    return words.T if role == "b" else words
+    return words
 
 
-def rows(execution: Execution, matrix: SharedMatrix, operation: Operation, thread: int) -> Ids:
-    """Return bytes (rows, bytes of a row), as a thread's copy reads them."""
+def rows(execution: Execution, matrix: SharedMatrix, operation: Operation, thread: int, block: int) -> Ids:
+    """Return bytes (rows, bytes of a row) of a block's memory, as a thread's copy reads them."""
     at, _ = matrix.address(*np.indices((matrix.lines, matrix.length)))
-    return _words(execution, at.reshape(-1), 1, matrix.descriptor, operation, thread).reshape(at.shape)
+    found = _words(execution, at.reshape(-1), 1, matrix.descriptor, operation, thread, block)
+    return found.reshape(at.shape)
 
 
 def _words(
@@ -99,18 +119,22 @@ def _words(
     descriptor: MatrixDescriptor,
     operation: Operation,
     thread: int,
+    block: int,
 ) -> Ids:
-    """Return words (n,) of `size` bytes at addresses that a descriptor says."""
-    part = execution.memory.shared
+    """Return words (n,) of `size` bytes at addresses that a descriptor says, in a block's shared memory."""
+    part, space = execution.memory.shared, "shared"
     found, inverse = np.unique(at // _LINE, return_inverse=True)
     lines = (SHARED_WINDOW + found * _LINE).astype(np.uint64)
-    if part.peers is not None:  # a descriptor has no rank: it is of the block's own shared memory
-        lines = lines + (np.uint64(part.peers.ranks[execution.threads.block[thread]]) << RANK_BITS)
+    if part.peers is not None:  # a descriptor has no rank
+        lines = lines + (np.uint64(part.peers.ranks[block]) << RANK_BITS)
+        if block != execution.threads.block[thread]:
+            space = REMOTE
+            RemoteAccesses.of(execution).note_copy(execution, block, operation.agent, operation.time)
     _note_alignment(execution, lines, descriptor)
     threads = np.full(len(lines), thread, dtype=np.intp)
     _check(execution, lines, threads)
     fetchers = (Fetcher(operation.agent, operation.time),)
-    terms, lows = load_bytes(execution, "shared", lines, _LINE, threads, 0, fetchers)
+    terms, lows = load_bytes(execution, space, lines, _LINE, threads, 0, fetchers)
     start = (at % _LINE)[:, None] + np.arange(size)
     row = inverse.reshape(-1)[:, None]
     return part.lanes.joined(terms[row, start], lows[row, start])

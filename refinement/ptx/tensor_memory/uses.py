@@ -45,6 +45,9 @@ class Sort(IntEnum):
 _QUEUES = {Sort.PRODUCT: 0, Sort.COPY: 0, Sort.LOAD: 1, Sort.STORE: 2}
 """What completes together: products and copies by commits, loads and stores by waits of their own."""
 
+_TOGETHER = 3
+"""The queue of allocations of two CTAs, of the warp with the lower number."""
+
 NAMES = {
     Sort.ALLOCATION: "tcgen05.alloc",
     Sort.PRODUCT: "tcgen05.mma",
@@ -125,6 +128,19 @@ class Clocks:
         key = self._key(execution, sort, thread)
         time = self._times.setdefault(key, 0)
         return Operation(sort, key * ordering.per_block, time, name, now, line, shape)
+
+    def allocate_together(self, execution: Execution, threads: list[int]) -> Operation:
+        """Return the allocation of warps, by one thread of each, who know of it now."""
+        ordering, first = execution.ordering, min(threads)
+        key = _AGENTS + 4 * int(ordering.names[first]) + _TOGETHER
+        time = self._times.setdefault(key, 0)
+        self._times[key] = time + 1
+        told = {key: np.array([time + 1], dtype=np.int32)}
+        for thread in threads:
+            ordering.acquire_all(np.arange(thread, thread + WARP), Happened(told, told))
+        name, now = int(ordering.names[first]), int(ordering.times(np.array([first]))[0])
+        agent = key * ordering.per_block
+        return Operation(Sort.ALLOCATION, agent, time, name, now, execution.instruction.line)
 
     def finish(self, execution: Execution, sort: Sort, thread: int) -> Knowledge:
         """Return what is over for who knows that all of a queue is that was issued before."""

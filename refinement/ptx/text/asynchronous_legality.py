@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
 from ....spec.errors import InputError
-from ....spec.legality import Violation
+from ....spec.legality import Rule, Violation
 from ....spec.ptx.asynchronous.legality import Asynchronous, violations
 from ....spec.ptx.asynchronous.operands import Elected, Given, NegatedPlace, Offset, TensorPlace
 from ....spec.ptx.legality import Module as JudgedModule
 from ....spec.ptx.operands import Address, Negated, Register, Vector
 from ....spec.ptx.targets import target_named
 from ....spec.ptx.tensor_memory.instruction import TensorMemoryInstruction
-from .module import InstructionStatement, Module
+from ....spec.ptx.tensor_memory.rows import CTAS
+from .module import Function, InstructionStatement, Module
 from .operands import Arguments, Displaced, Operand, Pair, Symbol, TensorAddress
 
 TENSOR_MEMORY = "tcgen05"
+
+GROUPS = tuple(CTAS.split("|"))
+"""How many CTAs work together, as modifiers."""
+
+_ONE_GROUP = Rule[InstructionStatement, Module](
+    "cta-group",
+    "all tcgen05 instructions of a function have the same cta_group",
+    "PTX ISA 9.7.16; ptxas",
+    lambda *_: (),
+)
 
 
 def illegal(module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]) -> list[Violation]:
@@ -43,6 +54,19 @@ def illegal(module: Module, instruction: InstructionStatement, spaces: Mapping[s
     if not wrong and instruction.opcode == TENSOR_MEMORY:
         return list(TensorMemoryInstruction(written).wrong_descriptors(module.target))
     return wrong
+
+
+def mixed_groups(function: Function) -> Iterator[tuple[int, Violation]]:
+    """Yield instructions of tensor memory, by index, with another ``cta_group`` than the first one has."""
+    first: InstructionStatement | None = None
+    for index, instruction in enumerate(function.body):
+        own = [name for name in GROUPS if instruction.has(name)]
+        if instruction.opcode != TENSOR_MEMORY or not own:
+            continue
+        first = first or instruction
+        if not first.has(own[0]):
+            other = f"{first.mnemonic} in line {first.line}"
+            yield index, Violation(_ONE_GROUP, f".{own[0]} beside {other}: a function has one cta_group")
 
 
 def _given(operand: Operand, spaces: Mapping[str, str]) -> Given:
