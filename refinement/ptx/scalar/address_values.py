@@ -14,6 +14,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from ....spec.ptx.asynchronous.clusters import MOST_BLOCKS, PLACE_BITS
 from ....spec.ptx.operands import Address, Integer, Register, Vector
 from ...machine.memory import ABSENT
 from ...machine.placements import Owners, Places
@@ -22,6 +23,7 @@ from ..memory.addressing import in_window
 from ..registers.threads import Indices
 from ..registers.values import KNOWN, Value
 from ..state.execution import Execution, Step
+from ..state.state_space import RANK_BITS
 from ..text.module import TYPE_BITS, Function, InstructionStatement, Module
 from ..text.operands import Displaced, Operand, Pair, SpecialRegister, Symbol
 from ..text.product_registers import makes_descriptors
@@ -57,6 +59,12 @@ _COMPARING = frozenset({"setp", "set", "min", "max", "sub"})
 _BITWISE = frozenset({"and", "or", "xor"})
 
 _NAMED = ("global", "shared", "shared::cta", "shared::cluster", "local", "param")
+
+RANKS = (
+    f"an address of shared memory has the rank of its block above the lowest {PLACE_BITS} bits, as in what "
+    "ptxas 13.0 makes of mapa"
+)
+"""What a verdict rests on where a kernel clears bits of the rank."""
 
 _NARROW = np.uint64(1 << 32)
 """Addresses below are those of one state space; stored, they are no longer told from other numbers."""
@@ -272,12 +280,25 @@ class _Looking:
             width = self._width()
             within = (others & ~low) == 0
             if opcode == "and":
-                within |= (~others & ones(width) & ~low) == 0
+                cleared = ~others & ones(width) & ~low
+                within |= (cleared == 0) | self._are_of_ranks(numbers, cleared)
             return np.asarray(of_numbers & within)
         same = (other_owners == owners) | (of_numbers & (others == 0))
         if self.instruction.one_of(("eq", "ne")):
             same |= places.inside(numbers, owners) & places.inside(others, other_owners)
         return np.asarray(same)
+
+    def _are_of_ranks(self, numbers: Words, cleared: Words) -> NDArray[np.bool_]:
+        """Tell which bits of addresses are of the rank of a block of a cluster, and of nothing else."""
+        ranks = np.uint64(MOST_BLOCKS - 1) << RANK_BITS
+        found: NDArray[np.bool_] = (cleared & ~ranks) == 0
+        peers = self.execution.memory.shared.peers
+        if peers is None:
+            return np.zeros(len(numbers), dtype=bool)
+        found &= (numbers - np.uint64(peers.base)) >> RANK_BITS < MOST_BLOCKS
+        if (found & (cleared != 0)).any():
+            self.execution.assumptions[RANKS] = None
+        return found
 
     def _other(self, operand: Operand, places: Places) -> tuple[Words, Owners] | None:
         """Return the other operand and which place it is in; None where data are in it."""
