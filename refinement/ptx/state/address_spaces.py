@@ -37,8 +37,9 @@ from .state_space import RANK_BITS, UNIT, WINDOWS, Peers, Space, UnownedReads
 _GAP = 512
 """Bytes between shared variables, at least."""
 
-SHARED_WINDOW = 0x0520_0000
-"""Where the window of shared memory begins, as addresses of it are seen by descriptors."""
+SHARED_WINDOW = 1 << 19
+"""Where the window of shared memory begins, as addresses of it are seen by descriptors: beyond what any block
+has, and a bit that is in none of a descriptor's fields."""
 
 _SHARED, _LOCAL = SHARED_WINDOW + _GAP, 0x0640_0000 + UNIT
 """Addresses of the first shared and local variables: such as hardly any other number is."""

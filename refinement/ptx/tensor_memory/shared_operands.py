@@ -21,6 +21,7 @@ from ....spec.ptx.tensor_memory.shared_operands import PADDED, operand_matrix
 from ...findings.finding import Kind
 from ...terms.algebra import TermAlgebra
 from ...terms.interning import Ids
+from ..memory.descriptor_words import without_window
 from ..memory.memory_access import load_bytes
 from ..memory.proxy_reads import check_proxy
 from ..order.fetches import Fetcher
@@ -43,6 +44,7 @@ def decoded(execution: Execution, name: str, word: int, thread: int) -> MatrixDe
     UnsupportedError
         If no document says enough of what it says.
     """
+    word = without_window(execution, word)
     wrong = shared_descriptor.violations(Pointing(name, word), target_named(execution.module.target))
     if wrong:
         message = f"{execution.instruction.mnemonic}: {wrong[0].message}"

@@ -26,6 +26,7 @@ from ...findings.finding import Kind
 from ...terms.algebra import TermAlgebra
 from ...terms.interning import Ids
 from ...terms.store import CONSTANT
+from ..memory.descriptor_words import without_window
 from ..memory.memory_access import load, note_reading
 from ..memory.proxy_reads import check_proxy
 from ..registers.threads import WARP, Indices
@@ -179,7 +180,8 @@ class _SharedOperand:
 
     def _addresses(self, encoding: int, transposed: bool) -> NDArray[np.uint64]:
         """Return the address of each element, or of 8 of one bit, (n,), in the order of lines."""
-        matrix = _matrix(self._execution, self._form, self._role, encoding, transposed)
+        word = without_window(self._execution, encoding)
+        matrix = _matrix(self._execution, self._form, self._role, word, transposed)
         step = max(1, 8 // matrix.bits)
         line, k = np.indices((matrix.lines, matrix.length // step))
         byte, _ = matrix.address(line, k * step)

@@ -70,6 +70,22 @@ def test_a_harmless_edit_is_verified(edit: str, tmp_path: Path) -> None:
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
 
 
+MASK = "and.b32 %r9, %r9, 16383;\n"
+
+
+def test_an_address_in_a_descriptor_need_not_be_masked(tmp_path: Path) -> None:
+    kernel = Kernel(n=8)
+    found = verified(tmp_path, kernel.text.replace(MASK, ""), kernel.contract)
+    assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
+    assert any("addresses of shared memory are below 2^18" in each for each in found.assumptions)
+
+
+def test_bits_beside_an_address_that_is_not_masked_are_illegal(tmp_path: Path) -> None:
+    kernel = Kernel(n=8)
+    text = kernel.text.replace(MASK, "or.b32 %r9, %r9, 16384;\n")
+    assert verified(tmp_path, text, kernel.contract).findings[0].kind is Kind.ILLEGAL
+
+
 SMALL = Kernel(m=64, n=8)
 MULTIPLY = "tcgen05.mma.cta_group::1.kind::f16"
 

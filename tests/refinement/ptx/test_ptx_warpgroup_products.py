@@ -127,6 +127,7 @@ HARMLESS = {
     "both factors negated": ("%d2, %d3, 1, 1, 1", "%d2, %d3, 1, -1, -1"),
     "an empty group": (COMMIT, f"{COMMIT} {COMMIT}"),
     "a group for each product": ("add.u32 %r9, %r1, 32;", f"{COMMIT} add.u32 %r9, %r1, 32;"),
+    "an address in a descriptor that is not masked": ("and.b32 %r9, %r9, 16383;", ""),
     "a store behind a barrier": (WAIT, f"{WAIT} bar.sync 0; st.shared.u16 [%r1], %h0;"),
 }
 

@@ -1,0 +1,24 @@
+"""Matrix descriptors that kernels make of addresses of shared memory.
+
+PTX has an address in a descriptor as ``(address & 0x3FFFF) >> 4``. Kernels leave the mask out, as no block
+has 2^18 bytes of shared memory. Here the window of shared memory begins beyond that, so that no other number
+is taken for an address; its bit is in none of a descriptor's fields, and is dropped.
+"""
+
+from __future__ import annotations
+
+from ....spec.ptx.matrix_descriptor import ADDRESS_BITS, UNIT
+from ..state.address_spaces import SHARED_WINDOW
+from ..state.execution import Execution
+
+_BIT = SHARED_WINDOW // UNIT
+
+
+def without_window(execution: Execution, word: int) -> int:
+    """Return a descriptor without the bit of an address that was not masked, which is noted."""
+    if not word & _BIT:
+        return word
+    execution.assumptions[
+        f"addresses of shared memory are below 2^{ADDRESS_BITS}: a descriptor is made of one without a mask"
+    ] = None
+    return word - _BIT
