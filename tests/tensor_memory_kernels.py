@@ -306,9 +306,11 @@ setp.lt.u32 %p0, %r7, {count};
         """Store the rows of A to tensor memory, a thread each."""
         words = self.k * self.bits // 32
         loads = "\n".join(f"ld.global.b32 %f{index}, [%d1+{4 * index}];" for index in range(words))
+        row = f"mad.lo.u32 %r4, %r60, {self.own[0]}, %r0;" if self.ctas > 1 else "mov.u32 %r4, %r0;"
         return f"""
 ld.param.u64 %d0, [a];
-mul.wide.u32 %d1, %r0, {4 * words};
+{row}
+mul.wide.u32 %d1, %r4, {4 * words};
 add.u64 %d1, %d0, %d1;
 {loads}
 tcgen05.st.sync.aligned.32x32b.x{words}.b32 [%r43 + {_A_COLUMN}], {{{_registers(words)}}};
@@ -343,12 +345,13 @@ tcgen05.wait::st.sync.aligned;
         if not self.scaled:
             return ""
         text = "and.b32 %r44, %r0, 31;\n"
-        for name, lines, column in (("p", self.m, 0), ("q", 32, 4)):
+        for name, lines, column in (("p", self.own[0], 0), ("q", 32, 4)):
             groups = lines // 32
             text += f"ld.param.u64 %d0, [{name}];\n"
             for group in range(groups):
                 text += f"""
 add.u32 %r45, %r44, {32 * group};
+{f"mad.lo.u32 %r45, %r60, {lines}, %r45;" if self.ctas > 1 and name == "p" else ""}
 mul.wide.u32 %d1, %r45, 4;
 add.u64 %d1, %d0, %d1;
 ld.global.b32 %f{group}, [%d1];
@@ -481,8 +484,17 @@ RIGHT = (
     Kernel(types=("f32", "e4m3"), scaled="st", steps=4),
     Kernel(types=("f32", "e4m3"), scaled="cp", steps=4, n=32),
     Kernel(sparse=True, steps=2),
+)
+"""Every layout of D, every way in which operands lie, and most types."""
+
+PAIRS = (
     Kernel(ctas=2, m=256, n=32, steps=2),
     Kernel(ctas=2, n=64, steps=2),
     Kernel(ctas=2, m=256, n=64, transposed=(True, True), swizzles=(128, 64)),
+    Kernel(ctas=2, m=256, n=32, a_in_cells=True, steps=2),
+    Kernel(ctas=2, m=256, n=32, types=("f32", "e4m3"), scaled="st", steps=2),
+    Kernel(ctas=2, m=256, n=32, types=("f32", "e4m3"), scaled="cp", steps=2),
+    Kernel(ctas=2, m=256, n=32, sparse=True),
+    Kernel(ctas=2, n=32, types=("s32", "s8")),
 )
-"""Every layout of D, every way in which operands lie, and most types."""
+"""The same of two CTAs."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from mmaproof.refinement.findings.finding import Kind
 
 CORPUS = Path(__file__).parent / "kernels" / "triton_tensor_memory"
-KERNELS = ("by_pointers", "by_roles", "persistent", "scaled", "attention")
+KERNELS = ("by_pointers", "by_roles", "persistent", "scaled", "attention", "pairs")
 
 _LOADED, _STORED = "tcgen05.wait::ld.sync.aligned;", "tcgen05.wait::st.sync.aligned;"
 _PROXY = "fence.proxy.async.shared::cta;"
@@ -57,6 +57,17 @@ FAULTS = {
     "P of other columns": ("attention", "[ %r112 + 0 ], %rd41", "[ %r112 + 4 ], %rd41", Kind.UNINITIALISED),
     "the first D counts not": (
         "attention", "%rd41, %r193, %p28;", "%rd41, %r193, !%p28;", Kind.WRONG_VALUE,
+    ),
+    "bytes of one CTA are not expected": ("pairs", "_, [%r27], 5120;", "_, [%r27], 4096;", Kind.RACE),
+    "each CTA waits at its own barrier": (
+        "pairs", "and.b32 \t%r27, %r32, -16777224;", "mov.b32 \t%r27, %r32;", Kind.UNINITIALISED,
+    ),
+    "the other CTA is not told": ("pairs", "%rs1, 3;", "%rs1, 1;", Kind.DEADLOCK),
+    "bytes are to complete on a barrier of another CTA": (
+        "pairs", "2d.cta_group::2.shared", "2d.shared", Kind.UNDEFINED,
+    ),
+    "columns of B behind its end": (
+        "pairs", "shl.b32 \t%r31, %r22, 4;", "shl.b32 \t%r31, %r22, 5;", Kind.WRONG_VALUE,
     ),
 }  # fmt: skip
 """The kernel, what of its text is replaced once and by what, and the kind of the first finding."""

@@ -37,7 +37,7 @@ _LIMITS = MappingProxyType(
         "mbarrier": "a polling thread may do nothing else; pending counts are known to a sole arriver only",
         "membar": "orders accesses for other blocks, and for threads that wait for a word",
         "setmaxnreg": "waits for registers where the kernel says how many it has at entry",
-        "tcgen05": "of one CTA: not .cta_group::2, shifts, reducing loads, operands that are kept",
+        "tcgen05": "not shifts, reducing loads, operands that are kept",
         "tensormap": "a map over one that copies may still use is not",
         "trap": "reaching it is a finding",
     }

@@ -18,7 +18,7 @@ def verified(folder: Path, kernel: str, text: str) -> Result:
     return verify(path, CORPUS / f"{kernel}.toml").result
 
 
-@pytest.mark.parametrize("kernel", few(KERNELS, "by_roles", "scaled"))
+@pytest.mark.parametrize("kernel", few(KERNELS, "by_roles", "scaled", "pairs"))
 def test_a_pipeline_is_verified(kernel: str) -> None:
     found = verify(CORPUS / f"{kernel}.ptx", CORPUS / f"{kernel}.toml").result
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
@@ -32,6 +32,8 @@ def test_a_pipeline_is_verified(kernel: str) -> None:
         "D is given back before it is loaded",
         "the stage is given back at once",
         "scale factors of the next columns",
+        "bytes of one CTA are not expected",
+        "the other CTA is not told",
     ),
 )
 def test_a_faulty_pipeline_is_refuted(fault: str, tmp_path: Path) -> None:

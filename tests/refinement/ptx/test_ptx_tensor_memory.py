@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sweep_parameters import few
 from tensor_memory_faults import AFTER, BEFORE, FAULTS, HARMLESS, IN_CELLS, STEPS, edited
-from tensor_memory_kernels import RIGHT, Kernel
+from tensor_memory_kernels import PAIRS, RIGHT, Kernel
 
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.findings.result import Result, Verdict
@@ -21,13 +21,14 @@ def verified(folder: Path, text: str, contract: str) -> Result:
     return verify(kernel, described).result
 
 
-OFTEN = ("0", "6", "8", "13", "18", "20", "23", "24")
-"""Kernels of `RIGHT` that are verified at each run."""
+KERNELS = (*RIGHT, *PAIRS)
+OFTEN = ("0", "6", "8", "13", "18", "20", "23", "24", "28")
+"""Kernels of `KERNELS` that are verified at each run."""
 
 
-@pytest.mark.parametrize("number", few(map(str, range(len(RIGHT))), *OFTEN))
+@pytest.mark.parametrize("number", few(map(str, range(len(KERNELS))), *OFTEN))
 def test_a_product_is_verified(number: str, tmp_path: Path) -> None:
-    kernel = RIGHT[int(number)]
+    kernel = KERNELS[int(number)]
     found = verified(tmp_path, kernel.text, kernel.contract)
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
 
@@ -104,7 +105,8 @@ def test_what_is_not_documented_or_modelled_is_refused(case: str, tmp_path: Path
     if case == "a base offset":
         old, new = _with_base_offset(text)
     assert old in text
-    found = verified(tmp_path, text.replace(old, new, -1 if case == "two CTAs in a cluster of one" else 1), SMALL.contract)
+    times = -1 if case == "two CTAs in a cluster of one" else 1
+    found = verified(tmp_path, text.replace(old, new, times), SMALL.contract)
     assert (found.verdict, found.findings[0].kind) == (Verdict.UNSUPPORTED, Kind.UNSUPPORTED)
     assert why in found.findings[0].message
 
