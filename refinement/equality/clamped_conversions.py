@@ -166,11 +166,11 @@ class ClampedConversions(Rewriting):
             for which, limit, of_type, needed in limits:
                 if limit == of_type or not needed.any():
                     continue
-                word = encode(np.array([limit]), fmt, Rounding.NEAREST_EVEN)
-                if decode(word, fmt)[0] != limit:
+                encoded = encode(np.array([limit]), fmt, Rounding.NEAREST_EVEN)
+                if decode(encoded, fmt)[0] != limit:
                     known &= ~needed
                     continue
-                word = self.store.constants(int(word[0]), fmt.bits)
+                word = self.store.constants(int(encoded[0]), fmt.bits)
                 made[needed] = self.store.apply(operations.extremum(fmt, which), made[needed], word)
             converted = self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made[known])
             yield np.array(members)[known], converted

@@ -22,6 +22,12 @@ from .uses import Clocks
 
 _NAMES = ("alloc", "dealloc")
 
+TOGETHER = (
+    "tcgen05.alloc and dealloc with .cta_group::2 are over when a warp of each CTA has come to them, so that "
+    "each need only know that its own CTA's columns are no longer used"
+)
+"""What a verdict rests on where pairs of CTAs allocate: PTX says that they may wait."""
+
 
 def waits_for_its_pair(instruction: InstructionStatement) -> bool:
     """Tell whether an instruction is one of these."""
@@ -136,6 +142,7 @@ class PairedAllocations:
 
     def _meet(self, execution: Execution, pair: tuple[int, ...], request: _Request, other: _Request) -> None:
         request.met = other.met = True
+        execution.assumptions[TOGETHER] = None
         self.ended += 1
         if request.count != other.count:
             execution.report(
