@@ -152,8 +152,8 @@ class Program:
     def _illegal_instructions(self) -> Iterator[tuple[int, list[tuple[str, str]]]]:
         """Yield the indices of illegal instructions, with the rules that they violate and messages."""
         spaces = variable_spaces(self._module, self._function)
-        for index, violated in asynchronous_legality.mixed_groups(self._function):
-            yield index, [(violated.rule.id, violated.message)]
+        for index, mixed in asynchronous_legality.mixed_groups(self._function):
+            yield index, [(mixed.rule.id, mixed.message)]
         for index, instruction in enumerate(self._function.body):
             in_tensor_memory = instruction.opcode == asynchronous_legality.TENSOR_MEMORY
             if not instruction.is_matrix_instruction and not in_tensor_memory:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....spec.ptx.operands import Integer
 from ....spec.ptx.tensor_memory.kinds import COLUMNS
@@ -90,7 +89,7 @@ def _first_free(cells: Cells, blocks: tuple[int, ...], count: int, *, apart: boo
     Where it is to be `apart` from column 0, it is not there: a kernel that takes the address for 0 uses
     columns that are not its own.
     """
-    free: NDArray[np.bool_] = (cells.owner[list(blocks)] <= 0).all(axis=0)
+    free = np.logical_and.reduce(cells.owner[list(blocks)] <= 0)
     starts = [at for at in range(0, COLUMNS - count + 1, _UNIT) if free[at : at + count].all()]
     if apart:
         odd = [at for at in starts if at // _UNIT % 2 and count < COLUMNS // 2]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cluster_kernels import MULTICAST, PRODUCT, RING, ClusterKernel, Edit
+from cluster_kernels import MULTICAST, PAIRED, PRODUCT, RING, ClusterKernel, Edit
 
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.findings.result import Verdict
 
-KERNELS = {"ring": RING, "multicast": MULTICAST, "product": PRODUCT}
+KERNELS = {"ring": RING, "multicast": MULTICAST, "product": PRODUCT, "paired": PAIRED}
 
 FENCE = ("fence.mbarrier_init.release.cluster;", "")
 START = ("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;", "bar.sync 0;")
@@ -36,6 +36,15 @@ OWN_ALONE: tuple[Edit, ...] = (
 """What makes each block of the product release its stages to itself alone."""
 
 
+TO_BOTH: tuple[Edit, ...] = (
+    ("complete_tx::bytes\n    [%r4]", "complete_tx::bytes.multicast::cluster\n    [%r4]"),
+    ("{%r5, %r1}], [%r3];", "{%r5, %r1}], [%r3], %h0;"),
+    ("@%p0 bra COPIED;", "@%p0 bra COPIED;\n@%p1 bra COPIED;"),
+    ("C[i, j] = A[i, j]", "C[i, j] = A[0, j]"),
+)
+"""What makes the pair one of which the first copies for both."""
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_of_two_blocks_is_verified(name: str, tmp_path: Path) -> None:
     found = KERNELS[name].verified(tmp_path)
@@ -56,6 +65,10 @@ HARMLESS: dict[str, tuple[ClusterKernel, tuple[Edit, ...]]] = {
              "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r18]"),
             ("try_wait.parity.shared::cta.b64 %p1", "try_wait.parity.acquire.cluster.shared::cta.b64 %p1"),
         ),
+    ),
+    "a copy for both, of bytes for the first": (PAIRED, TO_BOTH),
+    "the barrier of the other, by its bits": (
+        PAIRED, (("mapa.shared::cluster.u32 %r3, %r2, 0;", "and.b32 %r3, %r2, 0xFEFFFFFF;"),)
     ),
     "the order of arrivals": (
         PRODUCT,
@@ -90,6 +103,20 @@ def test_scopes_of_a_block_are_taken_to_order_reads_alone(tmp_path: Path) -> Non
 
 
 FAULTS: dict[str, tuple[ClusterKernel, tuple[Edit, ...], Kind, str]] = {
+    "bytes for a barrier of another block": (
+        PAIRED, (("2d.cta_group::2", "2d.cta_group::1"),), Kind.UNDEFINED, "names a barrier of rank 0"
+    ),
+    "bytes of one of a pair": (PAIRED, (("[full], 512", "[full], 256"),), Kind.RACE, "or for the next"),
+    "the barrier of the other of a pair": (
+        PAIRED, (("%r2, 0;", "%r2, 1;"),), Kind.DEADLOCK, "bytes of those expected did not come"
+    ),
+    "bytes of a copy for both": (
+        PAIRED, (*TO_BOTH, ("[full], 512", "[full], 256")), Kind.RACE, "or for the next"
+    ),
+    "nobody tells the other of a pair": (
+        PAIRED, (("TOLD:\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;", "TOLD:"),),
+        Kind.RACE, "is not waited for",
+    ),
     "barriers that are not published": (RING, (FENCE,), Kind.RACE, "uses full+0x0"),
     "a peer that has not begun": (RING, (START,), Kind.LIFETIME, "may not have begun"),
     "a peer that has ended": (RING, (END,), Kind.LIFETIME, "may have ended"),
