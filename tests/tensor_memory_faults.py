@@ -187,6 +187,10 @@ HARMLESS = {
         f"{COMMIT.replace('.shared::cluster', '').replace('%r3', '%d20')}",
     ),
     "a CTA of the pair multiplies that is not the first": (PAIR, LEADER, LEADER.replace(" 0,", " 1,")),
+    "the use of the barriers ends": (
+        PAIR, WAIT_LOAD,
+        f"{WAIT_LOAD}\nbar.sync 0;\nsetp.eq.u32 %p7, %r0, 0;\n@%p7 mbarrier.inval.shared::cta.b64 [%r3];",
+    ),
     "no lane of either CTA is disabled": (
         PAIR, LAST, f"mov.b32 %r63, 0;\n{LAST.replace('%p4', '{' + ', '.join(8 * ['%r63']) + '}, %p4')}",
     ),

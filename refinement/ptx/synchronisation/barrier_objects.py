@@ -76,6 +76,7 @@ class BarrierObject:
         self._past: dict[int, Phase] = {}
         self._told = Phase(0)
         self._seen: list[Events] = []
+        self._later: list[Events] = []
 
     def agent(self, ordering: Ordering) -> int:
         """Return who makes the copies that arrive here, as a thread by its number in the grid."""
@@ -201,15 +202,23 @@ class BarrierObject:
         if how.completes or not how.copies:
             now.add(int(execution.threads.block[threads[0]]), happened, wide=how.wide)
 
+    def note_later(self, ordering: Ordering, threads: Indices, line: int) -> None:
+        """Note that threads of other blocks let something arrive here when it is over."""
+        self._later.append(Events(ordering.names[threads], ordering.times(threads), line))
+
     def check_end(self, execution: Execution, threads: Indices) -> None:
-        """Report threads that end the use of the object and do not know its last phase to be over."""
-        for group in execution.ordering.groups(threads):
-            if not self._knows(execution.ordering, group, self.phase - 1):
+        """Report threads that end the use of the object while something of other blocks may arrive here."""
+        ordering = execution.ordering
+        for group in ordering.groups(threads) if self._later else ():
+            known = ordering.known_to_have_happened(int(group[0]))
+            pending = [each for each in self._later if each.unknown(known, ordering.per_block) is not None]
+            if pending and not self._knows(ordering, group, self.phase - 1):
                 execution.report(
                     Kind.RACE,
-                    f"{execution.instruction.mnemonic} ends a barrier of which phase "
-                    f"{self._named(self.phase - 1)} may not be over: nothing tells the thread",
+                    f"{execution.instruction.mnemonic} ends a barrier at which line {pending[0].line} may "
+                    "still arrive: nothing tells the thread that it has",
                     group,
+                    other_line=pending[0].line,
                 )
                 break
 

@@ -96,6 +96,10 @@ def barriers_at_addresses(
                     active[members[which]],
                 )
             else:
+                if len(others := which[~now[which]]):
+                    barrier.note_later(
+                        execution.ordering, active[members[others]], execution.instruction.line
+                    )
                 yield barrier, members[which]
 
 
