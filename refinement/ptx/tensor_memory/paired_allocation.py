@@ -123,7 +123,8 @@ class PairedAllocations:
         for warp, count, place in zip(warps, counts, places, strict=True):
             block, thread = int(execution.threads.block[warp[0]]), int(warp[0])
             request = _Request(block, thread, name, count, execution.instruction.line)
-            if any(each.block == block and each.name == name for each in self._requests.values()):
+            mine = (each for each in self._requests.values() if each.block == block and not each.met)
+            if any(each.name == name for each in mine):
                 execution.unsupported(f"{text.instruction.mnemonic} by two warps of a CTA at once")
             if name == "dealloc":
                 take(execution, block, thread, count, place)
