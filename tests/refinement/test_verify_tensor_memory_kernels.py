@@ -1,6 +1,6 @@
-"""A kernel that nvcc compiled for Blackwell, with fences as PTX's patterns have them, and edits of its text.
+"""Kernels that nvcc compiled for Blackwell, with fences as PTX's patterns have them, and edits of them.
 
-``nvcc -std=c++17 -arch=sm_100a -ptx two_accumulators.cu`` (CUDA 13) writes the text.
+``nvcc -std=c++17 -O3 -arch=sm_100a -ptx`` (CUDA 13) writes the texts.
 """
 
 from __future__ import annotations
@@ -66,3 +66,32 @@ def test_a_harmless_edit_is_verified(edit: str, tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(text.replace(old, new, 1))
     assert verify(path, CONTRACT).result.verdict is Verdict.VERIFIED
+
+
+PAIRED = CORPUS / "paired_pipeline.ptx"
+STORED = "mov.b32 \t%r27, 8;"
+PAIRED_FAULTS = {
+    "half of the warps that store are waited for": (STORED, STORED.replace("8", "4"), Kind.RACE),
+    "bytes of one CTA are expected": (", 36864;", ", 18432;", Kind.DEADLOCK),
+    "bytes complete on each CTA's own barrier": ("-16777224", "-8", Kind.DEADLOCK),
+    "D is stored again before it is loaded": ("tcgen05.wait::ld.sync.aligned;", "", Kind.RACE),
+    "the other CTA is not told": ("%rs5, 3;", "%rs5, 1;", Kind.DEADLOCK),
+}
+"""What of the text of pairs is replaced, everywhere, and by what, and the kind of the first finding."""
+
+
+def test_pairs_of_ctas_are_verified() -> None:
+    found = verify(PAIRED, PAIRED.with_suffix(".toml")).result
+    assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
+
+
+@pytest.mark.parametrize("fault", few(PAIRED_FAULTS, "bytes complete on each CTA's own barrier"))
+def test_a_fault_of_pairs_is_refuted_for_its_reason(fault: str, tmp_path: Path) -> None:
+    old, new, kind = PAIRED_FAULTS[fault]
+    text = PAIRED.read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "k.ptx"
+    path.write_text(text.replace(old, new))
+    result = verify(path, PAIRED.with_suffix(".toml")).result
+    assert result.verdict is Verdict.REFUTED
+    assert kind in {found.kind for found in result.findings}

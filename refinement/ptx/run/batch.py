@@ -17,6 +17,7 @@ from ..order.warp_reads import WarpReads
 from ..registers.dependence import require_known
 from ..registers.threads import WARP, Indices
 from ..scalar.hints import FENCES
+from ..state.absent_threads import AbsentThreadsError
 from ..state.execution import Execution
 from ..state.remote_accesses import RemoteAccesses
 from ..synchronisation import barrier_reductions, cluster_barrier
@@ -91,6 +92,8 @@ class Batch:
         self._gathering: list[Strand] = []
         """Who waits at barriers of clusters, or for registers."""
         self._gathered = 0
+        self._lacking: list[Strand] = []
+        """Who waits for threads of its warp that wait for something else."""
         self._keep_warp_reads()
         self._written = 0
 
@@ -107,12 +110,17 @@ class Batch:
         scheduler = self.scheduler
         while True:
             while scheduler.runnable:
+                strand = scheduler.runnable.pop()
                 try:
-                    self._advance(scheduler.runnable.pop())
+                    self._advance(strand)
+                except AbsentThreadsError as error:
+                    self._lack(strand, error)
                 except InputError as error:
                     where = self._execution.module.where(self._execution.instruction)
                     raise InputError(str(error), where) from error
             if self._wake():
+                scheduler.runnable += self._lacking
+                self._lacking = []
                 continue
             parked = [*self._parked, *self._polling, *self._gathering]
             if not scheduler.waiting and not parked:
@@ -136,6 +144,20 @@ class Batch:
             if not released and not scheduler.stop_meeting(parked):
                 self._report_deadlock()
                 return False
+
+    def _lack(self, strand: Strand, error: AbsentThreadsError) -> None:
+        """Let a strand wait for threads of its warp that wait for something else.
+
+        Raises
+        ------
+        AbsentThreadsError
+            If some of them don't.
+        """
+        stuck = (*self._polling, *self._parked, *self._gathering)
+        if error.absent <= {thread for other in stuck for thread in other.active.tolist()} and error.absent:
+            self._lacking.append(strand)
+        else:
+            raise error
 
     def _advance(self, strand: Strand) -> None:
         """Run a strand until it parts, waits or ends."""

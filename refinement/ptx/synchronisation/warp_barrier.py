@@ -7,6 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..registers.threads import WARP, Indices
+from ..state.absent_threads import AbsentThreadsError
 from ..state.execution import Decoders, Execution, undecoded
 from ..text.module import InstructionStatement
 
@@ -21,7 +22,9 @@ def _bar_warp(execution: Execution, instruction: InstructionStatement, active: I
     named = (masks[:, None] >> np.arange(WARP)) & 1
     alive = execution.alive[(active // WARP * WARP)[:, None] + np.arange(WARP)]
     if missing.any() or (alive & (named == 0)).any():
-        execution.unsupported(f"{instruction.mnemonic} of some of a warp's threads")
+        absent = warps[:, None] * WARP + np.arange(WARP)
+        message = f"{instruction.mnemonic} of some of a warp's threads"
+        raise AbsentThreadsError(message, absent[missing].tolist())
     execution.ordering.warp_barrier(warps)
 
 
