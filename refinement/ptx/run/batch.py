@@ -120,7 +120,7 @@ class Batch:
                     raise InputError(str(error), where) from error
             if self._wake():
                 scheduler.runnable += self._lacking
-                self._lacking = []
+                self._lacking, self._execution.elsewhere = [], frozenset()
                 continue
             parked = [*self._parked, *self._polling, *self._gathering]
             if not scheduler.waiting and not parked:
@@ -144,6 +144,10 @@ class Batch:
             if not released and not scheduler.stop_meeting(parked):
                 self._report_deadlock()
                 return False
+            if not released:
+                self._execution.elsewhere = frozenset(
+                    np.concatenate([each.active for each in parked]).tolist()
+                )
 
     def _lack(self, strand: Strand, error: AbsentThreadsError) -> None:
         """Let a strand wait for threads of its warp that wait for something else.
@@ -153,8 +157,7 @@ class Batch:
         AbsentThreadsError
             If some of them don't.
         """
-        stuck = (*self._polling, *self._parked, *self._gathering)
-        if error.absent <= {thread for other in stuck for thread in other.active.tolist()} and error.absent:
+        if error.absent and error.absent <= self._execution.elsewhere:
             self._lacking.append(strand)
         else:
             raise error

@@ -31,6 +31,7 @@ from ..registers.values import KNOWN, Value, compute, known, of_terms
 from ..text.literals import float_encoding
 from ..text.module import TYPE_BITS, Function, InstructionStatement, Module
 from ..text.operands import SPECIAL_REGISTERS, Displaced, Operand, SpecialRegister, Symbol
+from .absent_threads import require_all
 from .address_spaces import Memory
 from .semaphores import Semaphores
 from .state_space import Space
@@ -114,6 +115,8 @@ class Execution:
         The special registers.
     semaphores : Semaphores, optional
         The words by which threads of several blocks wait for each other, of a kernel that has such.
+    elsewhere : set of int
+        Threads that wait for something, where others of their warps go on without them.
     turns : mapping of int to int
         Which threads, by number in the grid, come to a place after which others, if that is wanted.
     state : dict
@@ -154,6 +157,7 @@ class Execution:
         self.undo_log: UndoLog | None = None
         self.semaphores: Semaphores | None = None
         self.turns: Mapping[int, int] = {}
+        self.elsewhere: frozenset[int] = frozenset()
         self._observations = observations
         self._loads = loads
         self.special = dict(threads.special_registers())
@@ -286,8 +290,7 @@ class Execution:
     def note_loads(self, space: str, lanes: ByteLanes, offsets: Offsets, count: int) -> None:
         """Note that the instruction loaded `count` bytes from each of some places of a state space."""
         if self._loads is not None:
-            terms = lanes.terms[offsets[:, None] + np.arange(count)]
-            self._loads.add(space, self.instruction.line, terms)
+            self._loads.add(space, self.instruction.line, lanes.terms[offsets[:, None] + np.arange(count)])
 
     def unsupported(self, message: str) -> NoReturn:
         """Stop the run: it depends on what is not modelled.
@@ -424,14 +427,11 @@ class Execution:
         if len(active) == len(self.threads):
             return active.reshape(-1, WARP)
         warps, counts = np.unique(active // WARP, return_counts=True)
-        partial = warps[counts < WARP]
-        if len(partial):
-            first = int(counts[counts < WARP][0])
-            self.report(
-                Kind.DIVERGENCE,
-                f"{self.instruction.mnemonic} is executed by {first} of the {WARP} threads of a warp",
-                active[np.isin(active // WARP, partial)],
-            )
+        if len(partial := warps[counts < WARP]):
+            here = active[np.isin(active // WARP, partial)]
+            require_all(self.instruction, here, self.alive, self.elsewhere)
+            some = f"{int(counts[counts < WARP][0])} of the {WARP} threads of a warp"
+            self.report(Kind.DIVERGENCE, f"{self.instruction.mnemonic} is executed by {some}", here)
         whole: Indices = warps[counts == WARP][:, None] * WARP + np.arange(WARP)
         return whole
 

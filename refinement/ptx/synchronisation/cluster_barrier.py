@@ -14,6 +14,7 @@ from ....spec.errors import InputError
 from ...findings.finding import Kind
 from ..order.vector_clocks import Happened
 from ..registers.threads import WARP, Indices
+from ..state.absent_threads import require_all
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
 from ..text.module import InstructionStatement
@@ -131,6 +132,8 @@ def decoded(execution: Execution, instruction: InstructionStatement, active: Ind
         here = np.bincount(active // WARP, minlength=len(alive))
         partial = (here > 0) & (here < alive)
         if partial.any():
+            some = active[partial[active // WARP]]
+            require_all(instruction, some, execution.alive, execution.elsewhere)
             warp = int(np.flatnonzero(partial)[0])
             execution.report(
                 Kind.DIVERGENCE,

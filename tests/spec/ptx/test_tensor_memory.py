@@ -334,6 +334,17 @@ def test_a_module() -> None:
     assert "r must be a vector of 2 registers, not {%r4}" in str(short.violations[0])
 
 
+def test_a_function_has_one_number_of_ctas() -> None:
+    both = "".join(
+        f"tcgen05.relinquish_alloc_permit.cta_group::{count}.sync.aligned;\n" for count in (2, 1, 2)
+    )
+    judgement = judge_text(both, "k.ptx", "sm_100a", None)
+    assert [each.rule.id for each in judgement.violations] == ["cta-group"]
+    assert "line 2" in str(judgement.violations[0])
+    apart = ".func a() {{ {} }}\n.func b() {{ {} }}".format(*both.splitlines()[:2])
+    assert not judge_text(apart, "k.ptx", "sm_100a", None).violations
+
+
 def test_what_else_is_said() -> None:
     notes = read(f"{MMA} [%r1], %rd1, %rd2, %r3, 1").legal().notes
     assert [note.kind for note in notes] == [NoteKind.SCOPE]
