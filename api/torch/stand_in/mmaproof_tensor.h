@@ -1,13 +1,23 @@
 // Stand-in for PyTorch's extension headers: every tensor is a Python object, and every operation on one a call of
 // Python, where a recorder sees it. Nothing here has data: addresses are made up.
 #pragma once
-#include <cstdint>
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <cfloat>
 #include <climits>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
 #include <initializer_list>
-#include <iosfwd>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -39,6 +49,7 @@ PyObject* call_method(PyObject*, const char*, const std::vector<PyObject*>&, PyO
 PyObject* call_function(const char*, const std::vector<PyObject*>&, PyObject* options);
 PyObject* ask(const char*, const std::vector<PyObject*>&);  // of mmaproof's own calls
 PyObject* attribute(PyObject*, const char*);
+long long stream_made(bool non_blocking);
 PyObject* options_of(const char* dtype, const char* device, PyObject* former);
 
 struct Reference {
@@ -233,6 +244,15 @@ using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Traits, int64_t
 template <typename T, size_t N, template <typename U> class Traits = DefaultPtrTraits>
 using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, Traits, int64_t>;
 
+enum class MemoryFormat { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
+inline void require_row_major(MemoryFormat format) {
+  if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d) {
+    mmaproof::Reference text(mmaproof::of_text("a tensor in channels_last"));
+    mmaproof::Reference never(mmaproof::ask("refused", {text.object}));
+  }
+}
+enum class Layout : int8_t { Strided };
+constexpr Layout kStrided = Layout::Strided;
 struct TensorOptions {
   std::optional<ScalarType> type;
   std::optional<Device> place;
@@ -244,14 +264,15 @@ struct TensorOptions {
   TensorOptions device(Device value) const { TensorOptions made = *this; made.place = value; return made; }
   TensorOptions device(DeviceType kind, int index = -1) const { return device(Device(kind, index)); }
   TensorOptions requires_grad(bool) const { return *this; }
-  TensorOptions memory_format(int) const { return *this; }
+  TensorOptions memory_format(MemoryFormat format) const { require_row_major(format); return *this; }
+  TensorOptions layout(Layout) const { return *this; }
+  TensorOptions pinned_memory(bool) const { return *this; }
   ScalarType dtype() const { return type.value_or(kFloat); }
   Device device() const { return place.value_or(Device(kCPU)); }
 };
 inline TensorOptions dtype(ScalarType type) { return TensorOptions(type); }
 inline TensorOptions device(Device place) { return TensorOptions(place); }
 
-enum class MemoryFormat { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
 template <typename T> struct type_code;
 #define MMAPROOF_CODE(T, Code) template <> struct type_code<T> { static constexpr ScalarType value = ScalarType::Code; };
 MMAPROOF_CODE(uint8_t, Byte) MMAPROOF_CODE(int8_t, Char) MMAPROOF_CODE(int16_t, Short) MMAPROOF_CODE(int, Int)
@@ -279,7 +300,7 @@ struct Arguments {
   void add(const char* value) { values.push_back(mmaproof::of_text(value)); }
   void add(const std::string& value) { add(value.c_str()); }
   void add(std::nullopt_t) { values.push_back(mmaproof::none()); }
-  void add(MemoryFormat) { }
+  void add(MemoryFormat format) { require_row_major(format); }
   void add(const Device& value) { values.push_back(mmaproof::of_text(value.str().c_str())); }
   void add(DeviceType value) { add(Device(value)); }
   void add(ScalarType value) {
@@ -301,6 +322,15 @@ struct Arguments {
 template <typename... A> void collect(Arguments& into, const A&... given) { (into.add(given), ...); }
 
 using Scalar = double;
+
+// What a tensor's deprecated type() gives: taken for a ScalarType by the macros that dispatch on one.
+struct DeprecatedType {
+  ScalarType type;
+  Device place;
+  operator ScalarType() const { return type; }
+  ScalarType scalarType() const { return type; }
+  bool is_cuda() const { return place.is_cuda(); }
+};
 
 class Tensor {
  public:
@@ -336,7 +366,7 @@ class Tensor {
   IntArrayRef strides() const { return list("stride"); }
   bool is_contiguous() const { return mmaproof::as_bool(call("is_contiguous").object); }
   bool is_contiguous(MemoryFormat format) const {
-    if (format != MemoryFormat::Contiguous) throw std::runtime_error("is_contiguous(channels_last) is not recorded");
+    require_row_major(format);
     return is_contiguous();
   }
   bool is_floating_point() const { return mmaproof::as_bool(call("is_floating_point").object); }
@@ -348,7 +378,7 @@ class Tensor {
   int64_t get_device() const { return 0; }
   ScalarType scalar_type() const { return scalar_type_named(mmaproof::as_text(asked("dtype_of").object)); }
   ScalarType dtype() const { return scalar_type(); }
-  const Tensor& type() const { return *this; }
+  DeprecatedType type() const { return {scalar_type(), device()}; }
   TensorOptions options() const { return TensorOptions(scalar_type()).device(device()); }
   void* data_ptr() const { return reinterpret_cast<void*>(mmaproof::as_int(asked("address_of").object)); }
   const void* const_data_ptr() const { return data_ptr(); }
@@ -398,10 +428,22 @@ class Tensor {
   MMAPROOF_METHOD(clamp) MMAPROOF_METHOD(clamp_min) MMAPROOF_METHOD(clamp_max) MMAPROOF_METHOD(softmax)
   MMAPROOF_METHOD(argmax) MMAPROOF_METHOD(argmin) MMAPROOF_METHOD(cumsum) MMAPROOF_METHOD(type_as)
   MMAPROOF_METHOD(expand_as) MMAPROOF_METHOD(view_as) MMAPROOF_METHOD(reshape_as) MMAPROOF_METHOD(square)
+  MMAPROOF_METHOD(var) MMAPROOF_METHOD(std) MMAPROOF_METHOD(norm) MMAPROOF_METHOD(log_softmax) MMAPROOF_METHOD(logsumexp)
+  MMAPROOF_METHOD(cumprod) MMAPROOF_METHOD(prod) MMAPROOF_METHOD(max) MMAPROOF_METHOD(min) MMAPROOF_METHOD(baddbmm)
+  MMAPROOF_METHOD(mv) MMAPROOF_METHOD(dot) MMAPROOF_METHOD(reciprocal) MMAPROOF_METHOD(index_select) MMAPROOF_METHOD(gather)
+  MMAPROOF_METHOD(eq) MMAPROOF_METHOD(ne) MMAPROOF_METHOD(lt) MMAPROOF_METHOD(le) MMAPROOF_METHOD(gt) MMAPROOF_METHOD(ge)
+  MMAPROOF_METHOD(maximum) MMAPROOF_METHOD(minimum) MMAPROOF_METHOD(erf) MMAPROOF_METHOD(sin) MMAPROOF_METHOD(cos)
+  MMAPROOF_METHOD(floor) MMAPROOF_METHOD(ceil) MMAPROOF_METHOD(round) MMAPROOF_METHOD(trunc) MMAPROOF_METHOD(sign)
+  MMAPROOF_METHOD(exp_) MMAPROOF_METHOD(sqrt_) MMAPROOF_METHOD(relu_) MMAPROOF_METHOD(sigmoid_) MMAPROOF_METHOD(tanh_)
+  MMAPROOF_METHOD(clamp_) MMAPROOF_METHOD(neg_) MMAPROOF_METHOD(movedim) MMAPROOF_METHOD(swapaxes) MMAPROOF_METHOD(diag)
+  MMAPROOF_METHOD(tril) MMAPROOF_METHOD(triu) MMAPROOF_METHOD(masked_fill) MMAPROOF_METHOD(roll) MMAPROOF_METHOD(index)
   MMAPROOF_LIST_METHOD(view) MMAPROOF_LIST_METHOD(reshape) MMAPROOF_LIST_METHOD(permute) MMAPROOF_LIST_METHOD(expand)
   MMAPROOF_LIST_METHOD(sum) MMAPROOF_LIST_METHOD(mean) MMAPROOF_LIST_METHOD(repeat) MMAPROOF_LIST_METHOD(flip)
   MMAPROOF_LIST_METHOD(amax) MMAPROOF_LIST_METHOD(amin) MMAPROOF_LIST_METHOD(squeeze) MMAPROOF_LIST_METHOD(new_empty)
-  MMAPROOF_LIST_METHOD(new_zeros)
+  MMAPROOF_LIST_METHOD(new_zeros) MMAPROOF_LIST_METHOD(new_ones) MMAPROOF_LIST_METHOD(new_full)
+  Tensor half() const { return to(kHalf); }
+  Tensor bfloat16() const { return to(kBFloat16); }
+  int64_t ndim() const { return dim(); }
 #define MMAPROOF_SCALED(name)                                                                     \
   template <typename T, typename S, typename = std::enable_if_t<std::is_arithmetic_v<S>>>         \
   Tensor name(const T& other, S factor) const { return name(other * static_cast<double>(factor)); }
@@ -454,7 +496,16 @@ MMAPROOF_FUNCTION(sub) MMAPROOF_FUNCTION(mul) MMAPROOF_FUNCTION(div) MMAPROOF_FU
 MMAPROOF_FUNCTION(arange) MMAPROOF_FUNCTION(conv1d) MMAPROOF_FUNCTION(conv2d) MMAPROOF_FUNCTION(conv3d)
 MMAPROOF_FUNCTION(conv_transpose1d) MMAPROOF_FUNCTION(conv_transpose2d) MMAPROOF_FUNCTION(conv_transpose3d)
 MMAPROOF_FUNCTION(linear) MMAPROOF_FUNCTION(maximum) MMAPROOF_FUNCTION(minimum) MMAPROOF_FUNCTION(abs)
-MMAPROOF_FUNCTION(pow) MMAPROOF_FUNCTION(square) MMAPROOF_FUNCTION(where)
+MMAPROOF_FUNCTION(pow) MMAPROOF_FUNCTION(square) MMAPROOF_FUNCTION(where) MMAPROOF_FUNCTION(amax) MMAPROOF_FUNCTION(amin)
+MMAPROOF_FUNCTION(argmax) MMAPROOF_FUNCTION(argmin) MMAPROOF_FUNCTION(logsumexp) MMAPROOF_FUNCTION(log_softmax)
+MMAPROOF_FUNCTION(var) MMAPROOF_FUNCTION(norm) MMAPROOF_FUNCTION(cumsum) MMAPROOF_FUNCTION(cumprod) MMAPROOF_FUNCTION(prod)
+MMAPROOF_FUNCTION(baddbmm) MMAPROOF_FUNCTION(mv) MMAPROOF_FUNCTION(dot) MMAPROOF_FUNCTION(erf) MMAPROOF_FUNCTION(gelu)
+MMAPROOF_FUNCTION(silu) MMAPROOF_FUNCTION(leaky_relu) MMAPROOF_FUNCTION(elu) MMAPROOF_FUNCTION(softplus) MMAPROOF_FUNCTION(mish)
+MMAPROOF_FUNCTION(hardtanh) MMAPROOF_FUNCTION(hardswish) MMAPROOF_FUNCTION(batch_norm) MMAPROOF_FUNCTION(layer_norm)
+MMAPROOF_FUNCTION(group_norm) MMAPROOF_FUNCTION(instance_norm) MMAPROOF_FUNCTION(max_pool2d) MMAPROOF_FUNCTION(avg_pool2d)
+MMAPROOF_FUNCTION(adaptive_avg_pool2d) MMAPROOF_FUNCTION(reshape) MMAPROOF_FUNCTION(permute) MMAPROOF_FUNCTION(squeeze)
+MMAPROOF_FUNCTION(unsqueeze) MMAPROOF_FUNCTION(flatten) MMAPROOF_FUNCTION(tril) MMAPROOF_FUNCTION(triu) MMAPROOF_FUNCTION(diag)
+MMAPROOF_FUNCTION(flip) MMAPROOF_FUNCTION(masked_fill) MMAPROOF_FUNCTION(neg) MMAPROOF_FUNCTION(reciprocal)
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
@@ -471,8 +522,15 @@ namespace cuda {
 struct CUDAStream {
   operator cudaStream_t() const { return nullptr; }
   cudaStream_t stream() const { return nullptr; }
-  void synchronize() const {}
+  void synchronize() const { cudaStreamSynchronize(nullptr); }
 };
+struct CUDAStreamOfItsOwn {
+  long long made;
+  operator cudaStream_t() const { return stream(); }
+  cudaStream_t stream() const { return reinterpret_cast<cudaStream_t>(made); }
+  void synchronize() const { cudaStreamSynchronize(stream()); }
+};
+inline CUDAStreamOfItsOwn getStreamFromPool(bool = false, int = -1) { return {mmaproof::stream_made(true)}; }
 inline CUDAStream getCurrentCUDAStream(int = -1) { return {}; }
 inline CUDAStream getDefaultCUDAStream(int = -1) { return {}; }
 struct CUDAGuard {
@@ -492,6 +550,16 @@ inline cudaDeviceProp* getCurrentDeviceProperties() {
 }
 }  // namespace cuda
 
+struct DeviceGuard {
+  explicit DeviceGuard(Device) {}
+};
+using OptionalDeviceGuard = cuda::OptionalCUDAGuard;
+// The types that PyTorch computes in.
+template <typename T> struct OpMathType { using type = T; };
+template <> struct OpMathType<Half> { using type = float; };
+template <> struct OpMathType<BFloat16> { using type = float; };
+template <typename T> using opmath_type = typename OpMathType<T>::type;
+template <typename T, bool is_cuda> using acc_type = opmath_type<T>;
 template <typename T, typename U> constexpr T ceil_div(T a, U b) { return (a + b - 1) / b; }
 inline std::string piece(const std::string& value) { return value; }
 inline std::string piece(const char* value) { return value; }
@@ -518,7 +586,7 @@ namespace torch {
 using namespace at;
 using std::optional;
 using std::nullopt;
-namespace cuda { using namespace at::cuda; inline void synchronize(int = -1) {} inline bool is_available() { return true; } }
+namespace cuda { using namespace at::cuda; inline void synchronize(int = -1) { cudaDeviceSynchronize(); } inline bool is_available() { return true; } }
 }  // namespace torch
 
 #define TORCH_CHECK(condition, ...) \
