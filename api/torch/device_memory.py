@@ -53,7 +53,9 @@ def variable(recorder: Recorder, key: tuple[str, str], size: int, dtype: Any, pa
         with recorder.fake:
             base = torch.empty(size // dtype.itemsize, dtype=dtype, device="cuda")
         name = str(dtype).removeprefix("torch.")
-        number = recorder.add(base, Storage(name, base.numel(), "constant", key[1], (0,), (base.numel(),), key))
+        number = recorder.add(
+            base, Storage(name, base.numel(), "constant", key[1], (0,), (base.numel(),), key)
+        )
     if recorder.written_parts.setdefault(key, part) != part:
         recorder.refuse(f"{key[1]} is written in several parts")
     return recorder.base(number)

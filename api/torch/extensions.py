@@ -29,6 +29,12 @@ _OF_COMPILERS = (
 
 CPP = "-std=c++17"
 HOST = (CPP, "-O0", "-fPIC", "-w")
+OF_PYTORCH = (
+    "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
+    "-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr",
+)  # fmt: skip
+"""Flags that `torch.utils.cpp_extension` gives to nvcc, before those of the extension."""
+
 UNCHECKED = "-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK"
 """Releases of nvcc and of CUDA's headers on PyPI need not be the same."""
 
@@ -70,7 +76,13 @@ class Toolchain:
     def digest(self) -> str:
         """What the stand-ins and the compilers are, as a few letters."""
         sources = sorted(path for path in STAND_IN.rglob("*") if path.is_file())
-        compilers = [str(self.nvcc), str(self.nvcc.stat().st_mtime_ns), str(_modified("g++")), sys.version]
+        compilers = [
+            *OF_PYTORCH,
+            str(self.nvcc),
+            str(self.nvcc.stat().st_mtime_ns),
+            str(_modified("g++")),
+            sys.version,
+        ]
         text = b"".join(each.read_bytes() for each in sources) + "\n".join(compilers).encode()
         return hashlib.sha256(text).hexdigest()[:16]
 
@@ -119,7 +131,9 @@ class Toolchain:
         heeded = [os.environ.get(each, "") for each in _OF_COMPILERS]
         text = "\n".join([*kept, *heeded, self.target, self.digest, *names, *texts])
         digest = hashlib.sha256(text.encode()).hexdigest()[:24]
-        alone = not include_paths and not any(re.search(r'#\s*include\s*"', each) for each in texts)  # headers may change unseen
+        alone = not include_paths and not any(
+            re.search(r'#\s*include\s*"', each) for each in texts
+        )  # headers may change unseen
         folder = (self.kept / self.digest if alone else self.folder) / f"extension_{digest}"
         library = folder / "extension.so"
         if not library.exists():
@@ -152,7 +166,8 @@ class Toolchain:
             made, folder = into / f"{path.stem}_cuda.o", into / path.stem
             folder.mkdir(exist_ok=True)
             jobs.append([
-                str(self.nvcc), CPP, "-c", UNCHECKED, "-w", "-lineinfo", "--keep", "--keep-dir", str(folder),
+                str(self.nvcc), CPP, "-c", *OF_PYTORCH, UNCHECKED,
+                "-w", "-lineinfo", "--keep", "--keep-dir", str(folder),
                 "-Xcompiler=-fPIC", *binds,
                 "-gencode", f"arch={virtual},code={virtual}", str(path), "-o", str(made),
                 *[each for each in kept if not each.startswith(("-std", "--std"))], *self.includes,

@@ -289,6 +289,13 @@ def _sigmoid(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
+def _elu(x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
+    """Return ELU; its constants are rounded one by one, as where they are written down."""
+    return np.where(
+        x > 0, x * scale, (np.exp(x if input_scale == 1 else x * input_scale) - 1) * alpha * scale
+    )
+
+
 def _truths(combine: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *given: combine(*(each if _is_truth(each) else each != 0 for each in given))
 
@@ -312,7 +319,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "mish": lambda x: x * np.tanh(_softplus(x)),
         "relu": lambda x: np.maximum(x, 0), "pow": _pow, "clamp": _clamp, "clamp_min": np.maximum,
         "clamp_max": np.minimum, "maximum": np.maximum, "minimum": np.minimum,
-        "hardtanh": lambda x, low=-1, high=1: _clamp(x, low, high),
+        "elu": _elu, "hardtanh": lambda x, low=-1, high=1: _clamp(x, low, high),
         "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y,
         "le": lambda x, y: x <= y, "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
         "logical_and": _truths(np.logical_and), "logical_or": _truths(np.logical_or),

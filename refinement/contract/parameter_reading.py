@@ -385,10 +385,13 @@ def _variable(table: Table, within: str | None) -> str | None:
         raise table.error("variable", "an array lies in a variable or within a buffer, not in both")
     if table.values.get("access", Access.IN) not in (Access.IN, Access.SCRATCH):
         raise table.error(
-            "variable", 'a variable in constant memory has access = "in", or "scratch" where the host writes it'
+            "variable",
+            'a variable in constant memory has access = "in", or "scratch" where the host writes it',
         )
     if table.values.get("strides", STRIDES[0]) != STRIDES[0]:
-        raise table.error("strides", "the elements of a variable lie one behind the other, in row-major order")
+        raise table.error(
+            "strides", "the elements of a variable lie one behind the other, in row-major order"
+        )
     return name
 
 

@@ -64,8 +64,8 @@ def _inside(module: Module) -> list[Variable]:
 def _check(module: Module, variable: Variable, array: Array) -> None:
     """Check that an array can be the beginning of a variable: a kernel must not change it unseen."""
     if variable.space != "const":
-        what = f"{array.name} lies in {variable.name}, which is in .{variable.space}; the host can write .const"
-        raise InputError(what, module.where(variable))
+        where = f"which is in .{variable.space}; what the host writes is in .const"
+        raise InputError(f"{array.name} lies in {variable.name}, {where}", module.where(variable))
     size = variable.size or 0
     if array.size > size:
         what = f"{array.name} has {array.size} bytes, the variable {variable.name} {size}"
