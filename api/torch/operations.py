@@ -51,6 +51,14 @@ def _numbers(x: Any) -> Any:
     return np.where(x, 1, 0) if _is_truth(x) else x
 
 
+def _multiplied(x: Any, y: Any) -> Any:
+    """Return a product; a number times a truth is that number or 0, as data are finite."""
+    for number, truth in ((x, y), (y, x)):
+        if _is_truth(truth) and not _plain(truth) and not _is_truth(number):
+            return np.where(truth, number, 0)
+    return _numbers(x) * _numbers(y)
+
+
 def _sum(x: Any, dims: Any = None, keep: bool = False, dtype: Any = None) -> Any:
     axes = _axes(dims, _rank(x))
     return np.sum(_numbers(x), axis=axes, keepdims=keep) if axes else _numbers(x)
@@ -305,7 +313,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "add": lambda x, y, alpha=1: _numbers(x) + (_numbers(y) if alpha == 1 else y * alpha),
         "sub": lambda x, y, alpha=1: x - (y if alpha == 1 else y * alpha),
         "rsub": lambda x, y, alpha=1: y - (x if alpha == 1 else x * alpha),
-        "mul": lambda x, y: _numbers(x) * _numbers(y), "div": _divide, "neg": lambda x: -x,
+        "mul": _multiplied, "div": _divide, "neg": lambda x: -x,
         "abs": lambda x: np.maximum(x, -x), "exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2,
         "log10": lambda x: np.log(x) * (1 / log(10)), "log1p": lambda x: np.log(1 + x),
         "expm1": lambda x: np.exp(x) - 1, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x),

@@ -24,10 +24,10 @@ class Streams:
     Attributes
     ----------
     busy : set of int
-        The streams whose work nothing has waited for.
+        The streams whose work nothing has waited for; at first the default one, which may still make inputs.
     """
 
-    busy: set[int] = field(default_factory=set)
+    busy: set[int] = field(default_factory=lambda: {DEFAULT})
     _non_blocking: set[int] = field(default_factory=set)
     _made: int = 0
 
