@@ -181,6 +181,17 @@ class Recorder(TorchDispatchMode):
         self.note_refused(reason)
         raise reason
 
+    def returned(self) -> None:
+        """Note that the module has returned: what uses its results is in the default stream.
+
+        Raises
+        ------
+        NotRecordedError
+            If that does not wait for all work.
+        """
+        if not self.streams.given(DEFAULT):
+            raise NotRecordedError("the module returns before the work in a stream of its own has ended")
+
     def require_recorded(self) -> None:
         """Raise what host code was told that can't be recorded, though it went on.
 
@@ -191,8 +202,6 @@ class Recorder(TorchDispatchMode):
         """
         if self._refused is not None:
             raise NotRecordedError(f"{str(self._refused).splitlines()[0]}; the host goes on without it")
-        if not self.streams.given(DEFAULT):
-            raise NotRecordedError("the module returns before the work in a stream of its own has ended")
 
     def _dispatched(self, function: Any, arguments: Sequence[Any], options: Mapping[str, Any] | None) -> Any:
         options = dict(options or {})

@@ -48,7 +48,8 @@ torch::Tensor called(torch::Tensor x, torch::Tensor weight) {
     return y;
 }
 """
-extension = load_inline("host_code", "torch::Tensor called(torch::Tensor x, torch::Tensor weight);", source, functions=["called"])
+declared = "torch::Tensor called(torch::Tensor x, torch::Tensor weight);"
+extension = load_inline("host_code", declared, source, functions=["called"])
 
 
 class ModelNew(nn.Module):
@@ -78,7 +79,7 @@ CONSTANT = "{} by_constant<<<blocks, 128>>>(from, to, n);"
 
 CASES = [
     (STREAMS.format("", "", WAIT, ""), "verified", ""),
-    (STREAMS.format("", "", "", ""), "unsupported", "times does not wait for the work in another stream"),
+    (STREAMS.format("", "", "", ""), "unsupported", "does not wait for the work in another stream"),
     (STREAMS.format("", "", "times<<<1, 1>>>(from, to, 0, 1.0f);", ""), "verified", ""),
     (
         "cudaDeviceSynchronize();" + STREAMS.format(*OTHERS, WAIT, ""),
@@ -109,7 +110,11 @@ CASES = [
         "unsupported",
         "second time",
     ),
-    (CONSTANT.format("cudaMemcpyToSymbol(factor, from, 8);"), "unsupported", "another than its addresses say"),
+    (
+        CONSTANT.format("cudaMemcpyToSymbol(factor, from, 8);"),
+        "unsupported",
+        "another than its addresses say",
+    ),
     (CONSTANT.format("cudaMemcpyToSymbol(other, two, 4);"), "unsupported", "in constant memory: other"),
     ("float* both[2]; cudaMemcpy(to, &to, 8, cudaMemcpyHostToDevice);", "unsupported", "copy of addresses"),
     ("cudaMemcpy(two, from, 8, cudaMemcpyDeviceToHost);", "unsupported", "cudaMemcpy but to memory"),
