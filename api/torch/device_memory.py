@@ -47,15 +47,16 @@ def variable(recorder: Recorder, key: tuple[str, str], size: int, dtype: Any, pa
     part : (int, int)
         The bytes that are written: from, to.
     """
-    storages = recorder.recording.storages
+    storages, kind = recorder.recording.storages, str(dtype).removeprefix("torch.")
     number = next((place for place, each in enumerate(storages) if each.variable == key), None)
     if number is None:
         with recorder.fake:
             base = torch.empty(size // dtype.itemsize, dtype=dtype, device="cuda")
-        name = str(dtype).removeprefix("torch.")
-        number = recorder.add(
-            base, Storage(name, base.numel(), "constant", key[1], (0,), (base.numel(),), key)
-        )
+        what = f"the variable {key[1]}"
+        storage = Storage(kind, base.numel(), "constant", what, (0,), (base.numel(),), key)
+        number = recorder.add(base, storage)
+    if storages[number].dtype != kind:
+        recorder.refuse(f"{key[1]} is written as {storages[number].dtype}, and as {kind}")
     if recorder.written_parts.setdefault(key, part) != part:
         recorder.refuse(f"{key[1]} is written in several parts")
     return recorder.base(number)

@@ -106,6 +106,14 @@ CASES = [
         "factor is written in several parts",
     ),
     (
+        CONSTANT.format(
+            "cudaMemcpyToSymbol(factor, two, 8); by_constant<<<blocks, 128>>>(from, to, n);"
+            "cudaMemcpyToSymbol(factor, from, 8, 0, cudaMemcpyDeviceToDevice);"
+        ),
+        "unsupported",
+        "factor is written as uint8, and as float32",
+    ),
+    (
         CONSTANT.format("by_constant<<<blocks, 128>>>(from, to, n); cudaMemcpyToSymbol(factor, two, 8);"),
         "unsupported",
         "second time",

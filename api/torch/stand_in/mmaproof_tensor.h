@@ -441,9 +441,6 @@ class Tensor {
   MMAPROOF_LIST_METHOD(sum) MMAPROOF_LIST_METHOD(mean) MMAPROOF_LIST_METHOD(repeat) MMAPROOF_LIST_METHOD(flip)
   MMAPROOF_LIST_METHOD(amax) MMAPROOF_LIST_METHOD(amin) MMAPROOF_LIST_METHOD(squeeze) MMAPROOF_LIST_METHOD(new_empty)
   MMAPROOF_LIST_METHOD(new_zeros) MMAPROOF_LIST_METHOD(new_ones) MMAPROOF_LIST_METHOD(new_full)
-  Tensor half() const { return to(kHalf); }
-  Tensor bfloat16() const { return to(kBFloat16); }
-  int64_t ndim() const { return dim(); }
 #define MMAPROOF_SCALED(name)                                                                     \
   template <typename T, typename S, typename = std::enable_if_t<std::is_arithmetic_v<S>>>         \
   Tensor name(const T& other, S factor) const { return name(other * static_cast<double>(factor)); }
