@@ -247,6 +247,14 @@ def address_of(tensor: Any) -> int:
     return current().address(tensor)
 
 
+def function_named(name: str) -> Any:
+    """Return the function of PyTorch that C++ code calls by a name."""
+    for module in (torch, torch._C._nn):
+        if name in vars(module):
+            return vars(module)[name]
+    return current().refuse(f"torch::{name} is not recorded")
+
+
 def dtype_named(name: str) -> Any:
     """Return PyTorch's type."""
     return getattr(torch, name)

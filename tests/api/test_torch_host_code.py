@@ -24,6 +24,7 @@ from torch.utils.cpp_extension import load_inline
 
 source = r"""
 #include <torch/extension.h>
+#include <c10/util/irange.h>
 
 __constant__ float factor[2];
 __device__ float other;
@@ -131,6 +132,20 @@ CASES = [
         "verified",
         "",
     ),
+    (
+        """auto parts = x.split(4, 0);
+    x = 1.0 * torch::cat({parts[0], parts[1]}, 0);
+    x = torch::where(x > 0, x, -torch::max(-x, -x)) + std::get<0>(x.max(1, true)) * 0.0;
+    for (auto i : c10::irange(1)) times<<<blocks, 128>>>(x.data_ptr<float>(), to, n, 2.0f);""",
+        "verified",
+        "",
+    ),
+    (
+        "auto f = x.view({1, 1, 8, 24}); y = torch::conv2d(f, f, {}, {1, 1}, 0).view({1, 1}).expand({8, 24});",
+        "unsupported",
+        "launches no kernel",
+    ),
+    ("y = torch::gelu(x); times<<<blocks, 128>>>(from, y.data_ptr<float>(), n, 2.0f);", "verified", ""),
     ("x = x.contiguous(torch::MemoryFormat::ChannelsLast);", "unsupported", "a tensor in channels_last"),
     (
         'AT_DISPATCH_FLOATING_TYPES(x.type(), "called", ([&] { times<<<blocks, 128>>>(from, to, n, 2); }));',

@@ -64,7 +64,8 @@ static PyObject* in_module(const char* module, const char* name) {
   return attribute(found.object, name);
 }
 PyObject* call_function(const char* name, const std::vector<PyObject*>& given, PyObject* options) {
-  return applied(in_module("torch", name), given, options);
+  Reference text(of_text(name));
+  return applied(ask("function_named", {text.object}), given, options);
 }
 PyObject* ask(const char* name, const std::vector<PyObject*>& given) {
   return applied(in_module("mmaproof.api.torch.extension_calls", name), given, nullptr);

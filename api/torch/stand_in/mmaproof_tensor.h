@@ -429,7 +429,23 @@ class Tensor {
   MMAPROOF_METHOD(argmax) MMAPROOF_METHOD(argmin) MMAPROOF_METHOD(cumsum) MMAPROOF_METHOD(type_as)
   MMAPROOF_METHOD(expand_as) MMAPROOF_METHOD(view_as) MMAPROOF_METHOD(reshape_as) MMAPROOF_METHOD(square)
   MMAPROOF_METHOD(var) MMAPROOF_METHOD(std) MMAPROOF_METHOD(norm) MMAPROOF_METHOD(log_softmax) MMAPROOF_METHOD(logsumexp)
-  MMAPROOF_METHOD(cumprod) MMAPROOF_METHOD(prod) MMAPROOF_METHOD(max) MMAPROOF_METHOD(min) MMAPROOF_METHOD(baddbmm)
+  MMAPROOF_METHOD(cumprod) MMAPROOF_METHOD(prod) MMAPROOF_METHOD(baddbmm)
+  std::vector<Tensor> several(const Reference& given) const {
+    std::vector<Tensor> made;
+    for (PyObject* each : mmaproof::items(given.object)) made.push_back(Tensor(each));
+    return made;
+  }
+  std::tuple<Tensor, Tensor> two(const Reference& given) const {
+    std::vector<Tensor> made = several(given);
+    return {made.at(0), made.at(1)};
+  }
+  Tensor max() const { return Tensor(take(call("max"))); }
+  Tensor min() const { return Tensor(take(call("min"))); }
+  std::tuple<Tensor, Tensor> max(int64_t axis, bool keep = false) const { return two(call("max", axis, keep)); }
+  std::tuple<Tensor, Tensor> min(int64_t axis, bool keep = false) const { return two(call("min", axis, keep)); }
+  std::vector<Tensor> chunk(int64_t count, int64_t axis = 0) const { return several(call("chunk", count, axis)); }
+  std::vector<Tensor> split(int64_t size, int64_t axis = 0) const { return several(call("split", size, axis)); }
+  std::vector<Tensor> unbind(int64_t axis = 0) const { return several(call("unbind", axis)); }
   MMAPROOF_METHOD(mv) MMAPROOF_METHOD(dot) MMAPROOF_METHOD(reciprocal) MMAPROOF_METHOD(index_select) MMAPROOF_METHOD(gather)
   MMAPROOF_METHOD(eq) MMAPROOF_METHOD(ne) MMAPROOF_METHOD(lt) MMAPROOF_METHOD(le) MMAPROOF_METHOD(gt) MMAPROOF_METHOD(ge)
   MMAPROOF_METHOD(maximum) MMAPROOF_METHOD(minimum) MMAPROOF_METHOD(erf) MMAPROOF_METHOD(sin) MMAPROOF_METHOD(cos)
@@ -452,6 +468,12 @@ class Tensor {
   }
   Tensor& operator+=(const Tensor& other) { add_(other); return *this; }
   Tensor& operator*=(const Tensor& other) { mul_(other); return *this; }
+  Tensor& operator-=(const Tensor& other) { sub_(other); return *this; }
+  Tensor& operator/=(const Tensor& other) { div_(other); return *this; }
+  Tensor& operator+=(double other) { add_(other); return *this; }
+  Tensor& operator-=(double other) { sub_(other); return *this; }
+  Tensor& operator*=(double other) { mul_(other); return *this; }
+  Tensor& operator/=(double other) { div_(other); return *this; }
 
  private:
   template <typename T, typename = void> struct known { static constexpr bool value = false; };
@@ -476,8 +498,33 @@ template <typename... A> Tensor called(const char* name, const A&... given) {
   collect(arguments, given...);
   return Tensor(mmaproof::call_function(name, arguments.values, arguments.options.object));
 }
+// An argument in braces, which no template takes: a list of numbers or of tensors, or nothing.
+struct Given {
+  Arguments held;
+  bool present = false;
+  Given() = default;
+  Given(const Given&) = delete;
+  template <typename T> Given(const T& value) : present(true) { held.add(value); }
+  Given(std::initializer_list<int64_t> list) : present(true) { held.add(std::vector<int64_t>(list)); }
+  Given(std::initializer_list<Tensor> list) : present(true) { held.add(std::vector<Tensor>(list)); }
+};
+inline Tensor called_with(const char* name, std::initializer_list<const Given*> every) {
+  Arguments arguments;
+  size_t left_out = 0;
+  for (const Given* each : every) {
+    if (!each->present) { ++left_out; continue; }
+    for (; left_out; --left_out) arguments.add(std::nullopt);
+    for (PyObject* value : each->held.values) arguments.values.push_back(mmaproof::share(value));
+    if (each->held.options.object) arguments.options = each->held.options;
+  }
+  return Tensor(mmaproof::call_function(name, arguments.values, arguments.options.object));
+}
 #define MMAPROOF_FUNCTION(name)                                                                   \
-  template <typename... A> Tensor name(const A&... given) { return called(#name, given...); }
+  template <typename... A> Tensor name(const A&... given) { return called(#name, given...); }     \
+  inline Tensor name(const Given& a, const Given& b = {}, const Given& c = {}, const Given& d = {}, \
+                     const Given& e = {}, const Given& f = {}, const Given& g = {}, const Given& h = {}) { \
+    return called_with(#name, {&a, &b, &c, &d, &e, &f, &g, &h});                                  \
+  }
 #define MMAPROOF_LIST_FUNCTION(name)                                                              \
   MMAPROOF_FUNCTION(name)                                                                         \
   template <typename... A> Tensor name(std::initializer_list<int64_t> first, const A&... given) { \
@@ -502,7 +549,7 @@ MMAPROOF_FUNCTION(hardtanh) MMAPROOF_FUNCTION(hardswish) MMAPROOF_FUNCTION(batch
 MMAPROOF_FUNCTION(group_norm) MMAPROOF_FUNCTION(instance_norm) MMAPROOF_FUNCTION(max_pool2d) MMAPROOF_FUNCTION(avg_pool2d)
 MMAPROOF_FUNCTION(adaptive_avg_pool2d) MMAPROOF_FUNCTION(reshape) MMAPROOF_FUNCTION(permute) MMAPROOF_FUNCTION(squeeze)
 MMAPROOF_FUNCTION(unsqueeze) MMAPROOF_FUNCTION(flatten) MMAPROOF_FUNCTION(tril) MMAPROOF_FUNCTION(triu) MMAPROOF_FUNCTION(diag)
-MMAPROOF_FUNCTION(flip) MMAPROOF_FUNCTION(masked_fill) MMAPROOF_FUNCTION(neg) MMAPROOF_FUNCTION(reciprocal)
+MMAPROOF_FUNCTION(clamp_min) MMAPROOF_FUNCTION(clamp_max) MMAPROOF_FUNCTION(flip) MMAPROOF_FUNCTION(masked_fill) MMAPROOF_FUNCTION(neg) MMAPROOF_FUNCTION(reciprocal)
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
@@ -512,6 +559,20 @@ inline Tensor operator-(const Tensor& a, double b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, double b) { return mul(a, b); }
 inline Tensor operator*(double a, const Tensor& b) { return mul(b, a); }
 inline Tensor operator/(const Tensor& a, double b) { return div(a, b); }
+inline Tensor operator/(double a, const Tensor& b) { return mul(reciprocal(b), a); }
+inline Tensor operator+(double a, const Tensor& b) { return add(b, a); }
+inline Tensor operator-(double a, const Tensor& b) { return add(neg(b), a); }
+inline Tensor operator-(const Tensor& a) { return neg(a); }
+#define MMAPROOF_COMPARISON(op, name)                                                             \
+  inline Tensor operator op(const Tensor& a, const Tensor& b) { return a.name(b); }               \
+  inline Tensor operator op(const Tensor& a, double b) { return a.name(b); }
+MMAPROOF_COMPARISON(>, gt) MMAPROOF_COMPARISON(>=, ge) MMAPROOF_COMPARISON(<, lt) MMAPROOF_COMPARISON(<=, le)
+MMAPROOF_COMPARISON(==, eq) MMAPROOF_COMPARISON(!=, ne)
+#define MMAPROOF_WITH_INDEX(name)                                                                 \
+  inline Tensor name(const Tensor& a) { return a.name(); }                                        \
+  inline Tensor name(const Tensor& a, const Tensor& b) { return called(#name, a, b); }            \
+  inline std::tuple<Tensor, Tensor> name(const Tensor& a, int64_t axis, bool keep = false) { return a.name(axis, keep); }
+MMAPROOF_WITH_INDEX(max) MMAPROOF_WITH_INDEX(min)
 inline Device device_of(const Tensor& tensor) { return tensor.device(); }
 
 namespace indexing {}
@@ -540,6 +601,7 @@ struct OptionalCUDAGuard {
   template <typename T> OptionalCUDAGuard(const std::optional<T>&) {}
 };
 inline int current_device() { return 0; }
+inline int warp_size() { return 32; }
 inline cudaDeviceProp* getCurrentDeviceProperties() {
   static cudaDeviceProp found;
   cudaGetDeviceProperties(&found, 0);
@@ -547,6 +609,7 @@ inline cudaDeviceProp* getCurrentDeviceProperties() {
 }
 }  // namespace cuda
 
+struct NoGradGuard {};
 struct DeviceGuard {
   explicit DeviceGuard(Device) {}
 };
@@ -588,6 +651,14 @@ namespace cuda { using namespace at::cuda; inline void synchronize(int = -1) { c
 
 #define TORCH_CHECK(condition, ...) \
   do { if (!(condition)) throw std::runtime_error(::at::str("check failed: " #condition " " __VA_OPT__(,) __VA_ARGS__)); } while (0)
+#define TORCH_CHECK_EQ(a, b) TORCH_CHECK((a) == (b))
+#define TORCH_CHECK_NE(a, b) TORCH_CHECK((a) != (b))
+#define TORCH_CHECK_LT(a, b) TORCH_CHECK((a) < (b))
+#define TORCH_CHECK_LE(a, b) TORCH_CHECK((a) <= (b))
+#define TORCH_CHECK_GT(a, b) TORCH_CHECK((a) > (b))
+#define TORCH_CHECK_GE(a, b) TORCH_CHECK((a) >= (b))
+#define TORCH_CHECK_TYPE TORCH_CHECK
+#define TORCH_CHECK_INDEX TORCH_CHECK
 #define TORCH_INTERNAL_ASSERT TORCH_CHECK
 #define TORCH_CHECK_VALUE TORCH_CHECK
 #define AT_ASSERTM TORCH_CHECK
@@ -622,6 +693,10 @@ namespace cuda { using namespace at::cuda; inline void synchronize(int = -1) { c
   MMAPROOF_CASE(Byte, uint8_t, __VA_ARGS__) MMAPROOF_CASE(Char, int8_t, __VA_ARGS__)                  \
   MMAPROOF_CASE(Short, int16_t, __VA_ARGS__) MMAPROOF_CASE(Int, int, __VA_ARGS__)                     \
   MMAPROOF_CASE(Long, int64_t, __VA_ARGS__)
+#define AT_DISPATCH_SWITCH(TYPE, NAME, ...) MMAPROOF_DISPATCH(TYPE, NAME, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES(...) MMAPROOF_FLOATS(__VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND_HALF(...) MMAPROOF_FLOATS(__VA_ARGS__) MMAPROOF_HALF(__VA_ARGS__)
+#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...) MMAPROOF_INTEGERS(__VA_ARGS__)
 #define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...) MMAPROOF_DISPATCH(TYPE, NAME, MMAPROOF_FLOATS(__VA_ARGS__))
 #define AT_DISPATCH_FLOATING_TYPES_AND_HALF(TYPE, NAME, ...) \
   MMAPROOF_DISPATCH(TYPE, NAME, MMAPROOF_FLOATS(__VA_ARGS__) MMAPROOF_HALF(__VA_ARGS__))
