@@ -141,7 +141,7 @@ CASES = [
         "",
     ),
     (
-        "auto f = x.view({1, 1, 8, 24}); y = torch::conv2d(f, f, {}, {1, 1}, 0).view({1, 1}).expand({8, 24});",
+        "x = x.view({1, 1, 8, 24});y = torch::conv2d(x, x, {}, {1, 1}, 0).view({1, 1}).expand({8, 24});",
         "unsupported",
         "launches no kernel",
     ),
