@@ -16,6 +16,7 @@ import numpy as np
 
 from ...refinement.expected.term_array_arithmetic import special_function
 from ...refinement.expected.term_arrays import NotModelledError, TermArray
+from ...refinement.terms.store import INPUT
 from .arrays import kind
 from .windows import convolution, windows
 
@@ -52,11 +53,18 @@ def _numbers(x: Any) -> Any:
 
 
 def _multiplied(x: Any, y: Any) -> Any:
-    """Return a product; a number times a truth is that number or 0, as data are finite."""
+    """Return a product; data, which are finite, times a truth are themselves or 0."""
     for number, truth in ((x, y), (y, x)):
-        if _is_truth(truth) and not _plain(truth) and not _is_truth(number):
+        if _is_truth(truth) and not _plain(truth) and _is_data(number):
             return np.where(truth, number, 0)
     return _numbers(x) * _numbers(y)
+
+
+def _is_data(value: Any) -> bool:
+    """Tell whether an array is of numbers as they are given: of others, some may overflow."""
+    if _plain(value) or not value.is_real:
+        return False
+    return bool(value.space.store.are(INPUT, value.value.terms.reshape(-1)).all())
 
 
 def _sum(x: Any, dims: Any = None, keep: bool = False, dtype: Any = None) -> Any:
