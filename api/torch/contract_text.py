@@ -97,6 +97,7 @@ class ContractWriter:
         self._steps: list[str] = []
         self._outputs: list[str] = []
         self._copies: list[tuple[str, View]] = []
+        self._modules = merged([Path(each.ptx) for each in candidate.launches])
 
     # -- arrays
     def _plan_results(self) -> dict[int, tuple[int, ...]]:
@@ -129,6 +130,8 @@ class ContractWriter:
             entries["access"] = "scratch"
         if storage.values is not None:
             entries["values"] = list(storage.values)
+        if storage.variable is not None:
+            entries["variable"] = self._modules.variable(*storage.variable)
         return entries
 
     # -- steps
@@ -289,7 +292,7 @@ class ContractWriter:
             text = HEAD.format(what="What the host does between launches.") + "\n\n".join(self._steps)
             (folder / "steps.py").write_text(text, encoding="utf-8")
         kernel, contract = folder / "kernels.ptx", folder / "contract.toml"
-        kernel.write_text(merged([Path(each.ptx) for each in self.recording.launches]), encoding="utf-8")
+        kernel.write_text(self._modules.text, encoding="utf-8")
         contract.write_text("\n".join(parts), encoding="utf-8")
         return Written(kernel, contract, reference)
 
@@ -314,8 +317,7 @@ def _used(recording: Recording) -> set[int]:
     found = {each.storage for each in recording.results}
     for step in recording.steps:
         if isinstance(step, Launch):
-            parts = [part for each in step.passed for _, part in each.parts]
-            found |= {part.storage for part in parts if isinstance(part, Pointer)}
+            found |= step.storages
         else:
             seen = [*step.arguments, *step.options.values(), *step.results]
             found |= {each.storage for each in views_in(seen)}

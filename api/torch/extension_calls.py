@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
+from . import device_memory
 from .devices import STATIC, device_for
 from .recorder import current, place
 from .recording import NotRecordedError, Passed
@@ -22,12 +24,25 @@ target = ["sm_80"]
 modules: dict[str, str] = {}
 """The PTX file of every kernel, by the kernel's name."""
 
+variables: dict[str, list[str]] = {}
+"""The PTX files that have a variable in constant memory, by the variable's name."""
+
+TO_DEVICE, WITHIN, ANYWHERE = 1, 3, 4
+"""What CUDA calls the ways of a copy: ``cudaMemcpyHostToDevice``, ``DeviceToDevice``, ``Default``."""
+
 
 def register(ptx: Path) -> None:
     """Remember which kernels a file has."""
-    for name in re.findall(r"\.entry\s+([\w$]+)", ptx.read_text(encoding="utf-8")):
+    text = ptx.read_text(encoding="utf-8")
+    for name in _CONSTANT.findall(text):
+        if str(ptx) not in variables.setdefault(name, []):
+            variables[name].append(str(ptx))
+    for name in re.findall(r"\.entry\s+([\w$]+)", text):
         if modules.setdefault(name, str(ptx)) != str(ptx):
             raise NotRecordedError(f"two extensions have a kernel {name}")
+
+
+_CONSTANT = re.compile(r"^\s*(?:\.visible\s+)?\.const\b[^;=]*?([\w$]+)(?:\[\d*\])*\s*[;=]", re.MULTILINE)
 
 
 def parameters(ptx: str, entry: str) -> list[tuple[int, bool]]:
@@ -100,8 +115,6 @@ def launched(
     stream: int,
 ) -> None:
     """Record a launch, of which `arguments` is the address of pointers to what is passed."""
-    if stream:
-        refused(f"a launch of {entry} in a stream of its own")
     if entry not in modules:
         raise NotRecordedError(f"the kernel {entry} is in no PTX that was compiled")
     _require_room(entry, shared, allowed)
@@ -110,8 +123,8 @@ def launched(
     for number, (size, structure) in enumerate(parameters(modules[entry], entry)):
         pointer = ctypes.cast(arguments, ctypes.POINTER(ctypes.c_void_p))[number]
         content = ctypes.string_at(pointer, size)
-        passed.append(recorder.passed(content, structure=structure))
-    recorder.launch(entry, modules[entry], (x, y, z), (bx, by, bz), shared, passed)
+        passed.append(device_memory.passed(recorder, content, structure=structure))
+    recorder.launch(entry, modules[entry], (x, y, z), (bx, by, bz), shared, passed, stream)
 
 
 def refused(what: str) -> None:
@@ -122,24 +135,91 @@ def refused(what: str) -> None:
     raise reason
 
 
-def filled(address: int, value: int, count: int) -> None:
+def filled(address: int, value: int, count: int, stream: int) -> None:
     """Record that bytes of memory become zeros."""
     recorder = current()
     found = recorder.pointer(address)
     if found is None or value:
         return refused("cudaMemset but to zeros in a tensor's memory")
-    recorder.write(_bytes_of(found.storage, found.at, count), 0)
+    recorder.write(_bytes_of(found.storage, found.at, count), 0, stream)
     return None
 
 
-def copied(to: int, source: int, count: int, kind: int) -> None:
-    """Record that bytes of memory are copied within the device."""
+def copied(to: int, source: int, count: int, kind: int, stream: int) -> None:
+    """Record that bytes of memory are copied to the device, or within it."""
     recorder = current()
-    target, given = recorder.pointer(to), recorder.pointer(source)
-    if target is None or given is None or kind not in (3, 4):
-        return refused("cudaMemcpy but within the device")
-    recorder.write(_bytes_of(target.storage, target.at, count), _bytes_of(given.storage, given.at, count))
+    found = recorder.pointer(to)
+    if found is None or not count:
+        return refused("cudaMemcpy but to memory of the device")
+    target = _bytes_of(found.storage, found.at, count)
+    recorder.write(target, _source(source, count, kind, target.dtype), stream)
     return None
+
+
+def copied_to_variable(
+    name: str, size: int, constant: bool, source: int, count: int, at: int, kind: int, stream: int
+) -> None:
+    """Record that the host writes a part of a variable of a module."""
+    recorder = current()
+    if not constant or not count or at + count > size:
+        return refused(f"cudaMemcpyToSymbol but to bytes of a variable in constant memory: {name}")
+    if len(places := variables.get(name, [])) != 1:
+        return refused(f"cudaMemcpyToSymbol to {name}, which {len(places)} files have,")
+    found = recorder.pointer(source)
+    dtype = torch.uint8 if found is None else recorder.base(found.storage).dtype
+    values = _source(source, count, kind, dtype)
+    if any(each % dtype.itemsize for each in (size, at)):
+        return refused(f"a part of an element of {name}, copied")
+    whole = device_memory.variable(recorder, (places[0], name), size, dtype, (at, at + count))
+    recorder.write(whole.narrow(0, at // dtype.itemsize, count // dtype.itemsize), values, stream)
+    return None
+
+
+def _source(address: int, count: int, kind: int, dtype: Any) -> Any:
+    """Return what is copied from an address: a tensor's elements, or numbers that the host has."""
+    recorder = current()
+    found = recorder.pointer(address)
+    if (kind == WITHIN) if found is None else (kind == TO_DEVICE):
+        refused("a copy whose kind is another than its addresses say")
+    if kind not in (TO_DEVICE, WITHIN, ANYWHERE):
+        refused("a copy of data to the host")
+    if found is not None:
+        given = _bytes_of(found.storage, found.at, count)
+        if given.dtype != dtype:
+            refused(f"a copy of {given.dtype} to memory of {dtype}")
+        return given
+    content = ctypes.string_at(address, count)
+    words = [int.from_bytes(content[at : at + 8], "little") for at in range(0, count - 7, 4)]
+    if any(recorder.pointer(each) is not None for each in words):
+        refused("a copy of addresses to the device")
+    with _disable_current_modes():
+        return torch.frombuffer(bytearray(content), dtype=dtype).clone()
+
+
+def allocated(count: int) -> int:
+    """Return the address of memory that no tensor has."""
+    return device_memory.allocated(current(), count)
+
+
+def freed(address: int) -> None:
+    """Note that memory of `allocated` is used no more."""
+    device_memory.free(current(), address)
+
+
+def stream_made(non_blocking: bool) -> int:
+    """Return a stream."""
+    return current().streams.made(non_blocking=non_blocking)
+
+
+def waited_for(stream: int) -> None:
+    """Note that the host waited for a stream."""
+    current().streams.waited_for(stream)
+
+
+def waited_for_all() -> None:
+    """Note that the host waited for the device."""
+    with suppress(NotRecordedError):  # while modules are made there is no work
+        current().streams.waited_for_all()
 
 
 def _bytes_of(number: int, at: int, count: int) -> Any:
@@ -165,6 +245,14 @@ def address_of(tensor: Any) -> int:
     if tensor.device.type != "cuda":
         refused("data_ptr of a tensor on the CPU")
     return current().address(tensor)
+
+
+def function_named(name: str) -> Any:
+    """Return the function of PyTorch that C++ code calls by a name."""
+    for module in (torch, torch._C._nn):
+        if name in vars(module):
+            return vars(module)[name]
+    return current().refuse(f"torch::{name} is not recorded")
 
 
 def dtype_named(name: str) -> Any:

@@ -29,6 +29,15 @@ _OF_COMPILERS = (
 
 CPP = "-std=c++17"
 HOST = (CPP, "-O0", "-fPIC", "-w")
+OF_PYTORCH = (
+    "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
+    "-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr",
+)  # fmt: skip
+"""Flags that `torch.utils.cpp_extension` gives to nvcc, before those of the extension."""
+
+UNCHECKED = "-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK"
+"""Releases of nvcc and of CUDA's headers on PyPI need not be the same."""
+
 MAIN_HEADER = "torch/extension.h"
 
 MOST_KEPT = 200
@@ -67,7 +76,13 @@ class Toolchain:
     def digest(self) -> str:
         """What the stand-ins and the compilers are, as a few letters."""
         sources = sorted(path for path in STAND_IN.rglob("*") if path.is_file())
-        compilers = [str(self.nvcc), str(self.nvcc.stat().st_mtime_ns), str(_modified("g++")), sys.version]
+        compilers = [
+            *OF_PYTORCH,
+            str(self.nvcc),
+            str(self.nvcc.stat().st_mtime_ns),
+            str(_modified("g++")),
+            sys.version,
+        ]
         text = b"".join(each.read_bytes() for each in sources) + "\n".join(compilers).encode()
         return hashlib.sha256(text).hexdigest()[:16]
 
@@ -95,7 +110,14 @@ class Toolchain:
             beside.replace(made)
         return made
 
-    def extension(self, name: str, cpp: Sequence[Path], cuda: Sequence[Path], flags: Sequence[str]) -> Any:
+    def extension(
+        self,
+        name: str,
+        cpp: Sequence[Path],
+        cuda: Sequence[Path],
+        flags: Sequence[str],
+        include_paths: Sequence[Any] = (),
+    ) -> Any:
         """Compile an extension, unless that is done, and import it.
 
         Raises
@@ -103,13 +125,15 @@ class Toolchain:
         NotRecordedError
             If it does not compile, or needs what the stand-ins don't have.
         """
-        kept = kept_flags(flags)
+        kept = [*kept_flags(flags), *(f"-I{Path(each).resolve()}" for each in include_paths)]
         texts = [each.read_text(encoding="utf-8") for each in (*cpp, *cuda)]
         names = [each.name for each in (*cpp, *cuda)]
         heeded = [os.environ.get(each, "") for each in _OF_COMPILERS]
         text = "\n".join([*kept, *heeded, self.target, self.digest, *names, *texts])
         digest = hashlib.sha256(text.encode()).hexdigest()[:24]
-        alone = not any(re.search(r'#\s*include\s*"', each) for each in texts)  # headers may change unseen
+        alone = not include_paths and not any(
+            re.search(r'#\s*include\s*"', each) for each in texts
+        )  # headers may change unseen
         folder = (self.kept / self.digest if alone else self.folder) / f"extension_{digest}"
         library = folder / "extension.so"
         if not library.exists():
@@ -128,7 +152,7 @@ class Toolchain:
         self, into: Path, name: str, cpp: Sequence[Path], cuda: Sequence[Path], kept: Sequence[str]
     ) -> None:
         """Compile an extension's files into a folder, and link them."""
-        plain = [each for each in kept if each.startswith(("-D", "-U"))]
+        plain = [each for each in kept if each.startswith(("-D", "-U", "-I"))]
         jobs = []
         objects = [self.runtime()]
         for path in cpp:
@@ -142,7 +166,8 @@ class Toolchain:
             made, folder = into / f"{path.stem}_cuda.o", into / path.stem
             folder.mkdir(exist_ok=True)
             jobs.append([
-                str(self.nvcc), CPP, "-c", "-w", "-lineinfo", "--keep", "--keep-dir", str(folder),
+                str(self.nvcc), CPP, "-c", *OF_PYTORCH, UNCHECKED,
+                "-w", "-lineinfo", "--keep", "--keep-dir", str(folder),
                 "-Xcompiler=-fPIC", *binds,
                 "-gencode", f"arch={virtual},code={virtual}", str(path), "-o", str(made),
                 *[each for each in kept if not each.startswith(("-std", "--std"))], *self.includes,
@@ -161,6 +186,9 @@ class Toolchain:
         functions: Any = None,
         extra_cflags: Any = None,
         extra_cuda_cflags: Any = None,
+        extra_sycl_cflags: Any = None,
+        extra_ldflags: Any = None,
+        extra_include_paths: Any = None,
         *_: Any,
         **__: Any,
     ) -> Any:
@@ -180,7 +208,7 @@ class Toolchain:
             head = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n#line 1\n"
             cuda.write_text(head + "\n".join(device), encoding="utf-8")
         flags = [*_listed(extra_cflags), *_listed(extra_cuda_cflags)]
-        return self.extension(name, [cpp], [cuda] if device else [], flags)
+        return self.extension(name, [cpp], [cuda] if device else [], flags, _listed(extra_include_paths))
 
     def load(
         self,
@@ -188,6 +216,9 @@ class Toolchain:
         sources: Any,
         extra_cflags: Any = None,
         extra_cuda_cflags: Any = None,
+        extra_sycl_cflags: Any = None,
+        extra_ldflags: Any = None,
+        extra_include_paths: Any = None,
         *_: Any,
         **__: Any,
     ) -> Any:
@@ -195,7 +226,8 @@ class Toolchain:
         paths = [Path(each) for each in _listed(sources)]
         cuda = [each for each in paths if each.suffix == ".cu"]
         flags = [*_listed(extra_cflags), *_listed(extra_cuda_cflags)]
-        return self.extension(name, [each for each in paths if each not in cuda], cuda, flags)
+        plain = [each for each in paths if each not in cuda]
+        return self.extension(name, plain, cuda, flags, _listed(extra_include_paths))
 
 
 def _imported(library: Path, name: str) -> Any:

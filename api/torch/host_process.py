@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from . import extension_calls
 from .devices import STATIC, device_for
 from .operations import OPERATIONS
 from .recorder import Recorder, recording
@@ -111,13 +112,27 @@ def pretend(target: str) -> None:
     torch.cuda.get_device_properties = lambda *_: facts
 
 
+def _refused_class(name: str) -> type:
+    """Return a class of which nothing can be made."""
+
+    def refused(*_: Any, **__: Any) -> None:
+        extension_calls.refused(name)
+
+    return type(name, (), {"__new__": refused})
+
+
 def prepare() -> None:
     """Let PyTorch find a device, for all requests."""
     stream = SimpleNamespace(cuda_stream=0, synchronize=lambda: None)
     given: dict[str, Any] = {
         "is_available": lambda: True, "device_count": lambda: 1, "current_device": lambda: 0,
-        "synchronize": lambda *_: None, "current_stream": lambda *_: stream,
+        "synchronize": lambda *_: extension_calls.waited_for_all(), "current_stream": lambda *_: stream,
         "_lazy_init": lambda: None, "empty_cache": lambda: None, "get_device_name": lambda *_: "mmaproof",
+    }  # fmt: skip
+    given |= {
+        "_exchange_device": lambda _: 0, "_maybe_exchange_device": lambda _: 0, "set_device": lambda *_: None,
+        "default_stream": lambda *_: stream, "mem_get_info": lambda *_: (80 << 30, 80 << 30),
+        "Stream": _refused_class("torch.cuda.Stream"), "CUDAGraph": _refused_class("torch.cuda.CUDAGraph"),
     }  # fmt: skip
     for name, value in given.items():
         setattr(torch.cuda, name, value)
@@ -242,6 +257,7 @@ def recorded(
 
 
 def _views(recorder: Recorder, result: Any) -> list[View]:
+    recorder.returned()
     results = list(result) if isinstance(result, tuple | list) else [result]
     if not results or not all(isinstance(each, torch.Tensor) for each in results):
         recorder.require_recorded()

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...refinement.expected.term_array_arithmetic import special_function
 from ...refinement.expected.term_arrays import NotModelledError, TermArray
+from ...refinement.terms.store import INPUT
 from .arrays import kind
 from .windows import convolution, windows
 
@@ -49,6 +50,21 @@ def _is_truth(value: Any) -> bool:
 def _numbers(x: Any) -> Any:
     """Return truths as numbers."""
     return np.where(x, 1, 0) if _is_truth(x) else x
+
+
+def _multiplied(x: Any, y: Any) -> Any:
+    """Return a product; data, which are finite, times a truth are themselves or 0."""
+    for number, truth in ((x, y), (y, x)):
+        if _is_truth(truth) and not _plain(truth) and _is_data(number):
+            return np.where(truth, number, 0)
+    return _numbers(x) * _numbers(y)
+
+
+def _is_data(value: Any) -> bool:
+    """Tell whether an array is of numbers as they are given: of others, some may overflow."""
+    if _plain(value) or not value.is_real:
+        return False
+    return bool(value.space.store.are(INPUT, value.value.terms.reshape(-1)).all())
 
 
 def _sum(x: Any, dims: Any = None, keep: bool = False, dtype: Any = None) -> Any:
@@ -289,6 +305,13 @@ def _sigmoid(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
+def _elu(x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
+    """Return ELU; its constants are rounded one by one, as where they are written down."""
+    return np.where(
+        x > 0, x * scale, (np.exp(x if input_scale == 1 else x * input_scale) - 1) * alpha * scale
+    )
+
+
 def _truths(combine: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *given: combine(*(each if _is_truth(each) else each != 0 for each in given))
 
@@ -298,7 +321,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "add": lambda x, y, alpha=1: _numbers(x) + (_numbers(y) if alpha == 1 else y * alpha),
         "sub": lambda x, y, alpha=1: x - (y if alpha == 1 else y * alpha),
         "rsub": lambda x, y, alpha=1: y - (x if alpha == 1 else x * alpha),
-        "mul": lambda x, y: _numbers(x) * _numbers(y), "div": _divide, "neg": lambda x: -x,
+        "mul": _multiplied, "div": _divide, "neg": lambda x: -x,
         "abs": lambda x: np.maximum(x, -x), "exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2,
         "log10": lambda x: np.log(x) * (1 / log(10)), "log1p": lambda x: np.log(1 + x),
         "expm1": lambda x: np.exp(x) - 1, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x),
@@ -312,7 +335,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "mish": lambda x: x * np.tanh(_softplus(x)),
         "relu": lambda x: np.maximum(x, 0), "pow": _pow, "clamp": _clamp, "clamp_min": np.maximum,
         "clamp_max": np.minimum, "maximum": np.maximum, "minimum": np.minimum,
-        "hardtanh": lambda x, low=-1, high=1: _clamp(x, low, high),
+        "elu": _elu, "hardtanh": lambda x, low=-1, high=1: _clamp(x, low, high),
         "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y,
         "le": lambda x, y: x <= y, "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
         "logical_and": _truths(np.logical_and), "logical_or": _truths(np.logical_or),

@@ -48,6 +48,8 @@ class TorchResult:
         What took how long.
     reports : tuple of VerifyReport
         Of each configuration, against the contract that was made of it.
+    failed : bool
+        Whether the candidate's own code failed before it launched anything.
     """
 
     verdict: str
@@ -64,6 +66,7 @@ class TorchResult:
     bound: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
     reports: tuple[VerifyReport, ...] = ()
+    failed: bool = False
 
     @property
     def scope(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .data_conditions import index_extents
-from .recording import Launch, NotRecordedError, Operation, Pointer, Recording, View
+from .recording import Launch, NotRecordedError, Operation, Recording, View
 
 HEAD = '''"""{what}"""
 
@@ -46,8 +46,7 @@ def needed(recording: Recording) -> list[Operation | Launch]:
     found: list[Operation | Launch] = []
     for step in reversed(recording.steps):
         if isinstance(step, Launch):
-            parts = [part for each in step.passed for _, part in each.parts]
-            wanted |= {part.storage for part in parts if isinstance(part, Pointer)}
+            wanted |= step.storages
             found.append(step)
             continue
         kept = tuple(each if each is not None and each.storage in wanted else None for each in step.results)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 _HEAD = re.compile(r"^\s*\.(version|target|address_size)\b.*$", re.MULTILINE)
@@ -17,18 +18,40 @@ _VARIABLE = re.compile(
 )
 
 
-def merged(paths: Sequence[Path]) -> str:
-    """Return the text of modules, each once, with what they name alike told apart."""
-    texts = [path.read_text(encoding="utf-8") for path in dict.fromkeys(paths)]
-    if len(texts) == 1:
-        return texts[0]
-    found, files, taken = [], 0, set[str]()
+@dataclass(frozen=True)
+class Merged:
+    """Several modules as one.
+
+    Attributes
+    ----------
+    text : str
+        Its text.
+    renamed : mapping of (str, str) to str
+        What a module's name has become, by the module's file and the name there.
+    """
+
+    text: str
+    renamed: Mapping[tuple[str, str], str]
+
+    def variable(self, path: str, name: str) -> str:
+        """Return the name of a variable of a module."""
+        return self.renamed.get((path, name), name)
+
+
+def merged(paths: Sequence[Path]) -> Merged:
+    """Return modules, each once, with what they name alike told apart."""
+    files_read = list(dict.fromkeys(paths))
+    texts = [path.read_text(encoding="utf-8") for path in files_read]
+    if len(texts) <= 1:
+        return Merged("".join(texts), {})
+    found, files, taken, renamed = [], 0, set[str](), {}
     newest = max(re.findall(r"^\s*\.version\s+([\d.]+)", "\n".join(texts), re.MULTILINE), key=_release)
     for number, text in enumerate(texts):
         names = set(_VARIABLE.findall(text.partition(".entry")[0])) | set(_functions(text))
         part = _SECTION.sub("", text)
         for name in names & taken:
-            part = re.sub(rf"(?<![\w$]){re.escape(name)}(?![\w$])", f"{name}_of_module{number}", part)
+            other = renamed[str(files_read[number]), name] = f"{name}_of_module{number}"
+            part = re.sub(rf"(?<![\w$]){re.escape(name)}(?![\w$])", other, part)
         taken |= names
         if number:
             part = _HEAD.sub("", part)
@@ -39,7 +62,7 @@ def merged(paths: Sequence[Path]) -> str:
             part = _shifted(pattern, part, files)
         files += highest
         found.append(part)
-    return "\n".join(found)
+    return Merged("\n".join(found), renamed)
 
 
 def _shifted(pattern: re.Pattern[str], text: str, by: int) -> str:

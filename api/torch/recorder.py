@@ -8,14 +8,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch._decomp import decomposition_table
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from .recording import Launch, NotRecordedError, Operation, Passed, Pointer, Recording, Storage, View, Word
+from .recording import Launch, NotRecordedError, Operation, Passed, Pointer, Recording, Storage, View
+from .streams import DEFAULT, Streams
 from .unguarded import Unguarded
 
 ADDRESS = 0x7D_0000_0000_0000
@@ -72,6 +73,9 @@ class Recorder(TorchDispatchMode):
         self._alive: list[Any] = []
         self._fakes: dict[int, Any] = {}
         self._refused: Exception | None = None
+        self.streams = Streams()
+        self.freed: set[int] = set()
+        self.written_parts: dict[tuple[str, str], tuple[int, int]] = {}
 
     # -- tensors
     def tensor(self, real: Any, origin: str, name: str, device: str = "cuda") -> Any:
@@ -87,13 +91,14 @@ class Recorder(TorchDispatchMode):
         with self.fake:
             base = torch.empty(elements, dtype=real.dtype, device=device)
             made = base.as_strided(real.shape, real.stride(), real.storage_offset())
-        number = self._add(base, Storage(_name(real.dtype), elements, origin, name, None, tuple(real.shape)))
+        number = self.add(base, Storage(_name(real.dtype), elements, origin, name, None, tuple(real.shape)))
         self._fakes[storage._cdata] = base
         self._numbers[storage._cdata] = number
         self._alive.append(real)
         return made
 
-    def _add(self, tensor: Any, storage: Storage) -> int:
+    def add(self, tensor: Any, storage: Storage) -> int:
+        """Add a storage, with a tensor in it, and return its number."""
         number = len(self.recording.storages)
         self.recording.storages.append(storage)
         self._numbers[tensor.untyped_storage()._cdata] = number
@@ -119,7 +124,7 @@ class Recorder(TorchDispatchMode):
                 raise NotRecordedError(f"a tensor of {whole.numel()} numbers made of Python's, in {place()}")
             plain = whole.double() if tensor.is_floating_point() else whole.to(torch.int64)
             values = tuple(plain.tolist())
-        self._add(
+        self.add(
             tensor,
             Storage(_name(tensor.dtype), whole.numel(), "constant", "constant", values, tuple(tensor.shape)),
         )
@@ -130,7 +135,7 @@ class Recorder(TorchDispatchMode):
         some = next(
             each
             for each in reversed(self._alive)
-            if self._numbers.get(each.untyped_storage()._cdata) == number
+            if isinstance(each, FakeTensor) and self._numbers.get(each.untyped_storage()._cdata) == number
         )
         with self.fake:
             return some.as_strided((storage.elements,), (1,), 0)
@@ -163,6 +168,29 @@ class Recorder(TorchDispatchMode):
         """Note that something can't be recorded: host code may take it for a failure, and go another way."""
         if self._refused is None and isinstance(reason, NotRecordedError | torch.AcceleratorError):
             self._refused = reason
+
+    def refuse(self, what: str) -> NoReturn:
+        """Refuse what host code does, also where it catches that.
+
+        Raises
+        ------
+        NotRecordedError
+            Always.
+        """
+        reason = NotRecordedError(f"{what}, in {place()}")
+        self.note_refused(reason)
+        raise reason
+
+    def returned(self) -> None:
+        """Note that the module has returned: what uses its results is in the default stream.
+
+        Raises
+        ------
+        NotRecordedError
+            If that does not wait for all work.
+        """
+        if not self.streams.given(DEFAULT):
+            raise NotRecordedError("the module returns before the work in a stream of its own has ended")
 
     def require_recorded(self) -> None:
         """Raise what host code was told that can't be recorded, though it went on.
@@ -293,10 +321,10 @@ class Recorder(TorchDispatchMode):
         self.write(target, value)
         return target
 
-    def write(self, target: Any, value: Any) -> None:
+    def write(self, target: Any, value: Any, stream: int = DEFAULT) -> None:
         """Record that a tensor's elements become those of another one, or a number."""
         given = self.view(value) if isinstance(value, torch.Tensor) else value
-        self._append(Operation("copy", (given,), {}, (self.view(target),), place()))
+        self._append(Operation("copy", (given,), {}, (self.view(target),), place()), stream)
 
     def _batch_norm(self, arguments: Sequence[Any], count: int) -> Any:
         """Record batch normalisation; running statistics are left as they are, as nothing compares them."""
@@ -332,7 +360,7 @@ class Recorder(TorchDispatchMode):
         for each in new:
             origin = "empty" if name in EMPTY else "constant" if fill is not None else "result"
             elements = each.untyped_storage().nbytes() // each.element_size()
-            self._add(each, Storage(_name(each.dtype), elements, origin, name, fill, tuple(each.shape)))
+            self.add(each, Storage(_name(each.dtype), elements, origin, name, fill, tuple(each.shape)))
         if name in EMPTY or fill is not None:
             return made
         written = tuple(self.view(each) if isinstance(each, torch.Tensor) else None for each in results)
@@ -352,7 +380,10 @@ class Recorder(TorchDispatchMode):
             return (value,) if isinstance(value, int | float) else None
         return None
 
-    def _append(self, step: Operation | Launch) -> None:
+    def _append(self, step: Operation | Launch, stream: int = DEFAULT) -> None:
+        if not self.streams.given(stream):
+            what = step.entry if isinstance(step, Launch) else step.name
+            self.refuse(f"{what} does not wait for the work in another stream")
         self.recording.steps.append(step)
 
     def _plain(self, value: Any) -> Any:
@@ -381,6 +412,8 @@ class Recorder(TorchDispatchMode):
         number, at = divmod(address - ADDRESS, SPAN)
         if not 0 < number <= len(self.recording.storages):
             return None
+        if number - 1 in self.freed:
+            self.refuse("memory is used after cudaFree")
         return Pointer(number - 1, at)
 
     def launch(
@@ -391,31 +424,15 @@ class Recorder(TorchDispatchMode):
         block: Sequence[int],
         shared: int,
         passed: Sequence[Passed],
+        stream: int = DEFAULT,
     ) -> None:
         """Record a launch."""
         x, y, z = (*grid, 1, 1, 1)[:3]
         bx, by, bz = (*block, 1, 1, 1)[:3]
-        self._append(Launch(entry, ptx, (x, y, z), (bx, by, bz), shared, tuple(passed), place()))
-
-    def passed(self, content: bytes, *, structure: bool) -> Passed:
-        """Return a parameter by its bytes."""
-        size = len(content)
-        if not structure:
-            bits = int.from_bytes(content, "little")
-            part = self.pointer(bits) if size == 8 else None
-            return Passed(size, ((0, part or Word(size, bits)),))
-        parts: list[tuple[int, Pointer | Word]] = []
-        at = 0
-        while at < size:
-            eight = int.from_bytes(content[at : at + 8], "little")
-            if size - at >= 8 and at % 8 == 0 and (found := self.pointer(eight)) is not None:
-                parts.append((at, found))
-                at += 8
-                continue
-            wide = 4 if size - at >= 4 and at % 4 == 0 else 1
-            parts.append((at, Word(wide, int.from_bytes(content[at : at + wide], "little"))))
-            at += wide
-        return Passed(size, tuple(parts), is_structure=True)
+        storages = enumerate(self.recording.storages)
+        held = tuple(number for number, each in storages if each.variable and each.variable[0] == ptx)
+        launch = Launch(entry, ptx, (x, y, z), (bx, by, bz), shared, tuple(passed), place(), held)
+        self._append(launch, stream)
 
 
 def _completed(

@@ -66,6 +66,8 @@ class Storage:
         What it holds at first, repeated.
     shape : tuple of int
         Of the tensor that it was made for.
+    variable : (str, str), optional
+        The PTX file, and the variable in it that the storage is.
     """
 
     dtype: str
@@ -74,6 +76,7 @@ class Storage:
     name: str
     values: tuple[float | int | str, ...] | None = None
     shape: tuple[int, ...] = ()
+    variable: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,8 @@ class Launch:
         Its parameters.
     where : str
         ``file:line`` of the host code.
+    variables : tuple of int
+        The storages that are variables of its module, which it may read.
     """
 
     entry: str
@@ -179,6 +184,13 @@ class Launch:
     shared: int
     passed: tuple[Passed, ...]
     where: str
+    variables: tuple[int, ...] = ()
+
+    @property
+    def storages(self) -> set[int]:
+        """The storages that it may read or write."""
+        parts = [part for each in self.passed for _, part in each.parts]
+        return {part.storage for part in parts if isinstance(part, Pointer)} | set(self.variables)
 
 
 Step = Operation | Launch

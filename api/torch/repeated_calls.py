@@ -82,7 +82,9 @@ def _is_same_storage(
 ) -> bool:
     if one == other:  # made by neither, or numbers in the code
         origin = recording.storages[one].origin
-        return origin in ("input", "parameter") or recording.storages[one].name == "constant"
+        if origin in ("input", "parameter") or recording.storages[one].name == "constant":
+            return True
+        return recording.storages[one].variable is not None  # of which each call writes what it reads
     if other < storages or names.setdefault(one, other) != other:
         return False
     return recording.storages[one] == recording.storages[other]

@@ -6,15 +6,19 @@ import hashlib
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 
 from .devices import device_for
 from .recorder import Recorder, current, place
-from .recording import NotRecordedError, Passed, Word
+from .recording import NotRecordedError, Operation, Passed, Word
 
 _seen: list[int] = []
+
+_tuned: list[frozenset[str]] = []
+"""Of autotuned kernels that are being launched: which arguments are as they were before every trial."""
 
 
 def configurations() -> int:
@@ -25,12 +29,17 @@ def configurations() -> int:
 def intercept(folder: Path, target: str, configuration: int) -> None:
     """Record launches in place of making them; of several configurations take one by its number."""
     try:
+        import triton
         from triton.runtime.autotuner import Autotuner
         from triton.runtime.jit import JITFunction
     except ImportError:
         return
 
     def run(self: Any, *arguments: Any, grid: Any, warmup: bool = False, **options: Any) -> None:
+        if warmup:
+            current().refuse(f"warmup of {self.__name__} is not recorded")
+        if getattr(self, "pre_run_hooks", ()):
+            current().refuse(f"a hook that runs before {self.__name__} is not recorded")
         _launch(self, folder, target, arguments, grid, options)
 
     def tuned(self: Any, *arguments: Any, **options: Any) -> Any:
@@ -42,10 +51,54 @@ def intercept(folder: Path, target: str, configuration: int) -> None:
         chosen = configs[min(configuration, len(configs) - 1)]
         if chosen.pre_hook is not None:
             raise NotRecordedError(f"a configuration with a pre_hook, in {place()}")
-        return self.fn.run(*arguments, **options, **chosen.all_kwargs())
+        if getattr(self, "user_defined_pre_hook", False):
+            current().refuse("a pre_hook of an autotuner is not recorded")
+        if len(configs) == 1:
+            return self.fn.run(*arguments, **options, **chosen.all_kwargs())
+        _tuned.append(frozenset((*self.reset_to_zero, *self.restore_value)))
+        try:
+            return self.fn.run(*arguments, **options, **chosen.all_kwargs())
+        finally:
+            _tuned.pop()
 
     JITFunction.run = run
     Autotuner.run = tuned
+    triton.runtime.driver.set_active(_Driver(target))
+
+
+class _Driver:
+    """What host code asks Triton's driver, answered for a device of a target."""
+
+    def __init__(self, target: str) -> None:
+        from triton.backends.compiler import GPUTarget
+
+        device = device_for(target)
+        self._target = GPUTarget("cuda", int(target.removeprefix("sm_")), 32)
+        properties = {
+            "max_shared_mem": device.shared, "multiprocessor_count": device.multiprocessors, "warpSize": 32,
+            "max_num_regs": 65536,
+        }  # fmt: skip
+        self.utils = SimpleNamespace(get_device_properties=lambda _=0: properties)
+
+    def get_current_device(self) -> int:
+        """Return the number of the device."""
+        return 0
+
+    def get_current_stream(self, device: int = 0) -> int:
+        """Return the default stream."""
+        return 0
+
+    def get_current_target(self) -> Any:
+        """Return what kernels are compiled for."""
+        return self._target
+
+    def get_active_torch_device(self) -> Any:
+        """Return the device as PyTorch has it."""
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self) -> Any:
+        """Return PyTorch's part for the device."""
+        return torch.cuda
 
 
 def _launch(
@@ -96,7 +149,26 @@ def _launch(
     path.write_text(text, encoding="utf-8")
     passed = [_passed(recorder, given[key], kind) for key, kind in signature.items() if kind != "constexpr"]
     passed += [Passed(8, ((0, Word(8, 0)),))] * 2  # the scratch pointers that Triton appends
-    recorder.launch(name, str(path), extents, (32 * built.metadata.num_warps,), built.metadata.shared, passed)
+    block = (32 * built.metadata.num_warps,)
+    for _ in range(2 if _tuned and _holds_something(recorder, given, _tuned[-1]) else 1):
+        recorder.launch(name, str(path), extents, block, built.metadata.shared, passed)
+
+
+def _holds_something(recorder: Recorder, given: Mapping[str, Any], kept: frozenset[str]) -> bool:
+    """Tell whether trials of configurations find memory that was written before, which they may change.
+
+    The launch that counts comes after them, so that what it adds up would be there already.
+    """
+    tensors = [each for key, each in given.items() if isinstance(each, torch.Tensor) and key not in kept]
+    held = {recorder.number(each) for each in tensors if each.numel()}
+    storages = recorder.recording.storages
+    written = {number for number in held if storages[number].origin in ("constant", "result")}
+    for step in recorder.recording.steps:
+        if isinstance(step, Operation):
+            written |= held & {each.storage for each in step.results if each is not None}
+        else:
+            written |= held & step.storages
+    return any(storages[number].origin not in ("input", "parameter") for number in written)
 
 
 def _type(parameter: Any, value: Any) -> str:

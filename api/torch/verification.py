@@ -126,10 +126,10 @@ def _of_live(
 def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResult:
     """Verify at the largest sizes that take little time, and at others where these are to blame."""
     steps = ladder(own, together=together)
-    result = made.at(steps, own, WORK)
+    result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, WORK))
     while result.verdict == "undecided" and result.launches and (place := steps.index(result.sizes)):
         smaller = made.at(steps[:place], own, WORK // 4)
-        if not smaller.sizes:
+        if not smaller.launches:
             break
         result = smaller
     if result.verdict != "refuted" or _is_of_any_size(result, own, made.solution):
@@ -149,6 +149,24 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     if larger.verdict == "refuted" and _is_of_any_size(larger, own, made.solution):
         return larger
     return _only_there(result)
+
+
+_MORE_SIZES = 3
+"""How many larger sizes are tried where a candidate fails at smaller ones."""
+
+
+def _at_sizes_it_takes(
+    made: _Attempt, own: Sizes, steps: Sequence[Sizes], result: TorchResult
+) -> TorchResult:
+    """Verify at larger sizes where a candidate fails: it may ask for multiples of its tiles."""
+    if not (result.failed and result.sizes):
+        return result
+    place = steps.index(result.sizes)
+    for sizes in steps[place + 1 : place + 1 + _MORE_SIZES]:
+        larger = made.at([sizes], own, MOST_WORK)
+        if larger.launches:
+            return larger
+    return result
 
 
 _OF_ANY_SIZE = ("race", "deadlock", "divergence", "undefined", "pending-registers", "missing-proxy-fence")
@@ -285,7 +303,8 @@ class _Attempt:
         for number, part in enumerate(found.candidates):
             if part.recording is None:
                 verdict = "undecided" if part.failed else "unsupported"
-                results.append(replace(blank, verdict=verdict, findings=(f"the candidate: {part.reason}",)))
+                said = (f"the candidate: {part.reason}",)
+                results.append(replace(blank, verdict=verdict, failed=part.failed, findings=said))
                 continue
             inner = folder / f"configuration{number}" if number else folder
             inner.mkdir(exist_ok=True)

@@ -79,6 +79,8 @@ class Array:
         The buffer that it lies in, if it has none of its own.
     at : int
         How many bytes behind the beginning of that buffer.
+    variable : str, optional
+        As in `ArrayParameter`.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Array:
     within: str | None = None
     at: int = 0
     covers: Covers = Covers.WHOLE
+    variable: str | None = None
 
     @property
     def is_given(self) -> bool:
@@ -263,6 +266,7 @@ def _array(parameter: ArrayParameter, sizes: Mapping[str, int]) -> Array:
         parameter.within,
         0 if parameter.at is None else parameter.at.value(sizes, 0, MOST_BYTES),
         parameter.covers,
+        parameter.variable,
     )
     if not _are_distinct(array):
         raise InputError(

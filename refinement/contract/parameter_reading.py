@@ -43,7 +43,7 @@ POINTER = 8
 """Bytes of an address."""
 ARRAY = (
     "name", "type", "shape", "strides", "access", "alignment", "values", "element_bits", "low_bit",
-    "gaps", "kernel", "within", "at", "covers",
+    "gaps", "kernel", "within", "at", "covers", "variable",
 )  # fmt: skip
 BUFFER = ("name", "size", "alignment")
 POINTER_TYPE = "pointer"
@@ -120,7 +120,7 @@ def read_parameters(document: Table, sizes: Mapping[str, int]) -> Parameters:
         name = _parameter(table, found, sizes, Passed.BOTH)
         leading = {each.passed for each in pointers if any(name == target for target, _ in each.targets)}
         given = "values" in table.values and table.values.get("access", "in") == "in"
-        if not leading and "within" not in table.values and not given:
+        if not leading and not table.values.keys() & {"within", "variable"} and not given:
             message = f'no pointer leads to {name}: a parameter with type = "pointer" and to = "{name}"'
             raise table.error("name", message)
         found[name] = replace(found[name], passed=leading.pop() if len(leading) == 1 else Passed.BOTH)
@@ -372,7 +372,27 @@ def _array(table: Table, name: str, fmt: Format, sizes: Mapping[str, int]) -> Ar
         within=within,
         at=None if within is None else expression(table, "at", table.values.get("at", 0), sizes),
         covers=_covers(table),
+        variable=_variable(table, within),
     )
+
+
+def _variable(table: Table, within: str | None) -> str | None:
+    """Read the variable of a module that an array is the beginning of: of these, kernels write none."""
+    name = table.text("variable")
+    if name is None:
+        return None
+    if within is not None:
+        raise table.error("variable", "an array lies in a variable or within a buffer, not in both")
+    if table.values.get("access", Access.IN) not in (Access.IN, Access.SCRATCH):
+        raise table.error(
+            "variable",
+            'a variable in constant memory has access = "in", or "scratch" where the host writes it',
+        )
+    if table.values.get("strides", STRIDES[0]) != STRIDES[0]:
+        raise table.error(
+            "strides", "the elements of a variable lie one behind the other, in row-major order"
+        )
+    return name
 
 
 def _covers(table: Table) -> Covers:

@@ -143,6 +143,8 @@ class ArrayParameter:
         How many bytes behind the beginning of that buffer.
     covers : Covers
         How much of it must be written, where the contract says nothing of values.
+    variable : str, optional
+        The variable of the kernel's module, in constant memory, that begins with it.
     """
 
     name: str
@@ -160,6 +162,7 @@ class ArrayParameter:
     within: str | None = None
     at: Expression | None = None
     covers: Covers = Covers.WHOLE
+    variable: str | None = None
 
 
 @dataclass(frozen=True)

@@ -137,9 +137,7 @@ def _contract(document: Table) -> Contract:
     if quantified is not None:
         contract = _with_empty_grid(replace(contract, quantified=quantified), quantified)
         _check_quantified(contract, quantified)
-    for each in parameters:
-        if isinstance(each, ScalarParameter) and each.of_launch and contract.isa != "pto":
-            raise InputError(f'only kernels of pto get the number of their "{BLOCK_NUMBER}"', each.where)
+    _check_instruction_set(contract)
     contract = with_requirements(contract, _requirements(document))
     for formula in contract.formulas:
         check_formula(contract, formula)
@@ -160,6 +158,15 @@ def _contract(document: Table) -> Contract:
                 parameter.where,
             )
     return contract
+
+
+def _check_instruction_set(contract: Contract) -> None:
+    """Refuse parameters that kernels of other instruction sets alone have."""
+    for each in contract.parameters:
+        if isinstance(each, ScalarParameter) and each.of_launch and contract.isa != "pto":
+            raise InputError(f'only kernels of pto get the number of their "{BLOCK_NUMBER}"', each.where)
+        if isinstance(each, ArrayParameter) and each.variable is not None and contract.isa != "ptx":
+            raise InputError(f"only modules of ptx have a variable {each.variable} of their own", each.where)
 
 
 def _check_launch(launch: Table, kernel: Table, keys: Sequence[str]) -> None:
@@ -286,6 +293,9 @@ def _check_quantified(contract: Contract, quantified: QuantifiedSizes) -> None:
                 )
     for parameter in contract.parameters:
         if isinstance(parameter, ArrayParameter):
+            if parameter.variable is not None:
+                what = f"{parameter.name} lies in a variable of the module, and {names} may be any number"
+                raise InputError(f"{what}: that is for sizes that are given", parameter.where)
             for extent in parameter.shape:
                 polynomials.of(extent)
 

@@ -36,6 +36,7 @@ from .registers.threads import Indices, Launch
 from .run import machine
 from .run.entry import PtxEntry, argument_of, buffer_of, bytes_of
 from .run.guards import conditions_on_sizes
+from .run.host_variables import variables_held
 from .run.launching import POINTER_BYTES, Pointer, Simple, Tensor, check_size, cluster_of, entry_named
 from .same_numbers import are_same_numbers
 from .state.address_spaces import Buffer
@@ -94,7 +95,8 @@ class PtxKernel(PtxEntry):
         taken = self.packed(instance, given)
         function = entry_named(self.module, self.entry)
         cluster = cluster_of(function, instance.cluster)
-        launch = Launch(instance.grid, instance.block, instance.dynamic_shared, cluster)
+        held_by = variables_held(self.module, instance, given)
+        launch = Launch(instance.grid, instance.block, instance.dynamic_shared, cluster, held_by)
         once = partial(
             machine.run,
             self.module,

@@ -470,8 +470,12 @@ def test_modules_of_ptx_are_joined(tmp_path: Path) -> None:
     for name in ("one", "two"):
         text = PTX.replace("plus_one", name).replace(".visible", shared + ".visible")
         text = text.replace("ret;", "mov.u64 %d1, memory;\n    .loc 1 5 0\n    ret;")
+        text = text.replace(".visible", ".const .align 4 .b8 factors[16];\n.visible")
         (tmp_path / f"{name}.ptx").write_text(text, encoding="utf-8")
-    text = merged([tmp_path / "one.ptx", tmp_path / "two.ptx", tmp_path / "one.ptx"])
+    modules = merged([tmp_path / "one.ptx", tmp_path / "two.ptx", tmp_path / "one.ptx"])
+    of_modules = [modules.variable(str(tmp_path / f"{name}.ptx"), "factors") for name in ("one", "two")]
+    assert of_modules == ["factors", "factors_of_module1"]
+    text = modules.text
     assert text.count(".version") == 1 and text.count(".entry") == 2
     assert ".loc 2 5 0" in text and '.file 2 "a.cu"' in text and "memory_of_module1" in text
 

@@ -14,7 +14,10 @@ using Function = std::function<PyObject*(const Call&)>;
 void define(const char* name, Function function);
 
 template <typename T> struct type_tag {};
-inline at::Tensor from(type_tag<at::Tensor>, PyObject* given) { return at::Tensor(share(given)); }
+inline at::Tensor from(type_tag<at::Tensor>, PyObject* given) {
+  if (is_none(given)) throw std::runtime_error("None for a torch::Tensor: incompatible function arguments");
+  return at::Tensor(share(given));
+}
 inline std::string from(type_tag<std::string>, PyObject* given) { return as_text(given); }
 inline bool from(type_tag<bool>, PyObject* given) { return as_bool(given); }
 inline at::ScalarType from(type_tag<at::ScalarType>, PyObject* given) {

@@ -64,7 +64,8 @@ static PyObject* in_module(const char* module, const char* name) {
   return attribute(found.object, name);
 }
 PyObject* call_function(const char* name, const std::vector<PyObject*>& given, PyObject* options) {
-  return applied(in_module("torch", name), given, options);
+  Reference text(of_text(name));
+  return applied(ask("function_named", {text.object}), given, options);
 }
 PyObject* ask(const char* name, const std::vector<PyObject*>& given) {
   return applied(in_module("mmaproof.api.torch.extension_calls", name), given, nullptr);
@@ -137,6 +138,11 @@ static std::map<const void*, std::string>& kernels() {
   static std::map<const void*, std::string> found;
   return found;
 }
+struct Variable { std::string name; size_t size; bool constant; };
+static std::map<const void*, Variable>& variables() {
+  static std::map<const void*, Variable> found;
+  return found;
+}
 struct Configuration { dim3 grid, block; size_t shared; void* stream; };
 static std::vector<Configuration> configurations;
 
@@ -151,11 +157,17 @@ static void told(const char* name, std::vector<PyObject*> given) {
   for (PyObject* each : given) mmaproof::release(each);
   mmaproof::release(answer);
 }
-static long long fact(const char* name) {
-  mmaproof::Reference text(mmaproof::of_text(name));
-  mmaproof::Reference found(mmaproof::ask("device_fact", {text.object}));
+static PyObject* handle(const void* value) { return mmaproof::of_int(reinterpret_cast<long long>(value)); }
+static long long answer(const char* name, std::vector<PyObject*> given) {
+  std::vector<mmaproof::Reference> held;
+  for (PyObject* each : given) held.emplace_back(each);
+  mmaproof::Reference found(mmaproof::ask(name, given));
   return mmaproof::as_int(found.object);
 }
+namespace mmaproof {
+long long stream_made(bool non_blocking) { return answer("stream_made", {of_bool(non_blocking)}); }
+}  // namespace mmaproof
+static long long fact(const char* name) { return answer("device_fact", {mmaproof::of_text(name)}); }
 static void refused(const char* what) { told("refused", {mmaproof::of_text(what)}); }
 // Bytes of dynamic shared memory that a kernel may have where its host code says so.
 static std::map<const void*, size_t>& allowed() {
@@ -179,7 +191,9 @@ void __cudaUnregisterFatBinary(void**) {}
 void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
   kernels()[host] = name;
 }
-void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
+void __cudaRegisterVar(void**, char* host, char*, const char* name, int, size_t size, int constant, int) {
+  variables()[host] = {name, size, constant != 0};
+}
 char __cudaInitModule(void**) { return 1; }
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st* stream) {
   configurations.push_back({grid, block, shared, stream});
@@ -207,25 +221,36 @@ cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t,
   refused("cudaLaunchCooperativeKernel");
   return cudaSuccess;
 }
-cudaError_t cudaMemsetAsync(void* to, int value, size_t count, cudaStream_t) {
-  told("filled", {mmaproof::of_int(reinterpret_cast<long long>(to)), mmaproof::of_int(value), mmaproof::of_int(count)});
+cudaError_t cudaMemsetAsync(void* to, int value, size_t count, cudaStream_t stream) {
+  told("filled", {handle(to), mmaproof::of_int(value), mmaproof::of_int(count), handle(stream)});
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void* to, int value, size_t count) { return cudaMemsetAsync(to, value, count, nullptr); }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t count, cudaMemcpyKind kind, cudaStream_t) {
-  told("copied", {mmaproof::of_int(reinterpret_cast<long long>(to)), mmaproof::of_int(reinterpret_cast<long long>(from)),
-                  mmaproof::of_int(count), mmaproof::of_int(kind)});
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+  told("copied", {handle(to), handle(from), mmaproof::of_int(count), mmaproof::of_int(kind), handle(stream)});
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t count, cudaMemcpyKind kind) {
   return cudaMemcpyAsync(to, from, count, kind, nullptr);
 }
-cudaError_t cudaMemcpyToSymbol(const void*, const void*, size_t, size_t, cudaMemcpyKind) { refused("cudaMemcpyToSymbol"); return cudaSuccess; }
-cudaError_t cudaMemcpyToSymbolAsync(const void*, const void*, size_t, size_t, cudaMemcpyKind, cudaStream_t) { refused("cudaMemcpyToSymbolAsync"); return cudaSuccess; }
-cudaError_t cudaMalloc(void**, size_t) { refused("cudaMalloc"); return cudaSuccess; }
-cudaError_t cudaMallocAsync(void**, size_t, cudaStream_t) { refused("cudaMallocAsync"); return cudaSuccess; }
-cudaError_t cudaFree(void*) { return cudaSuccess; }
-cudaError_t cudaFreeAsync(void*, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t count, size_t at, cudaMemcpyKind kind, cudaStream_t stream) {
+  auto found = variables().find(symbol);
+  if (found == variables().end()) { refused("cudaMemcpyToSymbol of a variable that is not registered"); return cudaSuccess; }
+  const Variable& to = found->second;
+  told("copied_to_variable", {mmaproof::of_text(to.name.c_str()), mmaproof::of_int(to.size), mmaproof::of_bool(to.constant),
+                              handle(from), mmaproof::of_int(count), mmaproof::of_int(at), mmaproof::of_int(kind), handle(stream)});
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t count, size_t at, cudaMemcpyKind kind) {
+  return cudaMemcpyToSymbolAsync(symbol, from, count, at, kind, nullptr);
+}
+cudaError_t cudaMalloc(void** made, size_t count) {
+  *made = reinterpret_cast<void*>(answer("allocated", {mmaproof::of_int(count)}));
+  return cudaSuccess;
+}
+cudaError_t cudaMallocAsync(void** made, size_t count, cudaStream_t) { return cudaMalloc(made, count); }
+cudaError_t cudaFree(void* given) { told("freed", {handle(given)}); return cudaSuccess; }
+cudaError_t cudaFreeAsync(void* given, cudaStream_t) { return cudaFree(given); }
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
   if (which == cudaFuncAttributeMaxDynamicSharedMemorySize) {
     if (value < 0 || value > fact("shared")) { refused("cudaFuncSetAttribute of more shared memory than there is"); return cudaSuccess; }
@@ -238,11 +263,22 @@ cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 const char* cudaGetErrorString(cudaError_t) { return "no error"; }
 const char* cudaGetErrorName(cudaError_t) { return "cudaSuccess"; }
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamCreate(cudaStream_t* stream) { refused("cudaStreamCreate"); *stream = nullptr; return cudaSuccess; }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
+cudaError_t cudaDeviceSynchronize() { told("waited_for_all", {}); return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { told("waited_for", {handle(stream)}); return cudaSuccess; }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  *stream = reinterpret_cast<cudaStream_t>(mmaproof::stream_made(flags == cudaStreamNonBlocking));
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) { return cudaStreamCreateWithFlags(stream, flags); }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { *event = nullptr; return cudaSuccess; }
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+// Events order nothing here, so that what rests on one is refused.
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 cudaError_t cudaGetDevice(int* device) { *device = 0; return cudaSuccess; }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 cudaError_t cudaGetDeviceCount(int* count) { *count = 1; return cudaSuccess; }

@@ -1,13 +1,23 @@
 // Stand-in for PyTorch's extension headers: every tensor is a Python object, and every operation on one a call of
 // Python, where a recorder sees it. Nothing here has data: addresses are made up.
 #pragma once
-#include <cstdint>
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <cfloat>
 #include <climits>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
 #include <initializer_list>
-#include <iosfwd>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -39,6 +49,7 @@ PyObject* call_method(PyObject*, const char*, const std::vector<PyObject*>&, PyO
 PyObject* call_function(const char*, const std::vector<PyObject*>&, PyObject* options);
 PyObject* ask(const char*, const std::vector<PyObject*>&);  // of mmaproof's own calls
 PyObject* attribute(PyObject*, const char*);
+long long stream_made(bool non_blocking);
 PyObject* options_of(const char* dtype, const char* device, PyObject* former);
 
 struct Reference {
@@ -233,6 +244,15 @@ using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Traits, int64_t
 template <typename T, size_t N, template <typename U> class Traits = DefaultPtrTraits>
 using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, Traits, int64_t>;
 
+enum class MemoryFormat { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
+inline void require_row_major(MemoryFormat format) {
+  if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d) {
+    mmaproof::Reference text(mmaproof::of_text("a tensor in channels_last"));
+    mmaproof::Reference never(mmaproof::ask("refused", {text.object}));
+  }
+}
+enum class Layout : int8_t { Strided };
+constexpr Layout kStrided = Layout::Strided;
 struct TensorOptions {
   std::optional<ScalarType> type;
   std::optional<Device> place;
@@ -244,14 +264,15 @@ struct TensorOptions {
   TensorOptions device(Device value) const { TensorOptions made = *this; made.place = value; return made; }
   TensorOptions device(DeviceType kind, int index = -1) const { return device(Device(kind, index)); }
   TensorOptions requires_grad(bool) const { return *this; }
-  TensorOptions memory_format(int) const { return *this; }
+  TensorOptions memory_format(MemoryFormat format) const { require_row_major(format); return *this; }
+  TensorOptions layout(Layout) const { return *this; }
+  TensorOptions pinned_memory(bool) const { return *this; }
   ScalarType dtype() const { return type.value_or(kFloat); }
   Device device() const { return place.value_or(Device(kCPU)); }
 };
 inline TensorOptions dtype(ScalarType type) { return TensorOptions(type); }
 inline TensorOptions device(Device place) { return TensorOptions(place); }
 
-enum class MemoryFormat { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
 template <typename T> struct type_code;
 #define MMAPROOF_CODE(T, Code) template <> struct type_code<T> { static constexpr ScalarType value = ScalarType::Code; };
 MMAPROOF_CODE(uint8_t, Byte) MMAPROOF_CODE(int8_t, Char) MMAPROOF_CODE(int16_t, Short) MMAPROOF_CODE(int, Int)
@@ -279,7 +300,7 @@ struct Arguments {
   void add(const char* value) { values.push_back(mmaproof::of_text(value)); }
   void add(const std::string& value) { add(value.c_str()); }
   void add(std::nullopt_t) { values.push_back(mmaproof::none()); }
-  void add(MemoryFormat) { }
+  void add(MemoryFormat format) { require_row_major(format); }
   void add(const Device& value) { values.push_back(mmaproof::of_text(value.str().c_str())); }
   void add(DeviceType value) { add(Device(value)); }
   void add(ScalarType value) {
@@ -301,6 +322,15 @@ struct Arguments {
 template <typename... A> void collect(Arguments& into, const A&... given) { (into.add(given), ...); }
 
 using Scalar = double;
+
+// What a tensor's deprecated type() gives: taken for a ScalarType by the macros that dispatch on one.
+struct DeprecatedType {
+  ScalarType type;
+  Device place;
+  operator ScalarType() const { return type; }
+  ScalarType scalarType() const { return type; }
+  bool is_cuda() const { return place.is_cuda(); }
+};
 
 class Tensor {
  public:
@@ -336,7 +366,7 @@ class Tensor {
   IntArrayRef strides() const { return list("stride"); }
   bool is_contiguous() const { return mmaproof::as_bool(call("is_contiguous").object); }
   bool is_contiguous(MemoryFormat format) const {
-    if (format != MemoryFormat::Contiguous) throw std::runtime_error("is_contiguous(channels_last) is not recorded");
+    require_row_major(format);
     return is_contiguous();
   }
   bool is_floating_point() const { return mmaproof::as_bool(call("is_floating_point").object); }
@@ -348,7 +378,7 @@ class Tensor {
   int64_t get_device() const { return 0; }
   ScalarType scalar_type() const { return scalar_type_named(mmaproof::as_text(asked("dtype_of").object)); }
   ScalarType dtype() const { return scalar_type(); }
-  const Tensor& type() const { return *this; }
+  DeprecatedType type() const { return {scalar_type(), device()}; }
   TensorOptions options() const { return TensorOptions(scalar_type()).device(device()); }
   void* data_ptr() const { return reinterpret_cast<void*>(mmaproof::as_int(asked("address_of").object)); }
   const void* const_data_ptr() const { return data_ptr(); }
@@ -398,10 +428,35 @@ class Tensor {
   MMAPROOF_METHOD(clamp) MMAPROOF_METHOD(clamp_min) MMAPROOF_METHOD(clamp_max) MMAPROOF_METHOD(softmax)
   MMAPROOF_METHOD(argmax) MMAPROOF_METHOD(argmin) MMAPROOF_METHOD(cumsum) MMAPROOF_METHOD(type_as)
   MMAPROOF_METHOD(expand_as) MMAPROOF_METHOD(view_as) MMAPROOF_METHOD(reshape_as) MMAPROOF_METHOD(square)
+  MMAPROOF_METHOD(var) MMAPROOF_METHOD(std) MMAPROOF_METHOD(norm) MMAPROOF_METHOD(log_softmax) MMAPROOF_METHOD(logsumexp)
+  MMAPROOF_METHOD(cumprod) MMAPROOF_METHOD(prod) MMAPROOF_METHOD(baddbmm)
+  std::vector<Tensor> several(const Reference& given) const {
+    std::vector<Tensor> made;
+    for (PyObject* each : mmaproof::items(given.object)) made.push_back(Tensor(each));
+    return made;
+  }
+  std::tuple<Tensor, Tensor> two(const Reference& given) const {
+    std::vector<Tensor> made = several(given);
+    return {made.at(0), made.at(1)};
+  }
+  Tensor max() const { return Tensor(take(call("max"))); }
+  Tensor min() const { return Tensor(take(call("min"))); }
+  std::tuple<Tensor, Tensor> max(int64_t axis, bool keep = false) const { return two(call("max", axis, keep)); }
+  std::tuple<Tensor, Tensor> min(int64_t axis, bool keep = false) const { return two(call("min", axis, keep)); }
+  std::vector<Tensor> chunk(int64_t count, int64_t axis = 0) const { return several(call("chunk", count, axis)); }
+  std::vector<Tensor> split(int64_t size, int64_t axis = 0) const { return several(call("split", size, axis)); }
+  std::vector<Tensor> unbind(int64_t axis = 0) const { return several(call("unbind", axis)); }
+  MMAPROOF_METHOD(mv) MMAPROOF_METHOD(dot) MMAPROOF_METHOD(reciprocal) MMAPROOF_METHOD(index_select) MMAPROOF_METHOD(gather)
+  MMAPROOF_METHOD(eq) MMAPROOF_METHOD(ne) MMAPROOF_METHOD(lt) MMAPROOF_METHOD(le) MMAPROOF_METHOD(gt) MMAPROOF_METHOD(ge)
+  MMAPROOF_METHOD(maximum) MMAPROOF_METHOD(minimum) MMAPROOF_METHOD(erf) MMAPROOF_METHOD(sin) MMAPROOF_METHOD(cos)
+  MMAPROOF_METHOD(floor) MMAPROOF_METHOD(ceil) MMAPROOF_METHOD(round) MMAPROOF_METHOD(trunc) MMAPROOF_METHOD(sign)
+  MMAPROOF_METHOD(exp_) MMAPROOF_METHOD(sqrt_) MMAPROOF_METHOD(relu_) MMAPROOF_METHOD(sigmoid_) MMAPROOF_METHOD(tanh_)
+  MMAPROOF_METHOD(clamp_) MMAPROOF_METHOD(neg_) MMAPROOF_METHOD(movedim) MMAPROOF_METHOD(swapaxes) MMAPROOF_METHOD(diag)
+  MMAPROOF_METHOD(tril) MMAPROOF_METHOD(triu) MMAPROOF_METHOD(masked_fill) MMAPROOF_METHOD(roll) MMAPROOF_METHOD(index)
   MMAPROOF_LIST_METHOD(view) MMAPROOF_LIST_METHOD(reshape) MMAPROOF_LIST_METHOD(permute) MMAPROOF_LIST_METHOD(expand)
   MMAPROOF_LIST_METHOD(sum) MMAPROOF_LIST_METHOD(mean) MMAPROOF_LIST_METHOD(repeat) MMAPROOF_LIST_METHOD(flip)
   MMAPROOF_LIST_METHOD(amax) MMAPROOF_LIST_METHOD(amin) MMAPROOF_LIST_METHOD(squeeze) MMAPROOF_LIST_METHOD(new_empty)
-  MMAPROOF_LIST_METHOD(new_zeros)
+  MMAPROOF_LIST_METHOD(new_zeros) MMAPROOF_LIST_METHOD(new_ones) MMAPROOF_LIST_METHOD(new_full)
 #define MMAPROOF_SCALED(name)                                                                     \
   template <typename T, typename S, typename = std::enable_if_t<std::is_arithmetic_v<S>>>         \
   Tensor name(const T& other, S factor) const { return name(other * static_cast<double>(factor)); }
@@ -413,6 +468,12 @@ class Tensor {
   }
   Tensor& operator+=(const Tensor& other) { add_(other); return *this; }
   Tensor& operator*=(const Tensor& other) { mul_(other); return *this; }
+  Tensor& operator-=(const Tensor& other) { sub_(other); return *this; }
+  Tensor& operator/=(const Tensor& other) { div_(other); return *this; }
+  Tensor& operator+=(double other) { add_(other); return *this; }
+  Tensor& operator-=(double other) { sub_(other); return *this; }
+  Tensor& operator*=(double other) { mul_(other); return *this; }
+  Tensor& operator/=(double other) { div_(other); return *this; }
 
  private:
   template <typename T, typename = void> struct known { static constexpr bool value = false; };
@@ -437,8 +498,33 @@ template <typename... A> Tensor called(const char* name, const A&... given) {
   collect(arguments, given...);
   return Tensor(mmaproof::call_function(name, arguments.values, arguments.options.object));
 }
+// An argument in braces, which no template takes: a list of numbers or of tensors, or nothing.
+struct Given {
+  Arguments held;
+  bool present = false;
+  Given() = default;
+  Given(const Given&) = delete;
+  template <typename T> Given(const T& value) : present(true) { held.add(value); }
+  Given(std::initializer_list<int64_t> list) : present(true) { held.add(std::vector<int64_t>(list)); }
+  Given(std::initializer_list<Tensor> list) : present(true) { held.add(std::vector<Tensor>(list)); }
+};
+inline Tensor called_with(const char* name, std::initializer_list<const Given*> every) {
+  Arguments arguments;
+  size_t left_out = 0;
+  for (const Given* each : every) {
+    if (!each->present) { ++left_out; continue; }
+    for (; left_out; --left_out) arguments.add(std::nullopt);
+    for (PyObject* value : each->held.values) arguments.values.push_back(mmaproof::share(value));
+    if (each->held.options.object) arguments.options = each->held.options;
+  }
+  return Tensor(mmaproof::call_function(name, arguments.values, arguments.options.object));
+}
 #define MMAPROOF_FUNCTION(name)                                                                   \
-  template <typename... A> Tensor name(const A&... given) { return called(#name, given...); }
+  template <typename... A> Tensor name(const A&... given) { return called(#name, given...); }     \
+  inline Tensor name(const Given& a, const Given& b = {}, const Given& c = {}, const Given& d = {}, \
+                     const Given& e = {}, const Given& f = {}, const Given& g = {}, const Given& h = {}) { \
+    return called_with(#name, {&a, &b, &c, &d, &e, &f, &g, &h});                                  \
+  }
 #define MMAPROOF_LIST_FUNCTION(name)                                                              \
   MMAPROOF_FUNCTION(name)                                                                         \
   template <typename... A> Tensor name(std::initializer_list<int64_t> first, const A&... given) { \
@@ -454,7 +540,16 @@ MMAPROOF_FUNCTION(sub) MMAPROOF_FUNCTION(mul) MMAPROOF_FUNCTION(div) MMAPROOF_FU
 MMAPROOF_FUNCTION(arange) MMAPROOF_FUNCTION(conv1d) MMAPROOF_FUNCTION(conv2d) MMAPROOF_FUNCTION(conv3d)
 MMAPROOF_FUNCTION(conv_transpose1d) MMAPROOF_FUNCTION(conv_transpose2d) MMAPROOF_FUNCTION(conv_transpose3d)
 MMAPROOF_FUNCTION(linear) MMAPROOF_FUNCTION(maximum) MMAPROOF_FUNCTION(minimum) MMAPROOF_FUNCTION(abs)
-MMAPROOF_FUNCTION(pow) MMAPROOF_FUNCTION(square) MMAPROOF_FUNCTION(where)
+MMAPROOF_FUNCTION(pow) MMAPROOF_FUNCTION(square) MMAPROOF_FUNCTION(where) MMAPROOF_FUNCTION(amax) MMAPROOF_FUNCTION(amin)
+MMAPROOF_FUNCTION(argmax) MMAPROOF_FUNCTION(argmin) MMAPROOF_FUNCTION(logsumexp) MMAPROOF_FUNCTION(log_softmax)
+MMAPROOF_FUNCTION(var) MMAPROOF_FUNCTION(norm) MMAPROOF_FUNCTION(cumsum) MMAPROOF_FUNCTION(cumprod) MMAPROOF_FUNCTION(prod)
+MMAPROOF_FUNCTION(baddbmm) MMAPROOF_FUNCTION(mv) MMAPROOF_FUNCTION(dot) MMAPROOF_FUNCTION(erf) MMAPROOF_FUNCTION(gelu)
+MMAPROOF_FUNCTION(silu) MMAPROOF_FUNCTION(leaky_relu) MMAPROOF_FUNCTION(elu) MMAPROOF_FUNCTION(softplus) MMAPROOF_FUNCTION(mish)
+MMAPROOF_FUNCTION(hardtanh) MMAPROOF_FUNCTION(hardswish) MMAPROOF_FUNCTION(batch_norm) MMAPROOF_FUNCTION(layer_norm)
+MMAPROOF_FUNCTION(group_norm) MMAPROOF_FUNCTION(instance_norm) MMAPROOF_FUNCTION(max_pool2d) MMAPROOF_FUNCTION(avg_pool2d)
+MMAPROOF_FUNCTION(adaptive_avg_pool2d) MMAPROOF_FUNCTION(reshape) MMAPROOF_FUNCTION(permute) MMAPROOF_FUNCTION(squeeze)
+MMAPROOF_FUNCTION(unsqueeze) MMAPROOF_FUNCTION(flatten) MMAPROOF_FUNCTION(tril) MMAPROOF_FUNCTION(triu) MMAPROOF_FUNCTION(diag)
+MMAPROOF_FUNCTION(clamp_min) MMAPROOF_FUNCTION(clamp_max) MMAPROOF_FUNCTION(flip) MMAPROOF_FUNCTION(masked_fill) MMAPROOF_FUNCTION(neg) MMAPROOF_FUNCTION(reciprocal)
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
@@ -464,6 +559,20 @@ inline Tensor operator-(const Tensor& a, double b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, double b) { return mul(a, b); }
 inline Tensor operator*(double a, const Tensor& b) { return mul(b, a); }
 inline Tensor operator/(const Tensor& a, double b) { return div(a, b); }
+inline Tensor operator/(double a, const Tensor& b) { return mul(reciprocal(b), a); }
+inline Tensor operator+(double a, const Tensor& b) { return add(b, a); }
+inline Tensor operator-(double a, const Tensor& b) { return add(neg(b), a); }
+inline Tensor operator-(const Tensor& a) { return neg(a); }
+#define MMAPROOF_COMPARISON(op, name)                                                             \
+  inline Tensor operator op(const Tensor& a, const Tensor& b) { return a.name(b); }               \
+  inline Tensor operator op(const Tensor& a, double b) { return a.name(b); }
+MMAPROOF_COMPARISON(>, gt) MMAPROOF_COMPARISON(>=, ge) MMAPROOF_COMPARISON(<, lt) MMAPROOF_COMPARISON(<=, le)
+MMAPROOF_COMPARISON(==, eq) MMAPROOF_COMPARISON(!=, ne)
+#define MMAPROOF_WITH_INDEX(name)                                                                 \
+  inline Tensor name(const Tensor& a) { return a.name(); }                                        \
+  inline Tensor name(const Tensor& a, const Tensor& b) { return called(#name, a, b); }            \
+  inline std::tuple<Tensor, Tensor> name(const Tensor& a, int64_t axis, bool keep = false) { return a.name(axis, keep); }
+MMAPROOF_WITH_INDEX(max) MMAPROOF_WITH_INDEX(min)
 inline Device device_of(const Tensor& tensor) { return tensor.device(); }
 
 namespace indexing {}
@@ -471,8 +580,15 @@ namespace cuda {
 struct CUDAStream {
   operator cudaStream_t() const { return nullptr; }
   cudaStream_t stream() const { return nullptr; }
-  void synchronize() const {}
+  void synchronize() const { cudaStreamSynchronize(nullptr); }
 };
+struct CUDAStreamOfItsOwn {
+  long long made;
+  operator cudaStream_t() const { return stream(); }
+  cudaStream_t stream() const { return reinterpret_cast<cudaStream_t>(made); }
+  void synchronize() const { cudaStreamSynchronize(stream()); }
+};
+inline CUDAStreamOfItsOwn getStreamFromPool(bool = false, int = -1) { return {mmaproof::stream_made(true)}; }
 inline CUDAStream getCurrentCUDAStream(int = -1) { return {}; }
 inline CUDAStream getDefaultCUDAStream(int = -1) { return {}; }
 struct CUDAGuard {
@@ -485,6 +601,7 @@ struct OptionalCUDAGuard {
   template <typename T> OptionalCUDAGuard(const std::optional<T>&) {}
 };
 inline int current_device() { return 0; }
+inline int warp_size() { return 32; }
 inline cudaDeviceProp* getCurrentDeviceProperties() {
   static cudaDeviceProp found;
   cudaGetDeviceProperties(&found, 0);
@@ -492,6 +609,17 @@ inline cudaDeviceProp* getCurrentDeviceProperties() {
 }
 }  // namespace cuda
 
+struct NoGradGuard {};
+struct DeviceGuard {
+  explicit DeviceGuard(Device) {}
+};
+using OptionalDeviceGuard = cuda::OptionalCUDAGuard;
+// The types that PyTorch computes in.
+template <typename T> struct OpMathType { using type = T; };
+template <> struct OpMathType<Half> { using type = float; };
+template <> struct OpMathType<BFloat16> { using type = float; };
+template <typename T> using opmath_type = typename OpMathType<T>::type;
+template <typename T, bool is_cuda> using acc_type = opmath_type<T>;
 template <typename T, typename U> constexpr T ceil_div(T a, U b) { return (a + b - 1) / b; }
 inline std::string piece(const std::string& value) { return value; }
 inline std::string piece(const char* value) { return value; }
@@ -518,11 +646,19 @@ namespace torch {
 using namespace at;
 using std::optional;
 using std::nullopt;
-namespace cuda { using namespace at::cuda; inline void synchronize(int = -1) {} inline bool is_available() { return true; } }
+namespace cuda { using namespace at::cuda; inline void synchronize(int = -1) { cudaDeviceSynchronize(); } inline bool is_available() { return true; } }
 }  // namespace torch
 
 #define TORCH_CHECK(condition, ...) \
   do { if (!(condition)) throw std::runtime_error(::at::str("check failed: " #condition " " __VA_OPT__(,) __VA_ARGS__)); } while (0)
+#define TORCH_CHECK_EQ(a, b) TORCH_CHECK((a) == (b))
+#define TORCH_CHECK_NE(a, b) TORCH_CHECK((a) != (b))
+#define TORCH_CHECK_LT(a, b) TORCH_CHECK((a) < (b))
+#define TORCH_CHECK_LE(a, b) TORCH_CHECK((a) <= (b))
+#define TORCH_CHECK_GT(a, b) TORCH_CHECK((a) > (b))
+#define TORCH_CHECK_GE(a, b) TORCH_CHECK((a) >= (b))
+#define TORCH_CHECK_TYPE TORCH_CHECK
+#define TORCH_CHECK_INDEX TORCH_CHECK
 #define TORCH_INTERNAL_ASSERT TORCH_CHECK
 #define TORCH_CHECK_VALUE TORCH_CHECK
 #define AT_ASSERTM TORCH_CHECK
@@ -557,6 +693,10 @@ namespace cuda { using namespace at::cuda; inline void synchronize(int = -1) {} 
   MMAPROOF_CASE(Byte, uint8_t, __VA_ARGS__) MMAPROOF_CASE(Char, int8_t, __VA_ARGS__)                  \
   MMAPROOF_CASE(Short, int16_t, __VA_ARGS__) MMAPROOF_CASE(Int, int, __VA_ARGS__)                     \
   MMAPROOF_CASE(Long, int64_t, __VA_ARGS__)
+#define AT_DISPATCH_SWITCH(TYPE, NAME, ...) MMAPROOF_DISPATCH(TYPE, NAME, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES(...) MMAPROOF_FLOATS(__VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND_HALF(...) MMAPROOF_FLOATS(__VA_ARGS__) MMAPROOF_HALF(__VA_ARGS__)
+#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...) MMAPROOF_INTEGERS(__VA_ARGS__)
 #define AT_DISPATCH_FLOATING_TYPES(TYPE, NAME, ...) MMAPROOF_DISPATCH(TYPE, NAME, MMAPROOF_FLOATS(__VA_ARGS__))
 #define AT_DISPATCH_FLOATING_TYPES_AND_HALF(TYPE, NAME, ...) \
   MMAPROOF_DISPATCH(TYPE, NAME, MMAPROOF_FLOATS(__VA_ARGS__) MMAPROOF_HALF(__VA_ARGS__))

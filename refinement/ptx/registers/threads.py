@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...terms.interning import Ids
 from .clusters import cluster_registers, ranks_of
 from .values import Value, known
 
@@ -32,12 +33,15 @@ class Launch:
         must not need any.
     cluster : (int, int, int), optional
         Extents of a cluster in blocks; None where nobody asks for clusters, so that each block is one.
+    variables : mapping of str to (array, array)
+        What the host put into variables of the module: term and lowest bit of each byte, from the first on.
     """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_shared: int | None = 0
     cluster: tuple[int, int, int] | None = None
+    variables: Mapping[str, tuple[Ids, NDArray[np.uint8]]] = field(default_factory=dict)
 
     @property
     def blocks(self) -> int:

@@ -139,6 +139,7 @@ class Memory:
         self.dynamic_shared = launch.dynamic_shared or 0
         self._cluster_blocks = launch.cluster_blocks
         self._says_dynamic = launch.dynamic_shared is not None
+        self._held = launch.variables
         self._open: Region | None = None
         self._addresses: dict[str, int] = {}
         variables = used_variables(module, function)
@@ -366,6 +367,11 @@ class Memory:
         assert isinstance(lanes, slice)
         zeros = self._store.constants(np.zeros(variable.size or 0, dtype=np.uint64), 8)
         space.lanes.terms[lanes] = zeros
+        if variable.name in self._held:
+            terms, lows = self._held[variable.name]
+            space.lanes.terms[lanes.start : lanes.start + len(terms)] = terms
+            space.lanes.lows[lanes.start : lanes.start + len(terms)] = lows
+            return
         if not variable.initial:
             return
         if bits > 64:

@@ -1,0 +1,2 @@
+#pragma once
+#include "../mmaproof_binding.h"

@@ -1,0 +1,174 @@
+"""What C++ host code of extensions does beside launches: streams, constant memory, memory of its own.
+
+``pytest -m sweep PATH``; see `test_torch_modules` for what they need.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mmaproof.torch import verify
+
+from .test_torch_modules import PROBLEM, _pytorch
+
+__all__ = ["_pytorch"]
+
+pytestmark = pytest.mark.sweep
+
+SOLUTION = '''
+import torch
+import torch.nn as nn
+from torch.utils.cpp_extension import load_inline
+
+source = r"""
+#include <torch/extension.h>
+#include <c10/util/irange.h>
+
+__constant__ float factor[2];
+__device__ float other;
+
+__global__ void times(const float* x, float* y, int n, float f) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * f;
+}
+__global__ void by_constant(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * (factor[0] + factor[1]);
+}
+
+torch::Tensor called(torch::Tensor x, torch::Tensor weight) {
+    auto y = torch::empty_like(x);
+    const float* from = x.data_ptr<float>();
+    float* to = y.data_ptr<float>();
+    const int n = x.numel(), blocks = (n + 127) / 128;
+    const size_t bytes = n * sizeof(float);
+    float two[2] = {2.0f, 0.0f};
+    BODY
+    return y;
+}
+"""
+declared = "torch::Tensor called(torch::Tensor x, torch::Tensor weight);"
+extension = load_inline("host_code", declared, source, functions=["called"])
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return extension.called(x, WEIGHT)
+'''
+
+STREAMS = """
+    cudaStream_t one, two_;
+    cudaStreamCreate{0}(&one{1});
+    cudaStreamCreate{0}(&two_{1});
+    times<<<blocks, 128, 0, one>>>(from, to, n, 4.0f);
+    {2}
+    times<<<blocks, 128, 0, two_>>>(to, to, n, 0.5f);
+    {3}
+"""
+OTHERS = "WithFlags", ", cudaStreamNonBlocking"
+WAIT = "cudaStreamSynchronize(one);"
+MEMORY = """
+    float* own;
+    cudaMalloc(&own, bytes);
+    {}
+    times<<<blocks, 128>>>(own, to, n, 1.0f);
+    cudaFree(own);
+"""
+CONSTANT = "{} by_constant<<<blocks, 128>>>(from, to, n);"
+
+CASES = [
+    (STREAMS.format("", "", WAIT, ""), "verified", ""),
+    (STREAMS.format("", "", "", ""), "unsupported", "does not wait for the work in another stream"),
+    (STREAMS.format("", "", "times<<<1, 1>>>(from, to, 0, 1.0f);", ""), "verified", ""),
+    (
+        "cudaDeviceSynchronize();" + STREAMS.format(*OTHERS, WAIT, ""),
+        "unsupported",
+        "before the work in a stream of its own has ended",
+    ),
+    (STREAMS.format(*OTHERS, WAIT, "cudaDeviceSynchronize();"), "unsupported", "does not wait for the work"),
+    (
+        "cudaDeviceSynchronize();" + STREAMS.format(*OTHERS, WAIT, "cudaDeviceSynchronize();"),
+        "verified",
+        "",
+    ),
+    (MEMORY.format("times<<<blocks, 128>>>(from, own, n, 2.0f);"), "verified", ""),
+    (MEMORY.format(""), "refuted", "uninitialised"),
+    (MEMORY.format("cudaMemset(own, 0, bytes);"), "refuted", "wrong-value"),
+    (MEMORY.format("cudaFree(own);"), "unsupported", "memory is used after cudaFree"),
+    ("cudaFree(to);", "unsupported", "cudaFree of what is no memory of cudaMalloc"),
+    (CONSTANT.format("cudaMemcpyToSymbol(factor, two, sizeof two);"), "verified", ""),
+    (CONSTANT.format("cudaMemcpyToSymbol(factor, two + 1, 4, 4);"), "refuted", "wrong-value"),
+    (CONSTANT.format(""), "refuted", "wrong-value"),
+    (
+        CONSTANT.format("cudaMemcpyToSymbol(factor, two, 4); cudaMemcpyToSymbol(factor, two + 1, 4, 4);"),
+        "unsupported",
+        "factor is written in several parts",
+    ),
+    (
+        CONSTANT.format(
+            "cudaMemcpyToSymbol(factor, two, 8); by_constant<<<blocks, 128>>>(from, to, n);"
+            "cudaMemcpyToSymbol(factor, from, 8, 0, cudaMemcpyDeviceToDevice);"
+        ),
+        "unsupported",
+        "factor is written as uint8, and as float32",
+    ),
+    (
+        CONSTANT.format("by_constant<<<blocks, 128>>>(from, to, n); cudaMemcpyToSymbol(factor, two, 8);"),
+        "unsupported",
+        "second time",
+    ),
+    (
+        CONSTANT.format("cudaMemcpyToSymbol(factor, from, 8);"),
+        "unsupported",
+        "another than its addresses say",
+    ),
+    (CONSTANT.format("cudaMemcpyToSymbol(other, two, 4);"), "unsupported", "in constant memory: other"),
+    ("float* both[2]; cudaMemcpy(to, &to, 8, cudaMemcpyHostToDevice);", "unsupported", "copy of addresses"),
+    ("cudaMemcpy(two, from, 8, cudaMemcpyDeviceToHost);", "unsupported", "cudaMemcpy but to memory"),
+    (
+        "cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice); times<<<blocks, 128>>>(to, to, n, 2.0f);",
+        "verified",
+        "",
+    ),
+    (
+        """auto parts = x.split(4, 0);
+    x = 1.0 * torch::cat({parts[0], parts[1]}, 0);
+    x = torch::where(x > 0, x, -torch::max(-x, -x)) + std::get<0>(x.max(1, true)) * 0.0;
+    for (auto i : c10::irange(1)) times<<<blocks, 128>>>(x.data_ptr<float>(), to, n, 2.0f);""",
+        "verified",
+        "",
+    ),
+    (
+        "x = x.view({1, 1, 8, 24});y = torch::conv2d(x, x, {}, {1, 1}, 0).view({1, 1}).expand({8, 24});",
+        "unsupported",
+        "launches no kernel",
+    ),
+    ("y = torch::gelu(x); times<<<blocks, 128>>>(from, y.data_ptr<float>(), n, 2.0f);", "verified", ""),
+    ("x = x.contiguous(torch::MemoryFormat::ChannelsLast);", "unsupported", "a tensor in channels_last"),
+    (
+        'AT_DISPATCH_FLOATING_TYPES(x.type(), "called", ([&] { times<<<blocks, 128>>>(from, to, n, 2); }));',
+        "verified",
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "wanted", "message"), CASES)
+def test_host_code(body: str, wanted: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
+    text = SOLUTION.replace("BODY", body).replace("WEIGHT", "x")
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    result = verify(tmp_path / "problem.py", tmp_path / "solution.py")
+    assert result.verdict == wanted, result.findings
+    assert message in " ".join(result.findings)
+
+
+def test_none_is_no_tensor(tmp_path: Path) -> None:
+    (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
+    body = "times<<<blocks, 128>>>(from, to, n, 2.0f);"
+    text = SOLUTION.replace("BODY", body).replace("WEIGHT", "None")
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    result = verify(tmp_path / "problem.py", tmp_path / "solution.py")
+    assert result.verdict == "undecided" and "None for a torch::Tensor" in result.findings[0]
