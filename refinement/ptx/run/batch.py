@@ -146,7 +146,7 @@ class Batch:
                 return False
             if not released:
                 self._execution.elsewhere = frozenset(
-                    np.concatenate([each.active for each in parked]).tolist()
+                    thread for other in parked for thread in other.active.tolist()
                 )
 
     def _lack(self, strand: Strand, error: AbsentThreadsError) -> None:
