@@ -166,7 +166,7 @@ class ClampedConversions(Rewriting):
             for which, limit, of_type, needed in limits:
                 if limit == of_type or not needed.any():
                     continue
-                word = encode(np.array([limit]), fmt, Rounding.NEAREST_EVEN)
+                word = encode(np.array([limit], dtype=np.float64), fmt, Rounding.NEAREST_EVEN)
                 if decode(word, fmt)[0] != limit:
                     known &= ~needed
                     continue

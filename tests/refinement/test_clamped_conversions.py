@@ -60,6 +60,19 @@ def test_clamps_before_and_behind_a_conversion_are_the_same(kernel: str, formula
     assert (verdict == "verified") == (formula in right)
 
 
+OF_DOUBLES = """max.f64 %d1, %A, 0dC060000000000000; min.f64 %d1, %d1, 0d405FC00000000000;
+cvt.rni.s32.f64 %C, %d1;"""
+
+
+@pytest.mark.parametrize(
+    ("formula", "is_right"),
+    [("s8(round(A[i]))", True), ("s8(A[i])", False), ("s8(min(rint(A[i]), 126))", False)],
+)
+def test_clamps_of_doubles_are_the_same(formula: str, is_right: bool) -> None:
+    verdict = result_of(OF_DOUBLES, f"C[i] = {formula}", {"A": "f64", "C": "s8 out"}).verdict
+    assert (verdict == "verified") == is_right
+
+
 NUMBERS = st.floats(width=32, allow_nan=False)
 LIMITS = st.sampled_from([-300.0, -128.0, -127.5, -2.5, -0.5, 0.0, 0.5, 1.5, 126.5, 127.0, 255.0, 70000.0])
 RELATIONS = ("gt", "ge", "lt", "le", "geu", "ltu")
