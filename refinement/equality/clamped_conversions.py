@@ -173,8 +173,8 @@ class ClampedConversions(Rewriting):
                 if decode(word, fmt)[0] != limit:
                     known &= ~needed
                     continue
-                word = self.store.constants(int(word[0]), fmt.bits)
-                made[needed] = self.store.apply(operations.extremum(fmt, which), made[needed], word)
+                bound = self.store.constants(int(word[0]), fmt.bits)
+                made[needed] = self.store.apply(operations.extremum(fmt, which), made[needed], bound)
             converted = self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made[known])
             yield np.array(members)[known], converted
 
