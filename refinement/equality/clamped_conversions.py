@@ -20,7 +20,7 @@ from ...spec.rounding import Rounding
 from ..analysis.quantisation import quantises
 from ..analysis.real_ranges import RealRanges, limits
 from ..terms import operations
-from ..terms.bit_slices import extract
+from ..terms.bit_slices import extract, sign_extend
 from ..terms.domains import Rewriting
 from ..terms.evaluation import FUNCTIONS, WHOLE
 from ..terms.interning import Ids
@@ -46,7 +46,7 @@ class _Clamped(NamedTuple):
 
 
 class ClampedConversions(Rewriting):
-    """Replaces conversions to integers of at most 32 bits by one of an integral number that is clamped.
+    """Replaces conversions to integers that 32 bits have by one of an integral number that is clamped.
 
     The integers are the same for all numbers; a NaN is converted to 0, and clamped to a limit.
 
@@ -82,7 +82,10 @@ class ClampedConversions(Rewriting):
         for places, made in self._made(clamped):
             assert isinstance(fmt, IntegerFormat)
             self._clamps.update(zip(made.tolist(), (clamped[each] for each in places.tolist()), strict=True))
-            found[places] = extract(self.store, made, 0, fmt.bits)
+            narrow = fmt.bits <= _WIDE.bits
+            found[places] = (
+                extract(self.store, made, 0, fmt.bits) if narrow else sign_extend(self.store, made, fmt.bits)
+            )
         return found
 
     def _without_idle_clamps(self, operation: Operation, found: Ids) -> Ids:
@@ -113,10 +116,10 @@ class ClampedConversions(Rewriting):
             return None
         least = -(1 << fmt.bits - 1) if fmt.signed else 0
         greatest = least + (1 << fmt.bits) - 1
-        if least < -(1 << 31) or greatest >= 1 << 31:
-            return None
         found = self._clamped(self._limits.arguments(term)[0], source, WHOLE[rounding])
-        return found.within("max", least).within("min", greatest)
+        found = found.within("max", least).within("min", greatest)
+        fits = found.least >= -(1 << 31) and found.greatest < 1 << 31
+        return found if fits else None
 
     def _clamped(self, term: int, fmt: FloatFormat, function: str) -> _Clamped:
         """Return a float of which integers are made, without the clamps and roundings around it."""
@@ -166,12 +169,12 @@ class ClampedConversions(Rewriting):
             for which, limit, of_type, needed in limits:
                 if limit == of_type or not needed.any():
                     continue
-                encoded = encode(np.array([limit]), fmt, Rounding.NEAREST_EVEN)
+                encoded = encode(np.array([limit], dtype=np.float64), fmt, Rounding.NEAREST_EVEN)
                 if decode(encoded, fmt)[0] != limit:
                     known &= ~needed
                     continue
-                word = self.store.constants(int(encoded[0]), fmt.bits)
-                made[needed] = self.store.apply(operations.extremum(fmt, which), made[needed], word)
+                bound = self.store.constants(int(encoded[0]), fmt.bits)
+                made[needed] = self.store.apply(operations.extremum(fmt, which), made[needed], bound)
             converted = self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made[known])
             yield np.array(members)[known], converted
 

@@ -156,11 +156,16 @@ class ProportionalChoices(Rewriting):
             return term
         if operation.name == operations.SELECT:
             own = self._order(arguments[0])
-            if own is None or {own.greater, own.less} != {order.greater, order.less}:
+            if (
+                own is None
+                or own.format != order.format
+                or {own.greater, own.less} != {order.greater, order.less}
+            ):
                 return term
             side = 1 if (own.greater == order.greater) == holds else 2
             return self._case(arguments[side], order, holds=holds, depth=depth - 1)
-        if operation.name == operations.EXTREMUM and set(arguments) == {order.greater, order.less}:
+        alike = operation.result == order.format and set(arguments) == {order.greater, order.less}
+        if operation.name == operations.EXTREMUM and alike:
             assert isinstance(operation.attribute, tuple)
             return order.greater if (operation.attribute[0] == "max") == holds else order.less
         made = [self._case(each, order, holds=holds, depth=depth - 1) for each in arguments]

@@ -1,6 +1,7 @@
 """Inputs at and next to the constants of comparisons, where branches change, and all beyond one of them.
 
-A maximum that begins with a number is wrong only where every input is less.
+A maximum that begins with a number is wrong only where every input is less; an integer made of a float, of
+which low bits are kept, where it does not fit them.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 from ...spec.float_encoding import encode
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
+from ..equality.clamped_conversions import converts
 from ..terms import operations
-from ..terms.store import CONSTANT, TermStore
+from ..terms.slices import fields
+from ..terms.store import CONCATENATION, CONSTANT, TermStore
 
 _MOST = 64
 """Constants that are looked at."""
@@ -39,7 +42,8 @@ def limit_inputs(
     store : TermStore
         What is compared.
     """
-    limits = _compared(store)
+    limits = np.union1d(_compared(store), _kept_of_integers(store))
+    limits = limits[np.argsort(np.abs(limits), kind="stable")]
     if not len(limits):
         return
     for seed in range(_ATTEMPTS):
@@ -84,6 +88,23 @@ def _compared(store: TermStore) -> NDArray[np.float64]:
     limits = np.array(sorted(found, key=abs)[:_MOST])
     finite: NDArray[np.float64] = limits[np.isfinite(limits)]
     return finite
+
+
+def _kept_of_integers(store: TermStore) -> NDArray[np.float64]:
+    """Return the powers of two from which on integers made of floats are others in the bits that are kept."""
+    found = set[float]()
+    terms = np.arange(len(store), dtype=np.int32)
+    members = terms[store.are(CONCATENATION, terms)]
+    for number in np.unique(store.operation_numbers(members)):
+        lowest = fields(store.operations[number])[0]
+        if lowest.constant or lowest.low or lowest.width == 1:
+            continue
+        some = members[store.operation_numbers(members) == number]
+        made = store.elements(store.arguments(some)[:, 0])[:, 0]
+        converted = (store.operations[each] for each in np.unique(store.operation_numbers(made)))
+        if any(converts(each) and each.result.bits > lowest.width for each in converted):
+            found.add(2.0 ** (lowest.width - 1))
+    return np.array(sorted(found), dtype=np.float64)
 
 
 def _value(word: int, fmt: Format) -> float:

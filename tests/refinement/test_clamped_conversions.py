@@ -14,7 +14,7 @@ from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.refinement.terms.evaluation import apply
 from mmaproof.refinement.terms.store import TermStore
-from mmaproof.spec.formats import F32, S8, S16, S32, S64, U8, IntegerFormat
+from mmaproof.spec.formats import F32, S8, S16, S32, S64, U8, U32, U64, IntegerFormat
 from mmaproof.spec.rounding import Rounding
 
 from ..elementwise_kernels import result_of
@@ -60,6 +60,26 @@ def test_clamps_before_and_behind_a_conversion_are_the_same(kernel: str, formula
     assert (verdict == "verified") == (formula in right)
 
 
+OF_DOUBLES = """max.f64 %d1, %A, 0dC060000000000000; min.f64 %d1, %d1, 0d405FC00000000000;
+cvt.rni.s32.f64 %C, %d1;"""
+
+
+@pytest.mark.parametrize(
+    ("formula", "is_right"),
+    [("s8(round(A[i]))", True), ("s8(A[i])", False), ("s8(min(rint(A[i]), 126))", False)],
+)
+def test_clamps_of_doubles_are_the_same(formula: str, is_right: bool) -> None:
+    verdict = result_of(OF_DOUBLES, f"C[i] = {formula}", {"A": "f64", "C": "s8 out"}).verdict
+    assert (verdict == "verified") == is_right
+
+
+@pytest.mark.parametrize(("kind", "is_right"), [("s64", True), ("u64", False)])
+def test_integers_of_64_bits_are_clamped_before(kind: str, is_right: bool) -> None:
+    body = f"""max.f32 %f1, %A, 0fC3000000; min.f32 %f1, %f1, 0f42FE0000; cvt.rni.{kind}.f32 %d1, %f1;
+    cvt.u32.u64 %C, %d1;"""
+    assert (result_of(body, "C[i] = s8(round(A[i]))", ARRAYS).verdict == "verified") == is_right
+
+
 NUMBERS = st.floats(width=32, allow_nan=False)
 LIMITS = st.sampled_from([-300.0, -128.0, -127.5, -2.5, -0.5, 0.0, 0.5, 1.5, 126.5, 127.0, 255.0, 70000.0])
 RELATIONS = ("gt", "ge", "lt", "le", "geu", "ltu")
@@ -72,7 +92,7 @@ FLOAT_STEPS = st.one_of(
 
 @given(
     st.lists(FLOAT_STEPS, max_size=4),
-    st.sampled_from([S8, U8, S16, S32]),
+    st.sampled_from([S8, U8, S16, S32, U32, S64, U64]),
     st.sampled_from(list(Rounding)),
     st.lists(st.tuples(st.sampled_from(["max", "min"]), st.integers(-200, 200)), max_size=2),
     st.lists(NUMBERS, min_size=1, max_size=20),

@@ -29,6 +29,15 @@ def test_a_branch_that_only_a_limit_takes_is_found(body: str, formula: str, kind
     assert result.verdict is Verdict.REFUTED
 
 
+def test_a_conversion_that_is_cut_to_16_bits_is_refuted_beyond_them() -> None:
+    body = """cvt.rni.s32.f32 %r1, %X; cvt.s32.s16 %r1, %r1; min.s32 %r1, %r1, 127;
+    max.s32 %Y, %r1, -128;"""
+    arrays = {"X": "f32", "Y": "s8 out"}
+    assert result_of(body, "Y[i] = s8(round(X[i]))", arrays).verdict is Verdict.REFUTED
+    whole = body.replace("cvt.s32.s16 %r1, %r1;", "")
+    assert result_of(whole, "Y[i] = s8(round(X[i]))", arrays).verdict is Verdict.VERIFIED
+
+
 def test_limits_and_what_is_next_to_them_are_tried_in_every_format() -> None:
     store = TermStore()
     limit = store.constants(np.float32(1.5).view(np.uint32), 32)

@@ -56,6 +56,7 @@ def test_merges_are_sums_relative_to_the_greater_maximum(name: str) -> None:
         ("cases", "setp.lt", "setp.gt"),
         ("cases", "sub.f32 %f3, %A, %B", "sub.f32 %f3, %B, %A"),
         ("a maximum", "max.f32", "min.f32"),
+        ("a maximum", "max.f32", "max.s32"),
     ],
 )
 def test_other_merges_are_refuted(name: str, old: str, new: str) -> None:

@@ -30,6 +30,10 @@ _PIPELINED = {"d": (Sort.PRODUCT, *_COPIES)}
 """The same of operands where it is not copies alone: products on one D follow each other."""
 
 
+_SELECTED_BITS = 16
+"""Elements of A of at least so many bits have their metadata in one of two columns."""
+
+
 class CellOperands:
     """The operands of a product that a thread issues.
 
@@ -85,7 +89,17 @@ class CellOperands:
                 np.array([self._thread]),
             )
             return False
+        self._refuse_odd_metadata()
         return True
+
+    def _refuse_odd_metadata(self) -> None:
+        """Refuse metadata of one column that begins in an odd one: the selector says which of two it is."""
+        column = split_address(self._at.get("metadata", 0))[1]
+        if column % 2 and self._form.container >= _SELECTED_BITS:
+            self._execution.unsupported(
+                f"{self._execution.instruction.mnemonic}: the metadata begins in column {column}; no "
+                "document says what is read where it is odd: the lowest bit is the selector's"
+            )
 
     def _lie(self, role: str) -> tuple[Places, NDArray[np.int64]] | None:
         """Return the cell of each element (copies, …) of an operand, and its lowest bit there.

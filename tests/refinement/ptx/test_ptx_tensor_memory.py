@@ -111,6 +111,17 @@ def test_what_is_not_documented_or_modelled_is_refused(case: str, tmp_path: Path
     assert why in found.findings[0].message
 
 
+def test_metadata_in_an_odd_column_are_refused(tmp_path: Path) -> None:
+    kernel = Kernel(sparse=True, n=8)
+    text = kernel.text.replace("[%r43 + 96]", "[%r43 + 97]").replace("[%r40 + 96]", "[%r40 + 97]")
+    found = verified(tmp_path, text, kernel.contract)
+    assert found.verdict is Verdict.UNSUPPORTED
+    assert "the metadata begins in column" in found.findings[0].message
+    selected = kernel.text.replace("[%r43 + 96]", "[%r43 + 97]")
+    selected = selected.replace(f"{kernel.idesc():#x}", f"{kernel.idesc() | 1:#x}")
+    assert verified(tmp_path, selected, kernel.contract).verdict is Verdict.VERIFIED
+
+
 def _with_base_offset(text: str) -> tuple[str, str]:
     """Return the word of the first descriptor, and the same with a base offset of 1."""
     word = text.split("or.b64 %d2, %d2, ")[1].split(";", maxsplit=1)[0]
