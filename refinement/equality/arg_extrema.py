@@ -3,14 +3,15 @@
 ``m1 > m2 ? i1 : i2`` is the index of the greatest of all numbers if ``i1`` and ``i2`` are those of two sets
 and ``m1`` and ``m2`` are the greatest of these. Which of equal numbers is taken, that with the least index or
 that with the greatest, has to be the same throughout. ``min(k, where(x[k] == max(k, x[k]), k, n))`` is the
-least index of the greatest number.
+least index of the greatest number. A constant with which a search begins is one of the numbers; it counts for
+nothing where it is known never to be the greatest, or to be so only with another number whose index is its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
@@ -124,6 +125,8 @@ class ArgExtrema:
         self._known: dict[int, tuple[ArgExtremum, ...]] = {}
         """Of terms; ``x < y ? 1 : 0`` is that of the least of x, at 1, and y, and that of the greatest."""
         self._plain_numbers: dict[int, int] = {}
+        self._terms: dict[tuple[int, Format], int] = {}
+        """Of normal forms, in the format in which they are read, a term that has it."""
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
@@ -132,7 +135,8 @@ class ArgExtrema:
     def _are_equal(self, fmt: Format, pair: Sequence[int]) -> bool:
         one, other = (self.of(term) for term in pair)
         if one and other:
-            return any(each.is_same(another) for each, another in product(one, other))
+            searches = [[self._without_idle_constants(each) for each in side] for side in (one, other)]
+            return any(each.is_same(another) for each, another in product(*searches))
         if not isinstance(fmt, FloatFormat):  # equal floats may be two zeros, which are not the same bits
             return False
         plain = [self._plain(term) for term in pair]
@@ -145,8 +149,8 @@ class ArgExtrema:
             each = pending.pop()
             if each not in inside and len(inside) < _MOST_TERMS:
                 inside.add(each)
-                choice = self._choice(each)
-                pending += choice[1:] if choice is not None else []
+                choice, narrow = self._choice(each), self._extended(each)
+                pending += choice[1:] if choice is not None else () if narrow is None else (narrow,)
         for each in sorted(inside):
             if each not in self._known:
                 self._known[each] = self._found(each)
@@ -161,7 +165,12 @@ class ArgExtrema:
         if operation.name == operations.EXTREMUM and not isinstance(operation.result, FloatFormat):
             written = self._written_out(term)
             return () if written is None else (written,)
-        return ()
+        narrow = self._extended(term)
+        return () if narrow is None else self._known.get(narrow, ())
+
+    def _extended(self, term: int) -> int | None:
+        """Return the integer of which a term is the same in more bits; zeros above its sign bit are not."""
+        return self._operands(term)[0] if self._store.operation(term).name == operations.EXTEND else None
 
     def _choice(self, term: int) -> tuple[int, int, int] | None:
         """Return condition and sides of a choice; ``x > y ? 1 : 0`` is a bit with zeros above it."""
@@ -219,10 +228,22 @@ class ArgExtrema:
         ]
 
     def _single(self, which: str, fmt: Format, number: int, index: int) -> ArgExtremum:
-        """Return the index of one number; of an infinity that no number is beyond, that of none."""
-        place = self._identity(number, fmt), self._integer(index)
-        places = frozenset[tuple[int, int]]() if self._is_limit(number, which, fmt) else frozenset([place])
-        return ArgExtremum(which, fmt, None, places, number)
+        """Return the one index of one number."""
+        places = self._places(number, self._integer(index), which, fmt)
+        return ArgExtremum(which, fmt, None, places, self._plain(number))
+
+    def _places(self, number: int, index: int, which: str, fmt: Format) -> frozenset[tuple[int, int]]:
+        """Return a number and its index; of an extremum the numbers of which it is one, with that index.
+
+        An infinity that no number is beyond is left out.
+        """
+        plain = self._plain(number)
+        operation = self._store.operation(plain)
+        is_extremum = operation == operations.extremum(fmt, which)
+        numbers = self._members(operation, plain) if is_extremum else [plain]
+        return frozenset(
+            (self._identity(each, fmt), index) for each in numbers if not self._is_limit(each, which, fmt)
+        )
 
     def _is_limit(self, number: int, which: str, fmt: Format) -> bool:
         if not isinstance(fmt, FloatFormat) or self._store.operation(number).name != CONSTANT:
@@ -239,7 +260,7 @@ class ArgExtrema:
         if not one.places or not other.places:
             return one if one.places else other
         indices = [[index for _, index in each.places] for each in (one, other)]
-        before, behind = max(indices[0]) < min(indices[1]), min(indices[0]) > max(indices[1])
+        before, behind = max(indices[0]) <= min(indices[1]), min(indices[0]) >= max(indices[1])
         takes = {
             False: (ties[0] or behind) and (not ties[2] or before),  # the least index
             True: (not ties[0] or behind) and (ties[2] or before),  # the greatest
@@ -251,6 +272,41 @@ class ArgExtrema:
         both = np.array([one.extremum, other.extremum], dtype=np.int32)
         extremum = int(apply(self._store, operations.extremum(fmt, one.which), *both))
         return ArgExtremum(one.which, fmt, ways[0], one.places | other.places, extremum)
+
+    def _without_idle_constants(self, search: ArgExtremum) -> ArgExtremum:
+        """Return an index of fewer numbers: without the constants that never decide which it is."""
+        numbers = [
+            (self._terms[identity, search.format], index, (identity, index))
+            for identity, index in search.places
+        ]
+        constants = [each for each in numbers if self._store.operation(each[0]).name == CONSTANT]
+        others = [each[:2] for each in numbers if each not in constants]
+        idle = {each[2] for each in constants if self._is_idle(search, each[0], each[1], others)}
+        return search._replace(places=search.places - idle) if idle else search
+
+    def _is_idle(
+        self, search: ArgExtremum, constant: int, index: int, others: Sequence[tuple[int, int]]
+    ) -> bool:
+        """Tell whether a constant is never the extremum, or only beside an equal number that is taken.
+
+        That number has to have the index that the constant has, or one that goes before it.
+        """
+        if not isinstance(search.format, FloatFormat) or not others:
+            return False
+        exact = search.format.exact(self._word(constant))
+        if exact is None:
+            return False
+        terms = np.array([term for term, _ in others], dtype=np.int32)
+        ranges = self._forms.overflows.ranges
+        ranges.fill(terms, search.format)
+        low, high = ranges.read(terms, search.format).T
+        ends, end = (low, float(exact)) if search.which == "max" else (-high, -float(exact))
+        if (ends > end).any():
+            return True
+        # Numbers of the format are finite: this is a hypothesis of every equality of floats over the reals.
+        reaches = (ends >= end) | (end <= -float(search.format.exact(search.format.largest) or 0))
+        taken = [each >= index if search.last else each <= index for _, each in others]
+        return bool((reaches & taken).any())
 
     def _condition(self, condition: int) -> _Condition | None:
         """Return how a condition depends on comparisons; None if it does on more than two pairs of terms."""
@@ -339,11 +395,9 @@ class ArgExtrema:
             for number in numbers[1:]:
                 extremum = int(apply(self._store, label, *np.array([extremum, number], dtype=np.int32)))
             if all(self._same(extremum, each.sides[1 - side], fmt) for each in found):
-                places = frozenset(
-                    (self._identity(number, fmt), index)
-                    for number, index in zip(numbers, indices, strict=True)
-                )
-                return ArgExtremum(which, fmt, last, places, extremum)
+                pairs = zip(numbers, indices, strict=True)
+                places = frozenset(chain.from_iterable(self._places(*each, which, fmt) for each in pairs))
+                return ArgExtremum(which, fmt, last, places, extremum) if places else None
         return None
 
     def _members(self, operation: Operation, term: int) -> list[int]:
@@ -376,7 +430,9 @@ class ArgExtrema:
 
     # -- terms
     def _identity(self, term: int, fmt: Format) -> int:
-        return int(self._forms.identifiers(np.array([term], dtype=np.int32), fmt)[0])
+        identity = int(self._forms.identifiers(np.array([term], dtype=np.int32), fmt)[0])
+        self._terms.setdefault((identity, fmt), term)
+        return identity
 
     def _same(self, one: int, other: int, fmt: Format) -> bool:
         one, other = self._plain(one), self._plain(other)
