@@ -37,6 +37,8 @@ _NOT_TAKEN, _NOWHERE = (
     "no numbers found that meet the conditions",
 )
 
+_BEYOND = "expected numbers that the format does not have"
+
 MOST_TERMS = 12_000
 """Terms evaluated at a point at most."""
 
@@ -310,6 +312,8 @@ class _Batch:
         if any(each.rad() > abs(each.mid()) / 1024 for each in (one, other)):
             raise Lost("numbers known to a few digits only")
         if not one.overlaps(other):
+            if abs(other) > float(self._format.exact(self._format.largest) or 0):
+                raise Lost(_BEYOND)  # that no rounding overflows is a hypothesis of what is equal
             if abs(one - other) < self._how.tolerance * (1 + abs(one)):
                 raise Lost(NEAR)
             raise ObjectionError(place, one.str(12), other.str(12), point.words)

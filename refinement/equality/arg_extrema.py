@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..normal_forms.forms import NormalForms
+from ..normal_forms.sparse_polynomials import sparse
 from ..terms import operations
 from ..terms.evaluation import apply, evaluate, signed_values
 from ..terms.interning import Ids
@@ -127,6 +128,7 @@ class ArgExtrema:
         self._plain_numbers: dict[int, int] = {}
         self._terms: dict[tuple[int, Format], int] = {}
         """Of normal forms, in the format in which they are read, a term that has it."""
+        self._members_of: dict[tuple[int, Format], frozenset[int]] = {}
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
@@ -235,12 +237,17 @@ class ArgExtrema:
     def _places(self, number: int, index: int, which: str, fmt: Format) -> frozenset[tuple[int, int]]:
         """Return a number and its index; of an extremum the numbers of which it is one, with that index.
 
-        An infinity that no number is beyond is left out.
+        An infinity that no number is beyond is left out. A magnitude, ``max(x, -x)``, stays one number.
         """
         plain = self._plain(number)
         operation = self._store.operation(plain)
         is_extremum = operation == operations.extremum(fmt, which)
-        numbers = self._members(operation, plain) if is_extremum else [plain]
+        numbers = set(self._members(operation, plain) if is_extremum else [plain])
+        for each in sorted(numbers):
+            opposite = self._operands(each)[0] if self._store.operation(each) == operations.negate(fmt) else -1
+            if opposite in numbers:
+                numbers -= {each, opposite}
+                numbers.add(int(apply(self._store, operation, *np.array([opposite, each], dtype=np.int32))))
         return frozenset(
             (self._identity(each, fmt), index) for each in numbers if not self._is_limit(each, which, fmt)
         )
@@ -300,6 +307,7 @@ class ArgExtrema:
         ranges = self._forms.overflows.ranges
         ranges.fill(terms, search.format)
         low, high = ranges.read(terms, search.format).T
+        low = np.where(self._are_not_negative(terms, search.format), np.fmax(low, 0), low)
         ends, end = (low, float(exact)) if search.which == "max" else (-high, -float(exact))
         if (ends > end).any():
             return True
@@ -307,6 +315,20 @@ class ArgExtrema:
         reaches = (ends >= end) | (end <= -float(search.format.exact(search.format.largest) or 0))
         taken = [each >= index if search.last else each <= index for _, each in others]
         return bool((reaches & taken).any())
+
+    def _are_not_negative(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which numbers (n,) are sums of squares, of magnitudes and of others that are not negative."""
+        extrema = self._forms.extrema
+        return np.array(
+            [
+                all(
+                    value > 0
+                    and all(monomial.count(atom) % 2 == 0 or extrema.is_not_negative(atom) for atom in monomial)
+                    for monomial, value in each.items()
+                )
+                for each in sparse(self._forms.polynomials(terms, fmt), len(terms))
+            ]
+        )
 
     def _condition(self, condition: int) -> _Condition | None:
         """Return how a condition depends on comparisons; None if it does on more than two pairs of terms."""
@@ -436,7 +458,19 @@ class ArgExtrema:
 
     def _same(self, one: int, other: int, fmt: Format) -> bool:
         one, other = self._plain(one), self._plain(other)
-        return one == other or self._identity(one, fmt) == self._identity(other, fmt)
+        if one == other:
+            return True
+        operation = self._store.operation(one)
+        if operation.name == operations.EXTREMUM and operation == self._store.operation(other):
+            return self._identities(one, fmt) == self._identities(other, fmt)
+        return self._identity(one, fmt) == self._identity(other, fmt)
+
+    def _identities(self, extremum: int, fmt: Format) -> frozenset[int]:
+        """Return the normal forms of what an extremum is one of; its own would be as deep as it is nested."""
+        if (extremum, fmt) not in self._members_of:
+            members = self._members(self._store.operation(extremum), extremum)
+            self._members_of[extremum, fmt] = frozenset(self._identity(each, fmt) for each in members)
+        return self._members_of[extremum, fmt]
 
     def _word(self, term: int) -> int:
         return int(self._store.constant_values(np.array([term], dtype=np.int32))[0])
