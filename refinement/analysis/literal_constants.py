@@ -94,6 +94,13 @@ def fraction(number: Fraction, fmt: FloatFormat) -> Fraction:
     return number
 
 
+def rounded_to_f32(number: Fraction) -> Fraction | None:
+    """Return a number of f64, rounded to f32; None where that overflows."""
+    with np.errstate(over="ignore"):
+        rounded = float(np.float32(float(number)))
+    return Fraction(rounded) if np.isfinite(rounded) else None
+
+
 def literal(name: str, fmt: FloatFormat) -> int:
     """Return the encoding of an irrational number, rounded."""
     value = _VALUES[name]

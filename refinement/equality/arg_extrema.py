@@ -3,8 +3,7 @@
 ``m1 > m2 ? i1 : i2`` is the index of the greatest of all numbers if ``i1`` and ``i2`` are those of two sets
 and ``m1`` and ``m2`` are the greatest of these. Which of equal numbers is taken, that with the least index or
 that with the greatest, has to be the same throughout. ``min(k, where(x[k] == max(k, x[k]), k, n))`` is the
-least index of the greatest number. A constant with which a search begins is one of the numbers; it counts for
-nothing where it is known never to be the greatest, or to be so only with another number whose index is its own.
+least index of the greatest number. A constant with which a search begins is one of the numbers.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..normal_forms.forms import NormalForms
-from ..normal_forms.sparse_polynomials import sparse
 from ..terms import operations
-from ..terms.evaluation import apply, evaluate, signed_values
+from ..terms.evaluation import apply, signed_values
 from ..terms.interning import Ids
 from ..terms.slices import slices_of, values
-from ..terms.store import CONCATENATION, CONSTANT, Operation, bits
+from ..terms.store import CONCATENATION, CONSTANT, bits
 from ..terms.traversal import operands
 from .instances_of_pairs import unequal_pairs
-from .resolved_choices import ordered_format
+from .pair_conditions import PairCondition, pair_condition
+from .searched_numbers import SearchedNumbers
 
 _MOST_TERMS = 1 << 13
 """Terms that an index is made of by choices."""
@@ -61,38 +60,6 @@ class ArgExtremum(NamedTuple):
         return self._replace(extremum=0) == other._replace(extremum=0)
 
 
-class _Pair(NamedTuple):
-    """Two terms that are compared, and the format in which they are."""
-
-    first: int
-    second: int
-    format: Format
-
-    def is_of(self, one: int, other: int) -> bool:
-        """Tell whether it is of two terms, in either order."""
-        return {self.first, self.second} == {one, other}
-
-
-class _Condition(NamedTuple):
-    """A condition that depends on how the terms of one or two pairs lie to each other.
-
-    Attributes
-    ----------
-    pairs : tuple of _Pair
-        The pairs.
-    holds : array (3, 3)
-        Whether it holds where the first term of the first pair is less, equal and greater, and where that of
-        the second is, if there is one.
-    """
-
-    pairs: tuple[_Pair, ...]
-    holds: NDArray[np.bool_]
-
-    def led_by(self, numbers: _Pair) -> NDArray[np.bool_]:
-        """Return `holds` with some pair as the first."""
-        return self.holds if self.pairs[0] == numbers else self.holds.T
-
-
 class _Equality(NamedTuple):
     """``where(x == m, k, n)``.
 
@@ -122,13 +89,10 @@ class ArgExtrema:
     """
 
     def __init__(self, forms: NormalForms) -> None:
-        self._forms, self._store = forms, forms.store
+        self._store = forms.store
         self._known: dict[int, tuple[ArgExtremum, ...]] = {}
         """Of terms; ``x < y ? 1 : 0`` is that of the least of x, at 1, and y, and that of the greatest."""
-        self._plain_numbers: dict[int, int] = {}
-        self._terms: dict[tuple[int, Format], int] = {}
-        """Of normal forms, in the format in which they are read, a term that has it."""
-        self._members_of: dict[tuple[int, Format], frozenset[int]] = {}
+        self._numbers = SearchedNumbers(forms)
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
@@ -137,12 +101,17 @@ class ArgExtrema:
     def _are_equal(self, fmt: Format, pair: Sequence[int]) -> bool:
         one, other = (self.of(term) for term in pair)
         if one and other:
-            searches = [[self._without_idle_constants(each) for each in side] for side in (one, other)]
+            searches = [[self._deciding(each) for each in side] for side in (one, other)]
             return any(each.is_same(another) for each, another in product(*searches))
         if not isinstance(fmt, FloatFormat):  # equal floats may be two zeros, which are not the same bits
             return False
-        plain = [self._plain(term) for term in pair]
-        return plain != list(pair) and self._same(plain[0], plain[1], fmt)
+        plain = [self._numbers.plain(term) for term in pair]
+        return plain != list(pair) and self._numbers.are_same(plain[0], plain[1], fmt)
+
+    def _deciding(self, search: ArgExtremum) -> ArgExtremum:
+        """Return a search without the constants that never decide which index it gives."""
+        places = self._numbers.deciding(search.places, search.which, search.format, last=search.last)
+        return search._replace(places=places)
 
     def of(self, term: int) -> tuple[ArgExtremum, ...]:
         """Return of what numbers a term is the index of the greatest or the least; nothing of others."""
@@ -162,7 +131,7 @@ class ArgExtrema:
         operation = self._store.operation(term)
         if (choice := self._choice(term)) is not None:
             condition, then, otherwise = choice
-            found = self._condition(condition)
+            found = pair_condition(self._store, condition)
             return () if found is None else tuple(self._chosen(found, then, otherwise))
         if operation.name == operations.EXTREMUM and not isinstance(operation.result, FloatFormat):
             written = self._written_out(term)
@@ -197,7 +166,7 @@ class ArgExtrema:
         return min(conditions), then, otherwise
 
     # -- a choice between the indices of two sets
-    def _chosen(self, condition: _Condition, then: int, otherwise: int) -> Iterator[ArgExtremum]:
+    def _chosen(self, condition: PairCondition, then: int, otherwise: int) -> Iterator[ArgExtremum]:
         compared = [each for each in condition.pairs if not each.is_of(then, otherwise)]
         if len(compared) != 1:
             return
@@ -226,38 +195,15 @@ class ArgExtrema:
         return [
             each
             for each in self._known.get(index, ())
-            if each.which == which and each.format == fmt and self._same(each.extremum, number, fmt)
+            if each.which == which
+            and each.format == fmt
+            and self._numbers.are_same(each.extremum, number, fmt)
         ]
 
     def _single(self, which: str, fmt: Format, number: int, index: int) -> ArgExtremum:
         """Return the one index of one number."""
-        places = self._places(number, self._integer(index), which, fmt)
-        return ArgExtremum(which, fmt, None, places, self._plain(number))
-
-    def _places(self, number: int, index: int, which: str, fmt: Format) -> frozenset[tuple[int, int]]:
-        """Return a number and its index; of an extremum the numbers of which it is one, with that index.
-
-        An infinity that no number is beyond is left out. A magnitude, ``max(x, -x)``, stays one number.
-        """
-        plain = self._plain(number)
-        operation = self._store.operation(plain)
-        is_extremum = operation == operations.extremum(fmt, which)
-        numbers = set(self._members(operation, plain) if is_extremum else [plain])
-        for each in sorted(numbers):
-            opposite = self._operands(each)[0] if self._store.operation(each) == operations.negate(fmt) else -1
-            if opposite in numbers:
-                numbers -= {each, opposite}
-                numbers.add(int(apply(self._store, operation, *np.array([opposite, each], dtype=np.int32))))
-        return frozenset(
-            (self._identity(each, fmt), index) for each in numbers if not self._is_limit(each, which, fmt)
-        )
-
-    def _is_limit(self, number: int, which: str, fmt: Format) -> bool:
-        if not isinstance(fmt, FloatFormat) or self._store.operation(number).name != CONSTANT:
-            return False
-        infinity = fmt.infinity
-        limit = None if infinity is None else infinity | (fmt.sign_mask if which == "max" else 0)
-        return self._word(number) == limit
+        places = self._numbers.places(number, self._integer(index), which, fmt)
+        return ArgExtremum(which, fmt, None, places, self._numbers.plain(number))
 
     def _joined(self, one: ArgExtremum, other: ArgExtremum, ties: NDArray[np.bool_]) -> ArgExtremum | None:
         """Return the index in two sets.
@@ -280,127 +226,13 @@ class ArgExtrema:
         extremum = int(apply(self._store, operations.extremum(fmt, one.which), *both))
         return ArgExtremum(one.which, fmt, ways[0], one.places | other.places, extremum)
 
-    def _without_idle_constants(self, search: ArgExtremum) -> ArgExtremum:
-        """Return an index of fewer numbers: without the constants that never decide which it is."""
-        numbers = [
-            (self._terms[identity, search.format], index, (identity, index))
-            for identity, index in search.places
-        ]
-        constants = [each for each in numbers if self._store.operation(each[0]).name == CONSTANT]
-        others = [each[:2] for each in numbers if each not in constants]
-        idle = {each[2] for each in constants if self._is_idle(search, each[0], each[1], others)}
-        return search._replace(places=search.places - idle) if idle else search
-
-    def _is_idle(
-        self, search: ArgExtremum, constant: int, index: int, others: Sequence[tuple[int, int]]
-    ) -> bool:
-        """Tell whether a constant is never the extremum, or only beside an equal number that is taken.
-
-        That number has to have the index that the constant has, or one that goes before it.
-        """
-        if not isinstance(search.format, FloatFormat) or not others:
-            return False
-        exact = search.format.exact(self._word(constant))
-        if exact is None:
-            return False
-        terms = np.array([term for term, _ in others], dtype=np.int32)
-        ranges = self._forms.overflows.ranges
-        ranges.fill(terms, search.format)
-        low, high = ranges.read(terms, search.format).T
-        low = np.where(self._are_not_negative(terms, search.format), np.fmax(low, 0), low)
-        ends, end = (low, float(exact)) if search.which == "max" else (-high, -float(exact))
-        if (ends > end).any():
-            return True
-        # Numbers of the format are finite: this is a hypothesis of every equality of floats over the reals.
-        reaches = (ends >= end) | (end <= -float(search.format.exact(search.format.largest) or 0))
-        taken = [each >= index if search.last else each <= index for _, each in others]
-        return bool((reaches & taken).any())
-
-    def _are_not_negative(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
-        """Tell which numbers (n,) are sums of squares, of magnitudes and of others that are not negative."""
-        extrema = self._forms.extrema
-        return np.array(
-            [
-                all(
-                    value > 0
-                    and all(monomial.count(atom) % 2 == 0 or extrema.is_not_negative(atom) for atom in monomial)
-                    for monomial, value in each.items()
-                )
-                for each in sparse(self._forms.polynomials(terms, fmt), len(terms))
-            ]
-        )
-
-    def _condition(self, condition: int) -> _Condition | None:
-        """Return how a condition depends on comparisons; None if it does on more than two pairs of terms."""
-        inside, pending = set[int](), [condition]
-        while pending:
-            term = pending.pop()
-            if term in inside:
-                continue
-            inside.add(term)
-            name = self._store.operation(term).name
-            if name not in (operations.SELECT, operations.BITWISE, operations.COMPARE, CONSTANT):
-                return None
-            pending += self._operands(term) if name != operations.COMPARE else []
-        pairs: list[_Pair] = []
-        values: dict[int, NDArray[np.uint64]] = {}
-        for term in sorted(inside):
-            operation = self._store.operation(term)
-            if operation.name == CONSTANT:
-                values[term] = np.full((3, 3), self._word(term), dtype=np.uint64)
-            elif operation.name != operations.COMPARE:
-                given = [values[each] for each in self._operands(term)]
-                values[term] = evaluate(operation, given).reshape(3, 3)
-            else:
-                left, right = self._operands(term)
-                outcomes = operations.OUTCOMES.get(str(operation.attribute).removesuffix("u"))
-                if outcomes is None or ordered_format(operation) is None:
-                    return None
-                new = _Pair(left, right, operation.operands[0])
-                pair = next((each for each in pairs if each.is_of(left, right)), new)
-                if pair is new:
-                    pairs.append(new)
-                if len(pairs) > 2 or pair.format != new.format:
-                    return None
-                row = np.array(outcomes if left == pair.first else outcomes[::-1], dtype=np.uint64)
-                values[term] = np.broadcast_to(row[:, None] if pair is pairs[0] else row, (3, 3))
-        return _Condition(tuple(pairs), values[condition].astype(bool)) if pairs else None
-
-    def _plain(self, number: int) -> int:
-        """Return a number that conditions choose as an extremum, whichever of equal ones they choose."""
-        inside, pending = set[int](), [number]
-        while pending:
-            term = pending.pop()
-            if term not in inside and term not in self._plain_numbers:
-                inside.add(term)
-                if self._store.operation(term).name == operations.SELECT:
-                    pending += self._operands(term)[1:]
-        for term in sorted(inside):
-            self._plain_numbers[term] = self._made_plain(term)
-        return self._plain_numbers[number]
-
-    def _made_plain(self, term: int) -> int:
-        if self._store.operation(term).name != operations.SELECT:
-            return term
-        condition, then, otherwise = self._operands(term)
-        found = self._condition(condition)
-        pair = next((each for each in found.pairs if each.is_of(then, otherwise)), None) if found else None
-        if found is None or pair is None:
-            return term
-        less, _, greater = found.led_by(pair)
-        if (less != less[0]).any() or (greater != greater[0]).any() or less[0] == greater[0]:
-            return term
-        which = "max" if bool(greater[0]) == (then == pair.first) else "min"
-        sides = np.array([self._plain_numbers[each] for each in (then, otherwise)], dtype=np.int32)
-        return int(apply(self._store, operations.extremum(pair.format, which), *sides))
-
     # -- written as an extremum of indices
     def _written_out(self, term: int) -> ArgExtremum | None:
         """Return what ``min(k, where(x[k] == max(k, x[k]), k, n))`` is, and the same for other extrema."""
         operation = self._store.operation(term)
         assert isinstance(operation.attribute, tuple)
         last = operation.attribute[0] == "max"
-        choices = [self._equality(each) for each in self._members(operation, term)]
+        choices = [self._equality(each) for each in self._numbers.members(operation, term)]
         if None in choices:
             return None
         found = [each for each in choices if each is not None]
@@ -416,25 +248,13 @@ class ArgExtrema:
             extremum = numbers[0]
             for number in numbers[1:]:
                 extremum = int(apply(self._store, label, *np.array([extremum, number], dtype=np.int32)))
-            if all(self._same(extremum, each.sides[1 - side], fmt) for each in found):
+            if all(self._numbers.are_same(extremum, each.sides[1 - side], fmt) for each in found):
                 pairs = zip(numbers, indices, strict=True)
-                places = frozenset(chain.from_iterable(self._places(*each, which, fmt) for each in pairs))
+                places = frozenset(
+                    chain.from_iterable(self._numbers.places(*each, which, fmt) for each in pairs)
+                )
                 return ArgExtremum(which, fmt, last, places, extremum) if places else None
         return None
-
-    def _members(self, operation: Operation, term: int) -> list[int]:
-        """Return what a term is the greatest or the least of."""
-        found, pending, done = [], [term], set[int]()
-        while pending:
-            each = pending.pop()
-            if each in done:
-                continue
-            done.add(each)
-            if self._store.operation(each) == operation:
-                pending += self._operands(each)
-            else:
-                found.append(each)
-        return found
 
     def _equality(self, term: int) -> _Equality | None:
         """Return the parts of ``where(x == m, k, n)`` with constants `k` and `n`."""
@@ -451,27 +271,6 @@ class ArgExtrema:
         return _Equality((left, right), comparison.operands[0], index, otherwise)
 
     # -- terms
-    def _identity(self, term: int, fmt: Format) -> int:
-        identity = int(self._forms.identifiers(np.array([term], dtype=np.int32), fmt)[0])
-        self._terms.setdefault((identity, fmt), term)
-        return identity
-
-    def _same(self, one: int, other: int, fmt: Format) -> bool:
-        one, other = self._plain(one), self._plain(other)
-        if one == other:
-            return True
-        operation = self._store.operation(one)
-        if operation.name == operations.EXTREMUM and operation == self._store.operation(other):
-            return self._identities(one, fmt) == self._identities(other, fmt)
-        return self._identity(one, fmt) == self._identity(other, fmt)
-
-    def _identities(self, extremum: int, fmt: Format) -> frozenset[int]:
-        """Return the normal forms of what an extremum is one of; its own would be as deep as it is nested."""
-        if (extremum, fmt) not in self._members_of:
-            members = self._members(self._store.operation(extremum), extremum)
-            self._members_of[extremum, fmt] = frozenset(self._identity(each, fmt) for each in members)
-        return self._members_of[extremum, fmt]
-
     def _word(self, term: int) -> int:
         return int(self._store.constant_values(np.array([term], dtype=np.int32))[0])
 
