@@ -99,7 +99,7 @@ def written(on: Any, fmt: Format, order: Sequence[int], which: str, index: str) 
     extremum = on.numbers[0]
     for each in on.numbers[1:]:
         extremum = on(operations.extremum(fmt, which), extremum, each)
-    end = on.constant(99 if index == "min" else 0xFFFFFFFF, 32)
+    end = on.constant(999 if index == "min" else 0xFFFFFFFF, 32)
     total = None
     for number, at in enumerate(order):
         equal = on(operations.compare(fmt, "eq"), on.numbers[at], extremum)
@@ -239,6 +239,14 @@ def test_magnitudes_are_searched_from_0(start: str, verdict: str) -> None:
     for each in "ABD":
         formula = formula.replace(f"{each}[i]", f"abs({each}[i])")
     assert result_of(magnitudes + body, formula, ARRAYS).verdict.value == verdict
+
+
+def test_the_index_of_many_numbers_is_found_however_deep_the_formula_is() -> None:
+    on, count = OnTerms(F32), 150
+    on.numbers = [on.store.inputs("x", F32, [at]) for at in range(count)]
+    tree = found(on, F32, [(0, 0, "least")] * (count - 1), range(count))
+    assert shown(on.store, tree, written(on, F32, range(count), "max", "min"))
+    assert not shown(on.store, tree, written(on, F32, range(count), "max", "max"))
 
 
 def test_indices_of_64_bits_are_those_of_32_bits() -> None:
