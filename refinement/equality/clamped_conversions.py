@@ -223,8 +223,8 @@ class ClampedConversions(Rewriting):
                 if decode(word, fmt)[0] != limit:
                     known &= ~needed
                     continue
-                word = self.store.constants(int(word[0]), fmt.bits)
-                made[needed] = self.store.apply(operations.extremum(fmt, which), made[needed], word)
+                constant = self.store.constants(int(word[0]), fmt.bits)
+                made[needed] = self.store.apply(operations.extremum(fmt, which), made[needed], constant)
             converted = self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made[known])
             yield np.array(members)[known], converted
 

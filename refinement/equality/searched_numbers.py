@@ -89,7 +89,7 @@ class SearchedNumbers:
                 continue
             end = float(exact) if which == "max" else -float(exact)
             # Numbers of the format are finite: this is a hypothesis of every equality over the reals.
-            reaches = (ends >= end) | (end <= -float(fmt.exact(fmt.largest) or 0))
+            reaches = (ends >= end) | (end <= -float(fmt.exact(fmt.largest << fmt.padding_bits) or 0))
             taken = [index >= place[1] if last else index <= place[1] for _, (_, index) in others]
             if (ends > end).any() or (reaches & taken).any():
                 idle.add(place)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
 from ..analysis.float_equality import ComputedEquality
 from ..analysis.integer_intervals import Magnitudes
-from ..analysis.literal_constants import LOG2_OF_10, fraction, multiple, rounded_to_f32
+from ..analysis.literal_constants import LOG2_OF_10, multiple, stood_for
 from ..analysis.magic_constants import CoarseSums
 from ..analysis.quantisation import quantises
 from ..analysis.term_classes import ARITHMETIC, TermClasses
@@ -53,9 +53,6 @@ _COMPUTED = (operations.FUSED, operations.CONVERT)
 NORMAL = (NORMAL_FORM, UNDEFINED)
 """Operations that only stand for a function of unknown or of normalised arguments: always atoms."""
 
-OF_FRACTION = "literals for the simple fractions that they are next to"
-OF_FORMULA = "literals of f64 for those of the formula, which are rounded to f32,"
-
 
 class Quantifier:
     """Makes and splits the readings of a store's terms.
@@ -76,7 +73,7 @@ class Quantifier:
         self.fractions, self.near_fractions = fractions, False
         """Whether there has been such a float that is not the fraction itself."""
         self.stands_for = set[str]()
-        """For what such floats have been taken: `OF_FRACTION`, `OF_FORMULA`."""
+        """For what such floats have been taken, in words."""
         self.is_patient = True
         """Whether what has many products is multiplied out, and compared in other ways if it has too many."""
         self.magnitudes = Magnitudes(store)
@@ -194,19 +191,11 @@ class Quantifier:
         return [Piece(np.array(of, dtype=object)[inverse], (self.read(factors, F64)[inverse],))]
 
     def number(self, number: Fraction | None, fmt: FloatFormat) -> Fraction:
-        """Return what a float stands for: itself, or the simple fraction that it is next to.
-
-        A literal of f64 may also stand for a literal of the formula, which has it rounded to f32.
-        """
+        """Return what a float stands for: itself, or a simple fraction or literal that it is next to."""
         assert number is not None
-        simple, literals = fraction(number, fmt), self.store.rounded_literals
-        if simple != number:
-            self.stands_for.add(OF_FRACTION)
-        elif (
-            fmt == F64 and literals and (rounded := rounded_to_f32(number)) in literals and rounded != number
-        ):
-            simple = fraction(rounded, F32)
-            self.stands_for.add(OF_FORMULA)
+        simple, what = stood_for(number, fmt, self.store.rounded_literals)
+        if what is not None:
+            self.stands_for.add(what)
         self.near_fractions |= simple != number
         return simple if self.fractions else number
 
