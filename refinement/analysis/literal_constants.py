@@ -7,6 +7,7 @@ rounded to. A mean is a product with the float next to 1/24, of which 24 are not
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 from functools import cache
 from math import log, log2
@@ -92,6 +93,34 @@ def fraction(number: Fraction, fmt: FloatFormat) -> Fraction:
             return simple / scale
         power //= 2
     return number
+
+
+_OF_FRACTION = "literals for the simple fractions that they are next to"
+_OF_FORMULA = "literals of f64 for those of the formula, which are rounded to f32,"
+
+
+def stood_for(
+    number: Fraction, fmt: FloatFormat, literals: Collection[Fraction]
+) -> tuple[Fraction, str | None]:
+    """Return what a float stands for, and in words what that is: None if it is the float itself.
+
+    Parameters
+    ----------
+    number : Fraction
+        The float.
+    fmt : FloatFormat
+        Its format.
+    literals : collection of Fraction
+        Numbers of f32 to which formulas round literals: those of f64 that round to one stand for it.
+    """
+    if (simple := fraction(number, fmt)) != number:
+        return simple, _OF_FRACTION
+    if fmt == F64 and literals:
+        with np.errstate(over="ignore"):
+            rounded = float(np.float32(float(number)))
+        if np.isfinite(rounded) and rounded != number and rounded in literals:
+            return fraction(Fraction(rounded), F32), _OF_FORMULA
+    return number, None
 
 
 def literal(name: str, fmt: FloatFormat) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import DefectError
-from ...spec.formats import Format, IntegerFormat
+from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..terms.interning import Ids
 from ..terms.store import TermStore
 from ..terms.traversal import cone
@@ -208,7 +208,8 @@ class _Batch:
         terms: Ids,
         how: Taken,
     ) -> None:
-        self._store, self._format, self._how = store, fmt, how
+        largest = fmt.exact(fmt.largest << fmt.padding_bits) if isinstance(fmt, FloatFormat) else None
+        self._store, self._format, self._how, self._largest = store, fmt, how, float(largest or np.inf)
         self._pairs = {place: (int(one), int(other)) for place, (one, other) in pairs.items()}
         self._assumed = store.assumed()
         assumed = np.array(self._assumed, dtype=np.int32).reshape(-1)
@@ -305,8 +306,8 @@ class _Batch:
         one, other = (evaluation.number(each, self._format) for each in pair)
         if one.is_finite() != other.is_finite():
             raise _AloneError(place, one.str(12), other.str(12), point.words)
-        if not one.is_finite():
-            raise Lost("no finite numbers")
+        if not one.is_finite() or abs(other) > self._largest:  # that nothing overflows is a hypothesis
+            raise Lost("no finite numbers of the format")
         if any(each.rad() > abs(each.mid()) / 1024 for each in (one, other)):
             raise Lost("numbers known to a few digits only")
         if not one.overlaps(other):

@@ -3,14 +3,14 @@
 ``m1 > m2 ? i1 : i2`` is the index of the greatest of all numbers if ``i1`` and ``i2`` are those of two sets
 and ``m1`` and ``m2`` are the greatest of these. Which of equal numbers is taken, that with the least index or
 that with the greatest, has to be the same throughout. ``min(k, where(x[k] == max(k, x[k]), k, n))`` is the
-least index of the greatest number.
+least index of the greatest number. A constant with which a search begins is one of the numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..normal_forms.forms import NormalForms
 from ..terms import operations
-from ..terms.evaluation import apply, evaluate, signed_values
+from ..terms.evaluation import apply, signed_values
 from ..terms.interning import Ids
 from ..terms.slices import slices_of, values
-from ..terms.store import CONCATENATION, CONSTANT, Operation, bits
+from ..terms.store import CONCATENATION, CONSTANT, bits
 from ..terms.traversal import operands
 from .instances_of_pairs import unequal_pairs
-from .resolved_choices import ordered_format
+from .pair_conditions import PairCondition, pair_condition
+from .searched_numbers import SearchedNumbers
 
 _MOST_TERMS = 1 << 13
 """Terms that an index is made of by choices."""
@@ -59,38 +60,6 @@ class ArgExtremum(NamedTuple):
         return self._replace(extremum=0) == other._replace(extremum=0)
 
 
-class _Pair(NamedTuple):
-    """Two terms that are compared, and the format in which they are."""
-
-    first: int
-    second: int
-    format: Format
-
-    def is_of(self, one: int, other: int) -> bool:
-        """Tell whether it is of two terms, in either order."""
-        return {self.first, self.second} == {one, other}
-
-
-class _Condition(NamedTuple):
-    """A condition that depends on how the terms of one or two pairs lie to each other.
-
-    Attributes
-    ----------
-    pairs : tuple of _Pair
-        The pairs.
-    holds : array (3, 3)
-        Whether it holds where the first term of the first pair is less, equal and greater, and where that of
-        the second is, if there is one.
-    """
-
-    pairs: tuple[_Pair, ...]
-    holds: NDArray[np.bool_]
-
-    def led_by(self, numbers: _Pair) -> NDArray[np.bool_]:
-        """Return `holds` with some pair as the first."""
-        return self.holds if self.pairs[0] == numbers else self.holds.T
-
-
 class _Equality(NamedTuple):
     """``where(x == m, k, n)``.
 
@@ -120,10 +89,10 @@ class ArgExtrema:
     """
 
     def __init__(self, forms: NormalForms) -> None:
-        self._forms, self._store = forms, forms.store
+        self._store = forms.store
         self._known: dict[int, tuple[ArgExtremum, ...]] = {}
         """Of terms; ``x < y ? 1 : 0`` is that of the least of x, at 1, and y, and that of the greatest."""
-        self._plain_numbers: dict[int, int] = {}
+        self._numbers = SearchedNumbers(forms)
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
@@ -132,11 +101,17 @@ class ArgExtrema:
     def _are_equal(self, fmt: Format, pair: Sequence[int]) -> bool:
         one, other = (self.of(term) for term in pair)
         if one and other:
-            return any(each.is_same(another) for each, another in product(one, other))
+            searches = [[self._deciding(each) for each in side] for side in (one, other)]
+            return any(each.is_same(another) for each, another in product(*searches))
         if not isinstance(fmt, FloatFormat):  # equal floats may be two zeros, which are not the same bits
             return False
-        plain = [self._plain(term) for term in pair]
-        return plain != list(pair) and self._same(plain[0], plain[1], fmt)
+        plain = [self._numbers.plain(term) for term in pair]
+        return plain != list(pair) and self._numbers.are_same(plain[0], plain[1], fmt)
+
+    def _deciding(self, search: ArgExtremum) -> ArgExtremum:
+        """Return a search without the constants that never decide which index it gives."""
+        places = self._numbers.deciding(search.places, search.which, search.format, last=search.last)
+        return search._replace(places=places)
 
     def of(self, term: int) -> tuple[ArgExtremum, ...]:
         """Return of what numbers a term is the index of the greatest or the least; nothing of others."""
@@ -145,8 +120,8 @@ class ArgExtrema:
             each = pending.pop()
             if each not in inside and len(inside) < _MOST_TERMS:
                 inside.add(each)
-                choice = self._choice(each)
-                pending += choice[1:] if choice is not None else []
+                choice, narrow = self._choice(each), self._extended(each)
+                pending += choice[1:] if choice is not None else () if narrow is None else (narrow,)
         for each in sorted(inside):
             if each not in self._known:
                 self._known[each] = self._found(each)
@@ -156,12 +131,17 @@ class ArgExtrema:
         operation = self._store.operation(term)
         if (choice := self._choice(term)) is not None:
             condition, then, otherwise = choice
-            found = self._condition(condition)
+            found = pair_condition(self._store, condition)
             return () if found is None else tuple(self._chosen(found, then, otherwise))
         if operation.name == operations.EXTREMUM and not isinstance(operation.result, FloatFormat):
             written = self._written_out(term)
             return () if written is None else (written,)
-        return ()
+        narrow = self._extended(term)
+        return () if narrow is None else self._known.get(narrow, ())
+
+    def _extended(self, term: int) -> int | None:
+        """Return the integer of which a term is the same in more bits; zeros above its sign bit are not."""
+        return self._operands(term)[0] if self._store.operation(term).name == operations.EXTEND else None
 
     def _choice(self, term: int) -> tuple[int, int, int] | None:
         """Return condition and sides of a choice; ``x > y ? 1 : 0`` is a bit with zeros above it."""
@@ -186,7 +166,7 @@ class ArgExtrema:
         return min(conditions), then, otherwise
 
     # -- a choice between the indices of two sets
-    def _chosen(self, condition: _Condition, then: int, otherwise: int) -> Iterator[ArgExtremum]:
+    def _chosen(self, condition: PairCondition, then: int, otherwise: int) -> Iterator[ArgExtremum]:
         compared = [each for each in condition.pairs if not each.is_of(then, otherwise)]
         if len(compared) != 1:
             return
@@ -215,21 +195,15 @@ class ArgExtrema:
         return [
             each
             for each in self._known.get(index, ())
-            if each.which == which and each.format == fmt and self._same(each.extremum, number, fmt)
+            if each.which == which
+            and each.format == fmt
+            and self._numbers.are_same(each.extremum, number, fmt)
         ]
 
     def _single(self, which: str, fmt: Format, number: int, index: int) -> ArgExtremum:
-        """Return the index of one number; of an infinity that no number is beyond, that of none."""
-        place = self._identity(number, fmt), self._integer(index)
-        places = frozenset[tuple[int, int]]() if self._is_limit(number, which, fmt) else frozenset([place])
-        return ArgExtremum(which, fmt, None, places, number)
-
-    def _is_limit(self, number: int, which: str, fmt: Format) -> bool:
-        if not isinstance(fmt, FloatFormat) or self._store.operation(number).name != CONSTANT:
-            return False
-        infinity = fmt.infinity
-        limit = None if infinity is None else infinity | (fmt.sign_mask if which == "max" else 0)
-        return self._word(number) == limit
+        """Return the one index of one number."""
+        places = self._numbers.places(number, self._integer(index), which, fmt)
+        return ArgExtremum(which, fmt, None, places, self._numbers.plain(number))
 
     def _joined(self, one: ArgExtremum, other: ArgExtremum, ties: NDArray[np.bool_]) -> ArgExtremum | None:
         """Return the index in two sets.
@@ -239,7 +213,7 @@ class ArgExtrema:
         if not one.places or not other.places:
             return one if one.places else other
         indices = [[index for _, index in each.places] for each in (one, other)]
-        before, behind = max(indices[0]) < min(indices[1]), min(indices[0]) > max(indices[1])
+        before, behind = max(indices[0]) <= min(indices[1]), min(indices[0]) >= max(indices[1])
         takes = {
             False: (ties[0] or behind) and (not ties[2] or before),  # the least index
             True: (not ties[0] or behind) and (ties[2] or before),  # the greatest
@@ -252,77 +226,13 @@ class ArgExtrema:
         extremum = int(apply(self._store, operations.extremum(fmt, one.which), *both))
         return ArgExtremum(one.which, fmt, ways[0], one.places | other.places, extremum)
 
-    def _condition(self, condition: int) -> _Condition | None:
-        """Return how a condition depends on comparisons; None if it does on more than two pairs of terms."""
-        inside, pending = set[int](), [condition]
-        while pending:
-            term = pending.pop()
-            if term in inside:
-                continue
-            inside.add(term)
-            name = self._store.operation(term).name
-            if name not in (operations.SELECT, operations.BITWISE, operations.COMPARE, CONSTANT):
-                return None
-            pending += self._operands(term) if name != operations.COMPARE else []
-        pairs: list[_Pair] = []
-        values: dict[int, NDArray[np.uint64]] = {}
-        for term in sorted(inside):
-            operation = self._store.operation(term)
-            if operation.name == CONSTANT:
-                values[term] = np.full((3, 3), self._word(term), dtype=np.uint64)
-            elif operation.name != operations.COMPARE:
-                given = [values[each] for each in self._operands(term)]
-                values[term] = evaluate(operation, given).reshape(3, 3)
-            else:
-                left, right = self._operands(term)
-                outcomes = operations.OUTCOMES.get(str(operation.attribute).removesuffix("u"))
-                if outcomes is None or ordered_format(operation) is None:
-                    return None
-                new = _Pair(left, right, operation.operands[0])
-                pair = next((each for each in pairs if each.is_of(left, right)), new)
-                if pair is new:
-                    pairs.append(new)
-                if len(pairs) > 2 or pair.format != new.format:
-                    return None
-                row = np.array(outcomes if left == pair.first else outcomes[::-1], dtype=np.uint64)
-                values[term] = np.broadcast_to(row[:, None] if pair is pairs[0] else row, (3, 3))
-        return _Condition(tuple(pairs), values[condition].astype(bool)) if pairs else None
-
-    def _plain(self, number: int) -> int:
-        """Return a number that conditions choose as an extremum, whichever of equal ones they choose."""
-        inside, pending = set[int](), [number]
-        while pending:
-            term = pending.pop()
-            if term not in inside and term not in self._plain_numbers:
-                inside.add(term)
-                if self._store.operation(term).name == operations.SELECT:
-                    pending += self._operands(term)[1:]
-        for term in sorted(inside):
-            self._plain_numbers[term] = self._made_plain(term)
-        return self._plain_numbers[number]
-
-    def _made_plain(self, term: int) -> int:
-        if self._store.operation(term).name != operations.SELECT:
-            return term
-        condition, then, otherwise = self._operands(term)
-        found = self._condition(condition)
-        pair = next((each for each in found.pairs if each.is_of(then, otherwise)), None) if found else None
-        if found is None or pair is None:
-            return term
-        less, _, greater = found.led_by(pair)
-        if (less != less[0]).any() or (greater != greater[0]).any() or less[0] == greater[0]:
-            return term
-        which = "max" if bool(greater[0]) == (then == pair.first) else "min"
-        sides = np.array([self._plain_numbers[each] for each in (then, otherwise)], dtype=np.int32)
-        return int(apply(self._store, operations.extremum(pair.format, which), *sides))
-
     # -- written as an extremum of indices
     def _written_out(self, term: int) -> ArgExtremum | None:
         """Return what ``min(k, where(x[k] == max(k, x[k]), k, n))`` is, and the same for other extrema."""
         operation = self._store.operation(term)
         assert isinstance(operation.attribute, tuple)
         last = operation.attribute[0] == "max"
-        choices = [self._equality(each) for each in self._members(operation, term)]
+        choices = [self._equality(each) for each in self._numbers.members(operation, term)]
         if None in choices:
             return None
         found = [each for each in choices if each is not None]
@@ -338,27 +248,13 @@ class ArgExtrema:
             extremum = numbers[0]
             for number in numbers[1:]:
                 extremum = int(apply(self._store, label, *np.array([extremum, number], dtype=np.int32)))
-            if all(self._same(extremum, each.sides[1 - side], fmt) for each in found):
+            if all(self._numbers.are_same(extremum, each.sides[1 - side], fmt) for each in found):
+                pairs = zip(numbers, indices, strict=True)
                 places = frozenset(
-                    (self._identity(number, fmt), index)
-                    for number, index in zip(numbers, indices, strict=True)
+                    chain.from_iterable(self._numbers.places(*each, which, fmt) for each in pairs)
                 )
-                return ArgExtremum(which, fmt, last, places, extremum)
+                return ArgExtremum(which, fmt, last, places, extremum) if places else None
         return None
-
-    def _members(self, operation: Operation, term: int) -> list[int]:
-        """Return what a term is the greatest or the least of."""
-        found, pending, done = [], [term], set[int]()
-        while pending:
-            each = pending.pop()
-            if each in done:
-                continue
-            done.add(each)
-            if self._store.operation(each) == operation:
-                pending += self._operands(each)
-            else:
-                found.append(each)
-        return found
 
     def _equality(self, term: int) -> _Equality | None:
         """Return the parts of ``where(x == m, k, n)`` with constants `k` and `n`."""
@@ -375,13 +271,6 @@ class ArgExtrema:
         return _Equality((left, right), comparison.operands[0], index, otherwise)
 
     # -- terms
-    def _identity(self, term: int, fmt: Format) -> int:
-        return int(self._forms.identifiers(np.array([term], dtype=np.int32), fmt)[0])
-
-    def _same(self, one: int, other: int, fmt: Format) -> bool:
-        one, other = self._plain(one), self._plain(other)
-        return one == other or self._identity(one, fmt) == self._identity(other, fmt)
-
     def _word(self, term: int) -> int:
         return int(self._store.constant_values(np.array([term], dtype=np.int32))[0])
 

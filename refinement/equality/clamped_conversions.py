@@ -3,7 +3,8 @@
 ``s8(round(x))`` saturates, ``min(max(rint(x), -128), 127)`` clamps before the conversion, by extrema or by
 choices, and integers are clamped behind it: all are ``clamp(rint(x), least, greatest)``. A rounding to an
 integer is monotone, so that clamps go through it; one clamp after another is a clamp. What saturates needs
-no clamp to its own limits.
+no clamp to its own limits. The low bits of a conversion to 64 bits (``lrintf``) are those of one to 32 bits
+where ranges show that the integer has no more.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.float_encoding import decode, encode
-from ...spec.formats import FloatFormat, IntegerFormat
+from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..analysis.quantisation import quantises
 from ..analysis.real_ranges import RealRanges, limits
@@ -24,7 +25,8 @@ from ..terms.bit_slices import extract, sign_extend
 from ..terms.domains import Rewriting
 from ..terms.evaluation import FUNCTIONS, WHOLE
 from ..terms.interning import Ids
-from ..terms.store import Operation, TermStore
+from ..terms.slices import Slice, fields, join, slices_of
+from ..terms.store import CONCATENATION, Operation, TermStore
 from .limited_numbers import LimitedNumbers
 
 _WIDE = operations.signed(32)
@@ -69,6 +71,8 @@ class ClampedConversions(Rewriting):
         found = np.array(super().applied(operation, terms, given))
         if operation.name == operations.CONVERT and isinstance(operation.result, FloatFormat):
             return self._without_idle_clamps(operation, found)
+        if operation.name == CONCATENATION:
+            return self._of_narrow_conversions(operation, found)
         fmt, converted = operation.result, converts(operation)
         clamps = operation.name == operations.EXTREMUM and isinstance(fmt, IntegerFormat)
         clamped: dict[int, _Clamped] = {}
@@ -105,6 +109,55 @@ class ClampedConversions(Rewriting):
                     break
                 number = limit.number
             found[place] = self.store.apply(operation, number)
+        return found
+
+    def _of_narrow_conversions(self, operation: Operation, found: Ids) -> Ids:
+        """Return words (n,) with conversions to 32 bits for those to more of which they take low bits."""
+        store, low = self.store, [not each.constant and each.top < _WIDE.bits for each in fields(operation)]
+        alike = np.flatnonzero(store.operation_numbers(found) == store.number(operation))
+        if not any(low) or not any(
+            converts(each) and each.result.bits > _WIDE.bits for each in store.operations
+        ):
+            return found
+        for place in alike.tolist():
+            (elements,) = store.elements(store.arguments(found[place : place + 1])[:, 0])
+            narrow = [
+                self._narrow(term) if is_low else None
+                for term, is_low in zip(elements.tolist(), low, strict=True)
+            ]
+            if not any(narrow):
+                continue
+            pieces: list[Slice] = []
+            for term, made, field in zip(elements, narrow, fields(operation), strict=True):
+                word = np.array([term], dtype=np.int32)
+                if made is None or field.repeats:
+                    pieces.append(Slice(word, field))
+                else:
+                    pieces += slices_of(store, extract(store, made, field.low, field.width))
+            found[place] = join(store, pieces)[0]
+        return found
+
+    def _narrow(self, term: int) -> Ids | None:
+        """Return a conversion to 32 bits of the same integer as a conversion to more; None of other terms."""
+        operation = self.store.operation(term)
+        if not _is_wide(operation):
+            return None
+        (source,) = operation.operands
+        assert isinstance(source, FloatFormat) and isinstance(operation.attribute, tuple)
+        number, flush = self._limits.arguments(term)[0], operation.attribute[2]
+        whole = np.array([number], dtype=np.int32)
+        if self._ranges is None or flush:
+            return None
+        self._ranges.fill(whole)
+        low, high = self._ranges.read(whole, source)[0]
+        if not (low > -(1 << 31) and high < (1 << 31) - 1) or (not _is_signed(operation.result) and low < 0):
+            return None
+        narrow = operations.convert(_WIDE, source, operation.attribute[0])
+        found = self.store.apply(narrow, whole)
+        if (what := self._conversion(narrow, int(found[0]))) is not None:
+            for _, made in self._made({0: what}):
+                self._clamps[int(made[0])] = what
+                return made
         return found
 
     def _conversion(self, operation: Operation, term: int) -> _Clamped | None:
@@ -177,6 +230,15 @@ class ClampedConversions(Rewriting):
                 made[needed] = self.store.apply(operations.extremum(fmt, which), made[needed], bound)
             converted = self.store.apply(operations.convert(_WIDE, fmt, Rounding.TOWARD_ZERO), made[known])
             yield np.array(members)[known], converted
+
+
+def _is_signed(fmt: Format) -> bool:
+    return isinstance(fmt, IntegerFormat) and fmt.signed
+
+
+def _is_wide(operation: Operation) -> bool:
+    """Tell whether an operation converts floats to integers of more than 32 bits."""
+    return converts(operation) and operation.result.bits > _WIDE.bits
 
 
 def saturates(operation: Operation) -> bool:

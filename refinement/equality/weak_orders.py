@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from enum import Enum
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,16 +62,18 @@ def representatives(
     if among is not Among.ALL or not isinstance(fmt, FloatFormat):
         return _ordered(fmt, numbers, fixed, most, among)
     tables: list[Words] = []
+    total = 0
     for count in range(numbers + 1):
         words = _ordered(fmt, count, fixed, most, among)
         if words is None:
+            return None
+        total += len(words) * comb(numbers, count)
+        if total > most:
             return None
         for some in combinations(range(numbers), count):
             table = np.full((len(words), numbers), default_nan(fmt), dtype=np.uint64)
             table[:, some] = words
             tables.append(table)
-        if sum(map(len, tables)) > most:
-            return None
     return np.concatenate(tables)
 
 
@@ -148,15 +151,13 @@ def _levels(numbers: int, constants: int, most: int, ends: tuple[bool, ...]) -> 
 
     `ends` tells whether the least constant is the least number that there is, and the greatest the greatest.
     """
+    if _number_of_orders(numbers, constants, most, ends) > most:
+        return None
     tables: dict[int, list[Levels]] = {constants: [np.arange(constants, dtype=np.int16)[None]]}
     for _ in range(numbers):
         grown: dict[int, list[Levels]] = defaultdict(list)
-        total = 0
         for count, some in tables.items():
             table = np.concatenate(some)
-            total += len(table) * (2 * count + 1 - sum(ends))
-            if total > most:
-                return None
             for level in range(count):  # a level that is there
                 grown[count].append(_with(table, level))
             for level in range(ends[0], count + 1 - ends[1]):  # a new one below it
@@ -166,5 +167,19 @@ def _levels(numbers: int, constants: int, most: int, ends: tuple[bool, ...]) -> 
     return np.concatenate(found)
 
 
+def _number_of_orders(numbers: int, constants: int, most: int, ends: tuple[bool, ...]) -> int:
+    """Return how many rows `_levels` has, without making them; some number beyond `most` where it is more."""
+    by_levels = {constants: 1}
+    for _ in range(numbers):
+        grown: dict[int, int] = defaultdict(int)
+        for count, orders in by_levels.items():
+            grown[count] += orders * count
+            grown[count + 1] += orders * max(0, count + 1 - sum(ends))
+        by_levels = grown
+        if sum(by_levels.values()) > most:  # it does not become less but where there is no order at all
+            break
+    return sum(by_levels.values())
+
+
 def _with(table: Levels, level: int) -> Levels:
-    return np.concatenate([table, np.full((len(table), 1), level)], axis=1).astype(np.int16)
+    return np.concatenate([table, np.full((len(table), 1), level, dtype=np.int16)], axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.float_encoding import decode, encode
-from ...spec.formats import F64, FloatFormat, Format, IntegerFormat
+from ...spec.formats import F32, F64, FloatFormat, Format, IntegerFormat
 from ...spec.rounding import Rounding
 from ..analysis.intervals import Interval
 from ..analysis.literal_constants import LOG2_OF_10, LOG2_OF_E, deviation, is_nearly
@@ -474,8 +474,12 @@ class _Expected:
         fmt = self.make.working
         with np.errstate(over="ignore"):
             words = encode(numbers, fmt, Rounding.NEAREST_EVEN)
-        off = [deviation(one, float(other)) for one, other in zip(exact, decode(words, fmt), strict=True)]
+        rounded = decode(words, fmt)
+        off = [deviation(one, float(other)) for one, other in zip(exact, rounded, strict=True)]
         if any(off):
+            if fmt == F32:
+                inexact = rounded[np.isfinite(rounded) & (np.array(off) != 0)]
+                self.store.rounded_literals.update(map(Fraction, inexact.tolist()))
             self.deviations.append(max(off))
             self.rounded |= {one: part for one, part in zip(exact, off, strict=True) if part}
         return self.make.reals(numbers.reshape(shape))

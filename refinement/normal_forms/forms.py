@@ -60,7 +60,6 @@ _ANY = (-1, 1)
 _LITERALS = "log2(e) and ln(2) as literals"
 _LITERALS_OF_10 = "log2(10) as literals"
 _MASK = "{} for -∞ as a mask, which no number is to outweigh that it masks,"
-_FRACTIONS = "literals for the simple fractions that they are next to"
 
 _UNKNOWN = -1
 _ZERO = 0
@@ -235,7 +234,8 @@ class NormalForms:
         if len(self.quantifier.literals.get(LOG2_OF_10, ())) > 1:
             literals = (*literals, _LITERALS_OF_10)
         if self.needs_fractions:
-            literals = (*literals, _FRACTIONS, *self.of_fractions.uncounted)
+            stands_for = sorted(self.of_fractions.quantifier.stands_for)
+            literals = (*literals, *stands_for, *self.of_fractions.uncounted)
         masks = sorted(map(float, self.elementary.masks), reverse=True) if self.needs_masks else ()
         taken = (_MASK.format(f"{each:g}") for each in masks)
         return tuple(dict.fromkeys((*literals, *taken, *self.software.recognised)))

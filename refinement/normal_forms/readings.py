@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
 from ..analysis.float_equality import ComputedEquality
 from ..analysis.integer_intervals import Magnitudes
-from ..analysis.literal_constants import LOG2_OF_10, fraction, multiple
+from ..analysis.literal_constants import LOG2_OF_10, multiple, stood_for
 from ..analysis.magic_constants import CoarseSums
 from ..analysis.quantisation import quantises
 from ..analysis.term_classes import ARITHMETIC, TermClasses
@@ -72,6 +72,8 @@ class Quantifier:
         self.store = store
         self.fractions, self.near_fractions = fractions, False
         """Whether there has been such a float that is not the fraction itself."""
+        self.stands_for = set[str]()
+        """For what such floats have been taken, in words."""
         self.is_patient = True
         """Whether what has many products is multiplied out, and compared in other ways if it has too many."""
         self.magnitudes = Magnitudes(store)
@@ -189,9 +191,11 @@ class Quantifier:
         return [Piece(np.array(of, dtype=object)[inverse], (self.read(factors, F64)[inverse],))]
 
     def number(self, number: Fraction | None, fmt: FloatFormat) -> Fraction:
-        """Return what a float stands for: itself, or the simple fraction that it is next to."""
+        """Return what a float stands for: itself, or a simple fraction or literal that it is next to."""
         assert number is not None
-        simple = fraction(number, fmt)
+        simple, what = stood_for(number, fmt, self.store.rounded_literals)
+        if what is not None:
+            self.stands_for.add(what)
         self.near_fractions |= simple != number
         return simple if self.fractions else number
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -96,6 +97,8 @@ class TermStore:
     admitted : callable, optional
         From words of some inputs, by name, format and index, to such that meet all of ``[requires]``; None
         where none are found. Without it there are no conditions.
+    rounded_literals : set of Fraction
+        Numbers of f32 to which formulas round literals.
     zeros : set of int
         Terms that divide and are 0 for all inputs, as their normal forms show: that they are not is no
         hypothesis.
@@ -107,6 +110,7 @@ class TermStore:
         self.bounded: dict[int, tuple[int, int]] = {}
         self.ends: dict[str, Ends] = {}
         self.admitted: Admitted | None = None
+        self.rounded_literals = set[Fraction]()
         self.zeros = set[int]()
         self.operations: list[Operation] = []
         self._numbers: dict[Operation, int] = {}

@@ -24,8 +24,8 @@ from ..elementwise_kernels import result_of
 
 S3 = IntegerFormat("s3", 3, signed=True)
 NUMBERS = 4
-BELOW = {S3: 4, E5M2: 0xFC}
-"""The least number, or an infinity."""
+STARTS = {S3: (4, 7, 0, 3), E5M2: (0xFC, 0xFB, 0xBC, 0x7B), F32: (0xFF80_0000, 0xFF7F_FFFF, 0xBF80_0000, 0)}
+"""With what a search begins: the least number, or an infinity, and others."""
 
 
 class OnTerms:
@@ -61,16 +61,22 @@ Merge = tuple[int, int, int]
 MERGES = st.tuples(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from(HOW)), min_size=3, max_size=5),
     st.permutations(range(NUMBERS)),
-    st.booleans(),
+    st.none() | st.tuples(st.integers(0, 3), st.sampled_from([0, 1, 3, 9])),
 )
 
 
-def found(on: Any, fmt: Format, merges: list[tuple[int, int, str]], order: Sequence[int], limit: bool) -> Any:
-    """Return the index that some merges of pairs (number, index) come to."""
+def found(
+    on: Any,
+    fmt: Format,
+    merges: list[tuple[int, int, str]],
+    order: Sequence[int],
+    start: tuple[int, int] | None = None,
+) -> Any:
+    """Return the index that some merges of pairs (number, index) come to, one of them perhaps a start."""
     wide, bit, narrow = operations.select(fmt.bits), operations.select(1), operations.select(32)
     pairs = [(on.numbers[at], on.constant(index, 32)) for index, at in enumerate(order)]
-    if limit:
-        pairs.append((on.constant(BELOW[fmt], fmt.bits), on.constant(9, 32)))
+    if start is not None:
+        pairs.append((on.constant(STARTS[fmt][start[0]], fmt.bits), on.constant(start[1], 32)))
     yes, no = on.constant(1, 1), on.constant(0, 1)
     for first, second, how in merges:
         if len(pairs) < 2:
@@ -93,7 +99,7 @@ def written(on: Any, fmt: Format, order: Sequence[int], which: str, index: str) 
     extremum = on.numbers[0]
     for each in on.numbers[1:]:
         extremum = on(operations.extremum(fmt, which), extremum, each)
-    end = on.constant(99 if index == "min" else 0xFFFFFFFF, 32)
+    end = on.constant(999 if index == "min" else 0xFFFFFFFF, 32)
     total = None
     for number, at in enumerate(order):
         equal = on(operations.compare(fmt, "eq"), on.numbers[at], extremum)
@@ -130,10 +136,10 @@ def test_scans_and_trees_find_the_same_index(how: str, tree: bool) -> None:
     merges = [(0, 0, how)] * 3 if tree else [(first, second if how != "gt" else 0, how)] * 3
     index = "max" if how in ("greatest",) or (how == "ge" and not tree) else "min"
     formula = written(on, F32, range(NUMBERS), "max", index)
-    scan = found(on, F32, merges, range(NUMBERS), False)
+    scan = found(on, F32, merges, range(NUMBERS))
     values = OnWords(range(0, 8))
     right = (
-        found(values, S3, merges, range(NUMBERS), False) == written(values, S3, range(NUMBERS), "max", index)
+        found(values, S3, merges, range(NUMBERS)) == written(values, S3, range(NUMBERS), "max", index)
     ).all()
     assert shown(on.store, scan, formula) == right
 
@@ -141,7 +147,7 @@ def test_scans_and_trees_find_the_same_index(how: str, tree: bool) -> None:
 def test_another_row_is_not_the_same() -> None:
     on = OnTerms(F32)
     merges = [(1, 0, "gt"), (0, 0, "least"), (0, 0, "least")]
-    scan = found(on, F32, merges, range(NUMBERS), False)
+    scan = found(on, F32, merges, range(NUMBERS))
     assert not shown(on.store, scan, written(on, F32, (1, 0, 2, 3), "max", "min"))
     assert not shown(on.store, scan, written(on, F32, range(NUMBERS), "min", "min"))
 
@@ -199,11 +205,59 @@ LAST = f"C[i] = where(D[i] == {M}, 2, where(B[i] == {M}, 1, 0))"
         ("0fFF7FFFFF", "0", "gt", FIRST, "verified"),  # of the least number the first index
         ("0fFF7FFFFF", "2", "gt", FIRST, "refuted"),
         ("0f00000000", "0", "gt", FIRST, "refuted"),
+        ("0fFF7FFFFF", "-1", "gt", FIRST, "refuted"),  # of three numbers that are the least none
+        ("0fFF7FFFFF", "-1", "ge", LAST, "verified"),
+        ("0fFF7FFFFF", "2", "ge", LAST, "verified"),
     ],
 )
 def test_a_scan_from_a_start(start: str, index: str, relation: str, formula: str, verdict: str) -> None:
     body = ARGMAX.format(start=start, index=index, relation=relation)
     assert result_of(body, formula, ARRAYS).verdict.value == verdict
+
+
+@pytest.mark.parametrize(
+    ("start", "requires", "verdict"),
+    [
+        ("0fC2C80000", "-100 < {}", "verified"),
+        ("0fC2C80000", "-100 <= {}", "refuted"),
+        ("0fBF800000", "", "refuted"),
+    ],
+)
+def test_a_start_is_below_all_numbers_if_the_contract_says_so(
+    start: str, requires: str, verdict: str
+) -> None:
+    body = ARGMAX.format(start=start, index=-1, relation="gt")
+    conditions = [requires.format(f"{each}[i]") for each in "ABD" if requires]
+    assert result_of(body, FIRST, ARRAYS, requires=conditions).verdict.value == verdict
+
+
+@pytest.mark.parametrize(("start", "verdict"), [("0f00000000", "verified"), ("0f3F800000", "refuted")])
+def test_magnitudes_are_searched_from_0(start: str, verdict: str) -> None:
+    body = ARGMAX.format(start=start, index=0, relation="gt")
+    magnitudes = "".join(f"abs.f32 %{each}, %{each}; " for each in "ABD")
+    formula = f"C[i] = min(where(A[i] == {M}, 0, 3), where(B[i] == {M}, 1, 3), where(D[i] == {M}, 2, 3))"
+    for each in "ABD":
+        formula = formula.replace(f"{each}[i]", f"abs({each}[i])")
+    assert result_of(magnitudes + body, formula, ARRAYS).verdict.value == verdict
+
+
+def test_the_index_of_many_numbers_is_found_however_deep_the_formula_is() -> None:
+    on, count = OnTerms(F32), 150
+    on.numbers = [on.store.inputs("x", F32, [at]) for at in range(count)]
+    tree = found(on, F32, [(0, 0, "least")] * (count - 1), range(count))
+    assert shown(on.store, tree, written(on, F32, range(count), "max", "min"))
+    assert not shown(on.store, tree, written(on, F32, range(count), "max", "max"))
+
+
+def test_indices_of_64_bits_are_those_of_32_bits() -> None:
+    on = OnTerms(F32)
+    formula = on(operations.extend(64, 32), written(on, F32, range(NUMBERS), "max", "min"))
+    best, index = on.numbers[0], on.constant(0, 64)
+    for at, number in enumerate(on.numbers[1:], 1):
+        holds = on(operations.compare(F32, "gt"), number, best)
+        best = on(operations.select(32), holds, number, best)
+        index = on(operations.select(64), holds, on.constant(at, 64), index)
+    assert shown(on.store, index, formula)
 
 
 @pytest.mark.parametrize("which", ["max", "min"])

@@ -191,6 +191,21 @@ def test_small_wrong_outputs_do_not_pass_for_functions_written_out() -> None:
         )
 
 
+def test_a_formula_that_overflows_says_nothing_of_the_kernel() -> None:
+    """``expm1f`` stops at the greatest number; the formula goes on beyond the format."""
+    t = Terms()
+    square = t.times(t.x(0), t.x(0))
+    pair = t.extremum("min", square, t.number(float(np.finfo(np.float32).max))), square
+
+    def great(words: Mapping[Name, int]) -> dict[Name, int]:
+        return dict.fromkeys(words, int(np.float32(2.0**100).view(np.uint32)))
+
+    report = t.checked(*pair, Taken(admitted=great))
+    assert list(report.open) == ["no finite numbers of the format"]
+    with pytest.raises(ObjectionError):
+        t.checked(*pair[::-1], Taken(admitted=great))
+
+
 def test_inputs_meet_the_conditions_between_them() -> None:
     """`x[0] < x[1]`: what is equal there alone meets no objection."""
     t = Terms()

@@ -146,3 +146,25 @@ def test_the_checker_evaluates_what_the_kernel_computes(monkeypatch: pytest.Monk
     selp.f32 %f2, 0f42FE0000, %f2, %p1; cvt.rzi.s32.f32 %C, %f2;"""
     with pytest.raises(DisagreementError, match="evaluated again"):
         result_of(body, "C[i] = s8(min(max(rint(A[i] / 2), 200), 127))", ARRAYS)
+
+
+WIDE = "{{ .reg .s64 %w; cvt.{rounding}.s64.f32 %w, %A; cvt.u32.u64 %C, %w; }}"
+
+
+@pytest.mark.parametrize(
+    ("rounding", "bound", "verdict"),
+    [
+        ("rni", "100000", "verified"),
+        ("rzi", "100000", "refuted"),
+        ("rni", "1e12", "undecided"),  # the formula saturates, the kernel takes the low bits
+    ],
+)
+def test_low_bits_of_wide_conversions_are_narrow_ones(rounding: str, bound: str, verdict: str) -> None:
+    """``(int)lrintf(x)`` is converted to 64 bits."""
+    result = result_of(
+        WIDE.format(rounding=rounding),
+        "C[i] = s32(round(A[i]))",
+        {"A": "f32", "C": "s32 out"},
+        requires=[f"abs(A[i]) <= {bound}"],
+    )
+    assert result.verdict.value == verdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
@@ -105,6 +106,16 @@ def test_orders_without_constants_are_the_ordered_bell_numbers() -> None:
         counts.append(len(found))
     assert counts == [1, 1, 3, 13, 75, 541, 4683, 47293]
     assert representatives(F32, 7, [], 47292, Among.FINITE) is None
+
+
+@pytest.mark.parametrize("among", [Among.FINITE, Among.ALL])
+def test_orders_that_are_too_many_are_not_made(among: Among) -> None:
+    """Which of 60 numbers are NaNs alone takes gigabytes."""
+    tracemalloc.start()
+    assert representatives(F32, 60, [0], MOST, among) is None
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 24
 
 
 # -- terms
