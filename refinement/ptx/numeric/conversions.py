@@ -1,0 +1,158 @@
+"""``cvt`` and ``cvta`` on numbers. Source: PTX ISA 9.1 sections 9.7.9.21 and 9.7.9.20."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....spec.errors import UnsupportedError
+from ..text.module import TYPE_BITS, InstructionStatement
+from .float_kinds import KINDS, rounded
+from .floating import ROUNDINGS
+from .integers import number_type
+from .memory import LOCAL, SHARED, CONSTANT
+from .state import WORDS, Code, State, Step
+from .threads import Lanes
+
+_INTEGRAL: dict[str, Callable[[Any], Any]] = {
+    "rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil,
+}  # fmt: skip
+
+SPACE_WINDOW = 38
+"""Bits of a generic address below which the space stands."""
+
+_SPACES = {"shared": SHARED, "local": LOCAL, "param": CONSTANT, "const": CONSTANT}
+
+
+def conversion(code: Code, instruction: InstructionStatement) -> Step:
+    """Decode ``cvt``.
+
+    Raises
+    ------
+    UnsupportedError
+        Of types that are not modelled.
+    """
+    types = instruction.types
+    if len(types) != 2:  # noqa: PLR2004
+        raise UnsupportedError(f"{instruction.mnemonic} on numbers")
+    target, source = types
+    if len(instruction.operands) == 3 or target.endswith("x2"):  # noqa: PLR2004  # two numbers into one register
+        return _packed(code, instruction, target, source)
+    if source not in KINDS and source[0] not in "usb":
+        raise UnsupportedError(f"{instruction.mnemonic} on numbers")
+    read = code.reader(instruction.operands[1], TYPE_BITS[source])
+    if source in KINDS:
+        if target in KINDS:
+            return _between_floats(code, instruction, target, source)
+        return _to_integer(code, instruction, target, source)
+    if target in KINDS:
+        return _from_integer(code, instruction, target, source)
+    write = code.signed_writer(instruction.operands[0], TYPE_BITS[target])
+    signed, held = number_type(source), number_type(target)
+    limits = np.iinfo(held) if instruction.has("sat") else None
+
+    def step(state: State, lanes: Lanes) -> None:
+        numbers = np.atleast_1d(read(state, lanes)).view(signed)
+        if limits is not None:
+            numbers = np.clip(numbers, max(limits.min, np.iinfo(signed).min), min(limits.max, np.iinfo(signed).max))
+        write(state, lanes, numbers.astype(held))
+
+    if held.kind == "u":
+        plain = code.writer(instruction.operands[0])
+
+        def unsigned_step(state: State, lanes: Lanes) -> None:
+            numbers = np.atleast_1d(read(state, lanes)).view(signed)
+            if limits is not None:
+                numbers = np.clip(numbers, 0, min(limits.max, np.iinfo(signed).max))
+            plain(state, lanes, numbers.astype(held))
+
+        return unsigned_step
+    return step
+
+
+def _between_floats(code: Code, instruction: InstructionStatement, target: str, source: str) -> Step:
+    read = code.reader(instruction.operands[1], TYPE_BITS[source])
+    write = code.writer(instruction.operands[0])
+    into, of = KINDS[target], KINDS[source]
+    mode = instruction.one_of(ROUNDINGS) or ""
+    integral = _INTEGRAL.get(instruction.one_of(_INTEGRAL) or "")
+    saturated, rectified = instruction.has("sat"), instruction.has("relu")
+    cut = instruction.has("rna") or target == "tf32"
+
+    def step(state: State, lanes: Lanes) -> None:
+        numbers = np.asarray(of.numbers(read(state, lanes)))
+        if integral is not None:
+            numbers = integral(numbers)
+        if saturated:
+            numbers = np.where(np.isnan(numbers), 0, np.clip(numbers, 0, 1)).astype(numbers.dtype)
+        if rectified:
+            numbers = np.where(numbers < 0, np.zeros_like(numbers), numbers)
+        if cut:
+            words = numbers.astype(np.float32).view(np.uint32)
+            numbers = ((words + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
+        write(state, lanes, into.words(rounded(state, numbers, into, mode)))
+
+    return step
+
+
+def _packed(code: Code, instruction: InstructionStatement, target: str, source: str) -> Step:
+    """Decode ``cvt.rn.f16x2.f32 d, a, b``: a is the upper half."""
+    kind = KINDS.get(target)
+    if kind is None or kind.lanes != 2 or source != "f32" or instruction.has("rs"):  # noqa: PLR2004
+        raise UnsupportedError(f"{instruction.mnemonic} on numbers")
+    write = code.writer(instruction.operands[0])
+    high, low = (code.reader(each, 32) for each in instruction.operands[1:3])
+    rectified = instruction.has("relu")
+
+    def step(state: State, lanes: Lanes) -> None:
+        parts = [np.atleast_1d(read(state, lanes)).view(np.float32) for read in (low, high)]
+        numbers = np.stack(np.broadcast_arrays(*parts), axis=-1)
+        if rectified:
+            numbers = np.where(numbers < 0, np.zeros_like(numbers), numbers)
+        write(state, lanes, kind.words(numbers))
+
+    return step
+
+
+def _to_integer(code: Code, instruction: InstructionStatement, target: str, source: str) -> Step:
+    of, held = KINDS[source], number_type(target)
+    read = code.reader(instruction.operands[1], TYPE_BITS[source])
+    write = (code.signed_writer if held.kind == "i" else lambda o, _: code.writer(o))(
+        instruction.operands[0], TYPE_BITS[target]
+    )
+    integral = _INTEGRAL[instruction.one_of(_INTEGRAL) or "rzi"]
+    least, most = float(np.iinfo(held).min), float(np.iinfo(held).max)
+
+    def step(state: State, lanes: Lanes) -> None:
+        numbers = integral(np.asarray(of.numbers(read(state, lanes)), dtype=np.float64))
+        numbers = np.where(np.isnan(numbers), 0, numbers)
+        inside = np.clip(numbers, least, most)
+        found = np.where(inside >= most, 0, inside).astype(held)
+        write(state, lanes, np.where(inside >= most, np.iinfo(held).max, found).astype(held))
+
+    return step
+
+
+def _from_integer(code: Code, instruction: InstructionStatement, target: str, source: str) -> Step:
+    into, signed = KINDS[target], number_type(source)
+    read, write = code.reader(instruction.operands[1], TYPE_BITS[source]), code.writer(instruction.operands[0])
+    mode = instruction.one_of(ROUNDINGS) or ""
+
+    def step(state: State, lanes: Lanes) -> None:
+        numbers = np.atleast_1d(read(state, lanes)).view(signed).astype(np.float64)
+        write(state, lanes, into.words(rounded(state, numbers, into, mode)))
+
+    return step
+
+
+def generic(code: Code, instruction: InstructionStatement) -> Step:
+    """Decode ``cvta``: generic addresses of other spaces have the space above their offset."""
+    bits = TYPE_BITS[instruction.types[-1]]
+    write, read = code.writer(instruction.operands[0]), code.reader(instruction.operands[1], bits)
+    space = next((each.partition("::")[0] for each in instruction.modifiers if each.partition("::")[0] in _SPACES), "")
+    base = WORDS[bits](_SPACES[space] << SPACE_WINDOW if space else 0)
+    if instruction.has("to"):
+        return lambda state, lanes: write(state, lanes, read(state, lanes) - base)
+    return lambda state, lanes: write(state, lanes, read(state, lanes) + base)
