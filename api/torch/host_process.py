@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from . import own_reference
 from .devices import STATIC, device_for
 from .operations import OPERATIONS
 from .recorder import Recorder, recording
@@ -353,6 +354,19 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
     return {"recording": to_json(found.recording), "configurations": triton_calls.configurations()}
 
 
+def of_own_reference(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a reference on numbers at the problem's own sizes."""
+    intercept({**request, "configuration": 0})
+    module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
+    model, inputs, _ = example(module, request["seed"])
+    model = in_mode(model, request["mode"])
+    torch.manual_seed(request["seed"] + 2)
+    again = list(module.get_inputs())
+    folder = Path(request["folder"]) / "own"
+    most = request["gigabytes"] * (1 << 30) / 4
+    return own_reference.kept(model, input_names(model, inputs), [inputs, again], weights(model), folder, most)
+
+
 def answered(
     ask: Callable[[Mapping[str, Any]], dict[str, Any]], request: Mapping[str, Any], name: str
 ) -> None:
@@ -384,6 +398,13 @@ def answered(
 def served(path: str) -> None:
     """Record what a request names."""
     request = json.loads(Path(path).read_text(encoding="utf-8"))
+    if request["own"]:
+        request["sizes"] = request["ladder"][0]
+        answered(of_candidate, {**request, "configuration": 0}, "own_candidate")
+        first = json.loads((Path(request["folder"]) / "own_candidate.json").read_text(encoding="utf-8"))
+        if "recording" in first:
+            answered(of_own_reference, request, "own_reference")
+        return
     answered(of_reference, request, "reference")
     answer = json.loads((Path(request["folder"]) / "reference.json").read_text(encoding="utf-8"))
     if "chosen" not in answer:

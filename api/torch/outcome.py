@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .own_run import OwnRun
 from .sizes import Sizes
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class TorchResult:
         What took how long.
     reports : tuple of VerifyReport
         Of each configuration, against the contract that was made of it.
+    own_run : OwnRun, optional
+        What was run on numbers at the problem's own sizes.
     """
 
     verdict: str
@@ -64,6 +67,7 @@ class TorchResult:
     bound: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
     reports: tuple[VerifyReport, ...] = ()
+    own_run: OwnRun | None = None
 
     @property
     def scope(self) -> str:
@@ -77,7 +81,8 @@ class TorchResult:
         """What the verdict is about, but for the sizes, in one line."""
         launches = "1 launch" if len(self.launches) == 1 else f"{len(self.launches)} launches"
         steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
-        return f"{launches} and {steps} of the host; for all data"
+        own = f"; {self.own_run.claim}" if self.own_run else ""
+        return f"{launches} and {steps} of the host; for all data{own}"
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""
@@ -96,6 +101,7 @@ class TorchResult:
             "hypotheses": list(self.hypotheses),
             "bound": self.bound,
             "seconds": dict(self.seconds),
+            "own_run": self.own_run and self.own_run.document(),
         }
 
     def inputs(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from ...proofs.cache import default_directory
 from ...spec.errors import InputError
+from .own_numbers import Numbers
 from .recording import Recording, from_json
 from .sizes import Sizes
 
@@ -82,12 +83,15 @@ class Limits:
         Configurations of an autotuner that are recorded.
     verifying : float
         Seconds of processor time for the verification at one set of sizes, in the calling process.
+    own : float
+        The same for runs on numbers at the problem's own sizes; 0 for none.
     """
 
     seconds: int = 120
     gigabytes: float = 16
     configurations: int = 8
     verifying: float = 30
+    own: float = 20
 
 
 def recorded(
@@ -109,18 +113,9 @@ def recorded(
     InputError
         If PyTorch is not installed.
     """
-    request = {
-        "problem": str(problem.resolve()), "solution": str(solution.resolve()), "ladder": list(ladder),
-        "work": work, "folder": str(folder.resolve()), "kept": str(default_directory()), "target": target,
-        "seed": seed, "mode": mode, "seconds": limits.seconds, "gigabytes": limits.gigabytes,
-        "most_configurations": limits.configurations,
-    }  # fmt: skip
-    path = folder / "request.json"
-    path.write_text(json.dumps(request), encoding="utf-8")
-    most = limits.seconds * (2 + limits.configurations)
-    said = folder / "said.txt"
-    said.write_text("", encoding="utf-8")
-    if not _server().does(path, most):
+    said = _asked(problem, solution, ladder, work, folder, mode=mode, target=target, limits=limits, seed=seed)
+    if said is None:
+        most = limits.seconds * (2 + limits.configurations)
         return Recorded(Part(None, f"host code takes more than {most} s"), (), 1, {}, 0, ())
     reference = _answer(folder / "reference.json", said)
     candidates = [_answer(folder / "candidate0.json", said)]
@@ -137,6 +132,65 @@ def recorded(
         int(reference.get("work", 0)),
         tuple(points),
     )
+
+
+def own_recorded(
+    problem: Path,
+    solution: Path,
+    sizes: Sizes,
+    folder: Path,
+    *,
+    mode: str | None,
+    target: str,
+    limits: Limits,
+    seed: int = 0,
+) -> tuple[Part, Numbers | None, str]:
+    """Record a candidate at the problem's own sizes, and run the reference on numbers there.
+
+    Returns
+    -------
+    tuple
+        The candidate, the numbers, and why there are none.
+    """
+    said = _asked(
+        problem, solution, [sizes], 0, folder, mode=mode, target=target, limits=limits, seed=seed, own=True
+    )
+    if said is None:
+        return Part(None, f"host code takes more than {limits.seconds} s"), None, ""
+    candidate = _part(_answer(folder / "own_candidate.json", said))
+    if candidate.recording is None:
+        return candidate, None, ""
+    reference = _answer(folder / "own_reference.json", said)
+    if "arrays" not in reference:
+        return candidate, None, reference.get("refused") or reference.get("failed") or ""
+    return candidate, Numbers(folder / "own", reference["arrays"]), ""
+
+
+def _asked(
+    problem: Path,
+    solution: Path,
+    ladder: Sequence[Sizes],
+    work: int,
+    folder: Path,
+    *,
+    mode: str | None,
+    target: str,
+    limits: Limits,
+    seed: int,
+    own: bool = False,
+) -> Path | None:
+    """Send a request; returns the file of what was said, None where it takes too long."""
+    request = {
+        "problem": str(problem.resolve()), "solution": str(solution.resolve()), "ladder": list(ladder),
+        "work": work, "folder": str(folder.resolve()), "kept": str(default_directory()), "target": target,
+        "seed": seed, "mode": mode, "seconds": limits.seconds, "gigabytes": limits.gigabytes,
+        "most_configurations": limits.configurations, "own": own,
+    }  # fmt: skip
+    path = folder / "request.json"
+    path.write_text(json.dumps(request), encoding="utf-8")
+    said = folder / "said.txt"
+    said.write_text("", encoding="utf-8")
+    return said if _server().does(path, limits.seconds * (2 + limits.configurations)) else None
 
 
 class _Server:

@@ -17,10 +17,12 @@ from . import live_modules
 from .contract_text import ContractWriter
 from .numbers import disagreement
 from .outcome import TorchResult
+from .own_run import OwnRun
+from .own_sizes import run_at_own_sizes
 from .recording import NotRecordedError, Operation, Recording
 from .sizes import MOST_WORK, TILE, WORK, Sizes, constants, keeps_factors, ladder, replaced, telling
 from .time_limit import TimeUpError, within
-from .untrusted import Limits, Recorded, recorded
+from .untrusted import Limits, Recorded, own_recorded, recorded
 
 if TYPE_CHECKING:
     from ...reports.verify_report import VerifyReport
@@ -98,8 +100,8 @@ def verify(
             return made.at([chosen], own, MOST_WORK)
         result = _climbed(made, own)
         if not result.sizes and ladder(own, together=True) != ladder(own):
-            return _climbed(made, own, together=True)
-        return result
+            result = _climbed(made, own, together=True)
+        return made.with_own_run(result, own)
 
 
 def _of_live(
@@ -149,6 +151,16 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     if larger.verdict == "refuted" and _is_of_any_size(larger, own, made.solution):
         return larger
     return _only_there(result)
+
+
+def judged_with(result: TorchResult, ran: OwnRun) -> TorchResult:
+    """Return a result with what was run at the problem's own sizes, which may refute it."""
+    result = replace(result, own_run=ran)
+    if ran.findings:
+        found = (f"at the problem's own sizes ({ran.sizes}): {each}" for each in ran.findings)
+        return replace(result, verdict="refuted", findings=(*found, *result.findings))
+    notes = (f"at the problem's own sizes: {each}" for each in ran.open)
+    return replace(result, notes=(*result.notes, *notes))
 
 
 _OF_ANY_SIZE = ("race", "deadlock", "divergence", "undefined", "pending-registers", "missing-proxy-fence")
@@ -267,6 +279,29 @@ class _Attempt:
             "verifying": round(time.perf_counter() - between, 3),
         }
         return replace(result, seconds=seconds)
+
+    def with_own_run(self, result: TorchResult, own: Sizes) -> TorchResult:
+        """Run launches on numbers at the problem's own sizes, beside what was found at smaller ones."""
+        if result.own_sizes or result.verdict == "refuted" or not result.sizes or not self.limits.own:
+            return result
+        started = time.perf_counter()
+        candidate, numbers, reason = own_recorded(
+            self.problem,
+            self.solution,
+            own,
+            self.folder,
+            mode=self.mode,
+            target=self.target,
+            limits=self.limits,
+        )
+        at = ", ".join(f"{name} = {value}" for name, value in own.items())
+        if candidate.recording is None or numbers is None:
+            ran = OwnRun(at, open=(candidate.reason or f"the reference: {reason}",))
+        else:
+            compare = not (self.memory_only or self.requires)
+            ran = run_at_own_sizes(candidate.recording, numbers, at, self.limits.own, compare=compare)
+        seconds = {**result.seconds, "own sizes": round(time.perf_counter() - started, 3)}
+        return judged_with(replace(result, seconds=seconds), ran)
 
     def _judged(self, found: Recorded, folder: Path, blank: TorchResult) -> TorchResult:
         reference = found.reference.recording

@@ -92,9 +92,7 @@ def placed(state: State, lanes: Lanes, space: str, addresses: Any, size: int) ->
         private = memory.shared if space == "shared" else memory.local
         offsets = addresses.astype(np.int64)
         _check_private(private, offsets, size, report, space)
-        threads = state.indices(lanes)
-        owners = state.threads.block[threads] if space == "shared" else threads
-        return private, owners * private.stride + offsets, space
+        return private, private.starts[lanes] + offsets, space
     if space in ("param", "const"):
         if (addresses + np.uint64(size) > np.uint64(memory.parameters.size)).any():
             report(Kind.OUT_OF_BOUNDS, f"{size} bytes beyond the parameters", 0)
@@ -104,6 +102,8 @@ def placed(state: State, lanes: Lanes, space: str, addresses: Any, size: int) ->
 
 
 def _check_private(private: Private, offsets: Any, size: int, report: Any, space: str) -> None:
+    if private.variables.are_inside(int(offsets.min()), int(offsets.max()) + size):
+        return
     valid = private.variables.valid
     inside = offsets + size <= len(valid)
     held = np.zeros(len(offsets), dtype=bool)

@@ -134,4 +134,4 @@ def _spread(variables: list[Variable], symbols: dict[str, int], dynamic: int | N
     valid = np.zeros(at, dtype=np.bool_)
     for start, size in ranges:
         valid[start : start + size] = True
-    return Variables(valid, names)
+    return Variables(valid, names, [size for _, size in ranges])

@@ -128,8 +128,8 @@ class Program:
         """
         started = time.process_time()
         threads = BlockThreads(self.launch, blocks)
-        shared = Private(self.layout.shared, len(blocks), fill)
-        local = Private(self.layout.local, len(threads), fill)
+        shared = Private(self.layout.shared, len(blocks), fill, threads.block)
+        local = Private(self.layout.local, len(threads), fill, np.arange(len(threads)))
         state = State(threads, Memory(self.arrays, shared, local, self._parameters), random)
         state.declare(self.function)
         if self._unit:

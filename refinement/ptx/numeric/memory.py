@@ -91,14 +91,24 @@ class Variables:
         Which bytes belong to a variable; between variables are some that don't.
     names : list of (int, str)
         Where each begins.
+    sizes : list of int
+        Their bytes.
     """
 
     valid: NDArray[np.bool_]
     names: list[tuple[int, str]]
+    sizes: list[int]
 
     def name(self, at: int) -> str:
         """Return the variable that begins at or before a byte."""
         return next((name for start, name in reversed(self.names) if start <= at), "no variable")
+
+    def are_inside(self, least: int, end: int) -> bool:
+        """Tell whether bytes from one to before another are all of one variable."""
+        return any(
+            start <= least and end <= start + size
+            for (start, _), size in zip(self.names, self.sizes, strict=True)
+        )
 
 
 GAP = 1 << 16
@@ -116,11 +126,14 @@ class Private:
         How many blocks or threads.
     fill : int
         The byte that memory nobody has written is full of.
+    owners : int array
+        Of each thread, whose memory it has.
     """
 
-    def __init__(self, variables: Variables, count: int, fill: int) -> None:
+    def __init__(self, variables: Variables, count: int, fill: int, owners: NDArray[np.intp]) -> None:
         self.variables = variables
         self.stride = -(-len(variables.valid) // 16) * 16
+        self.starts = owners * self.stride
         self.data: Bytes = np.full(self.stride * count, fill, dtype=np.uint8)
         self.views: dict[int, NDArray[Any]] = {}
 

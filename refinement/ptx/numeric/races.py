@@ -15,6 +15,9 @@ from .threads import Lanes
 
 _SEVERAL = -2
 
+OFTEN = 8
+"""How many times accesses of an instruction are looked at: a loop that races does so in its first turns."""
+
 
 class Races:
     """The last accesses to shared memory of some blocks.
@@ -35,6 +38,13 @@ class Races:
         self.written_at, self.read_at = np.full(units, -1, np.int32), np.full(units, -1, np.int32)
         self.writer, self.reader = np.full(units, -1, np.int32), np.full(units, -1, np.int32)
         self.interval = np.zeros(blocks, np.int32)
+        self.times: dict[int, int] = {}
+
+    def _is_often(self, state: Any) -> bool:
+        """Count the accesses of what runs now, and tell whether there were enough."""
+        line = id(state.instruction)
+        self.times[line] = self.times.get(line, 0) + 1
+        return self.times[line] > OFTEN
 
     def passed(self, blocks: Any) -> None:
         """Note that blocks have passed a barrier."""
@@ -47,6 +57,8 @@ class Races:
 
     def read(self, state: Any, lanes: Lanes, offsets: Any, size: int) -> None:
         """Note a read, and report one that may come before a write of another warp, or behind it."""
+        if self._is_often(state):
+            return
         warps, now = self._who(state, lanes)
         for byte in range(0, size, self.unit):
             places = (offsets + byte) // self.unit
@@ -61,6 +73,8 @@ class Races:
 
     def write(self, state: Any, lanes: Lanes, offsets: Any, words: list[Any]) -> None:
         """Note a write; one that leaves what is there is none."""
+        if self._is_often(state):
+            return
         warps, now = self._who(state, lanes)
         size = words[0].dtype.itemsize
         held = state.memory.shared.words(size)

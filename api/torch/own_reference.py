@@ -1,0 +1,116 @@
+"""A reference on numbers at the problem's own sizes, computed by PyTorch; runs in the host's process."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from .recording import NotRecordedError
+
+SCALE = 4.0
+"""By how much inputs of the second draw are greater, where they are not from 0 to 1."""
+
+
+def kept(
+    model: Any, names: Sequence[str], draws: Sequence[Sequence[Any]], held: Mapping[str, Any], folder: Path, most: float
+) -> dict[str, Any]:
+    """Compute what a reference gives for several draws of inputs, and leave all numbers as files.
+
+    Parameters
+    ----------
+    model : Module or function
+        The reference.
+    names : sequence of str
+        Of its inputs.
+    draws : sequence of sequences
+        What it is called with; of the second the magnitudes are changed.
+    held : mapping
+        Its weights.
+    folder : Path
+        Of the files.
+    most : float
+        Bytes of all of them.
+
+    Returns
+    -------
+    dict
+        ``arrays``: the file and the type of each.
+
+    Raises
+    ------
+    NotRecordedError
+        If they take more.
+    """
+    torch.set_num_threads(os.cpu_count() or 1)
+    folder.mkdir(exist_ok=True)
+    writer = _Writer(folder, most)
+    for name, each in held.items():
+        writer.write(f"parameter {name}", each)
+    for number, inputs in enumerate(draws):
+        given = [_scaled(each) if number else each for each in inputs]
+        for name, each in zip(names, given, strict=True):
+            if isinstance(each, torch.Tensor):
+                writer.write(f"{number} input {name}", each)
+        for place, each in enumerate(_called(model, given)):
+            writer.write(f"{number} result {place}", each)
+        for place, each in enumerate(_in_double(model, given)):
+            writer.write(f"{number} exact {place}", each)
+    return {"arrays": writer.files}
+
+
+class _Writer:
+    """Writes tensors as files of numpy."""
+
+    def __init__(self, folder: Path, most: float) -> None:
+        self.folder, self.left, self.files = folder, most, dict[str, list[str]]()
+
+    def write(self, name: str, tensor: Any) -> None:
+        plain = tensor.detach().cpu()
+        storage = torch.empty(0, dtype=plain.dtype).set_(plain.untyped_storage())
+        whole = plain.contiguous() if " result " in name or " exact " in name else storage
+        self.left -= whole.numel() * whole.element_size()
+        if self.left < 0:
+            raise NotRecordedError("its tensors take more memory than is allowed")
+        dtype = str(plain.dtype).removeprefix("torch.")
+        words = whole.view(torch.int16) if dtype == "bfloat16" else whole
+        file = f"{len(self.files)}.npy"
+        np.save(self.folder / file, words.numpy())
+        self.files[name] = [file, dtype]
+
+
+def _scaled(value: Any) -> Any:
+    """Return greater numbers, unless they are from 0 to 1, as probabilities are, or no floats."""
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
+        return value
+    least, most = float(value.min()), float(value.max())
+    return value if least >= 0 and most <= 1 else value * SCALE
+
+
+def _called(model: Any, inputs: Sequence[Any]) -> list[Any]:
+    with torch.no_grad():
+        result = model(*[each.clone() if isinstance(each, torch.Tensor) else each for each in inputs])
+    return list(result) if isinstance(result, tuple | list) else [result]
+
+
+def _in_double(model: Any, inputs: Sequence[Any]) -> list[Any]:
+    """Return what it gives in double precision; nothing where it can't be computed so."""
+    try:
+        wide = copy.deepcopy(model).double() if isinstance(model, torch.nn.Module) else model
+        given = [
+            each.double() if isinstance(each, torch.Tensor) and each.is_floating_point() else each
+            for each in inputs
+        ]
+        if isinstance(wide, torch.nn.Module):
+            for module in wide.modules():
+                for name, value in vars(module).items():
+                    if isinstance(value, torch.Tensor) and value.is_floating_point():
+                        setattr(module, name, value.double())
+        return _called(wide, given)
+    except Exception:  # what PyTorch raises of types that do not go together
+        return []

@@ -1,0 +1,64 @@
+"""What was run on numbers at the problem's own sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class OwnRun:
+    """What was run at the problem's own sizes.
+
+    Attributes
+    ----------
+    sizes : str
+        The sizes, spelled.
+    launches : tuple of (str, int, int)
+        Of each kernel how many blocks were run, of how many; in the first draw of inputs.
+    compared : int
+        Elements of results that were compared.
+    results : int
+        Elements of all results.
+    findings : tuple of str
+        What is wrong.
+    open : tuple of str
+        What was not run or compared, and why.
+    seconds : float
+        Processor time.
+    """
+
+    sizes: str
+    launches: tuple[tuple[str, int, int], ...] = ()
+    compared: int = 0
+    results: int = 0
+    findings: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def shows(self) -> bool:
+        """Whether results were compared, and nothing is wrong."""
+        return bool(self.compared) and not self.findings
+
+    @property
+    def claim(self) -> str:
+        """What was shown, as a part of a line."""
+        if not self.launches:
+            return f"nothing was run at the problem's own sizes: {'; '.join(self.open)}"
+        blocks, of = (sum(each[place] for each in self.launches) for place in (1, 2))
+        many = f"{blocks:,} of {of:,} blocks were" if of != 1 else "the only block was"
+        what = f"{self.compared:,} of {self.results:,} elements compared"
+        return f"at the problem's own sizes {many} run on numbers, {what}"
+
+    def document(self) -> dict[str, Any]:
+        """Return its part of the JSON document."""
+        launches = [{"kernel": name, "run": run, "blocks": of} for name, run, of in self.launches]
+        return {
+            "launches": launches,
+            "compared": self.compared,
+            "results": self.results,
+            "findings": list(self.findings),
+            "open": list(self.open),
+            "seconds": round(self.seconds, 3),
+        }

@@ -1,0 +1,107 @@
+"""A candidate's launches at the problem's own sizes: some of their blocks, run on numbers.
+
+What is verified is smaller; a fault that greater sizes alone show is met here, if these blocks and these
+numbers show it. Nothing is proved by it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...refinement.ptx.numeric.faults import BudgetError, FaultError
+from ...refinement.ptx.numeric.machine import FILLS
+from ...refinement.ptx.text.parser import parse
+from ...spec.errors import InputError, UnsupportedError
+from .own_comparison import Compared, compared
+from .own_launches import Launches
+from .own_numbers import Numbers
+from .own_run import OwnRun
+from .recording import NotRecordedError, Recording
+
+def run_at_own_sizes(
+    candidate: Recording, numbers: Numbers, sizes: str, seconds: float, *, compare: bool = True
+) -> OwnRun:
+    """Run a candidate's launches at the problem's own sizes.
+
+    Parameters
+    ----------
+    candidate : Recording
+        At these sizes.
+    numbers : Numbers
+        Inputs, weights and results of the reference.
+    sizes : str
+        As messages name them.
+    seconds : float
+        Of processor time.
+    compare : bool
+        Whether results are compared.
+    """
+    started = time.process_time()
+    done = OwnRun(sizes)
+    try:
+        modules = {
+            each.ptx: parse(Path(each.ptx).read_text(encoding="utf-8"), each.ptx)
+            for each in candidate.launches
+        }
+    except (InputError, OSError) as reason:
+        return replace(done, open=(str(reason),))
+    for draw, fill in enumerate(FILLS):
+        left = started + seconds - time.process_time()
+        if left < seconds / 4 and draw:
+            done = replace(done, open=(*done.open, "a second draw of inputs was not run: the time is up"))
+            break
+        until = time.process_time() + (seconds / 2 if not draw else left)
+        launches = Launches(candidate, modules, numbers, draw, fill)
+        try:
+            launches.run(until)
+        except FaultError as fault:
+            if fault.fault.depends:
+                done = replace(done, open=(*done.open, f"{fault}, behind numbers that are not known"))
+            else:
+                where = f"in launch {len(launches.done) + 1} of {len(candidate.launches)}"
+                done = replace(done, findings=(f"{fault}, {where}",))
+            break
+        except (UnsupportedError, NotRecordedError) as reason:
+            done = replace(done, open=(*done.open, str(reason)))
+            break
+        except BudgetError:
+            done = replace(done, open=(*done.open, f"{launches.current} takes more time than is allowed"))
+            break
+        done = replace(done, launches=done.launches or tuple(launches.done))
+        if not compare:
+            continue
+        found = _compared(candidate, launches, modules, numbers, draw, fill)
+        done = replace(
+            done,
+            compared=max(done.compared, found.elements),
+            results=found.results,
+            findings=found.findings,
+            open=(*done.open, *(each for each in (*launches.open, *found.open) if each not in done.open)),
+        )
+        if done.findings:
+            break
+    return replace(done, seconds=time.process_time() - started)
+
+
+def _compared(
+    candidate: Recording, launches: Launches, modules: Any, numbers: Numbers, draw: int, fill: int
+) -> Compared:
+    """Compare results; where some differ, run once more with inexact results rounded to either side."""
+    found = compared(candidate, launches, numbers, draw, ())
+    if not found.findings:
+        return found
+    others = []
+    for seed in range(2):
+        again = Launches(candidate, modules, numbers, draw, fill, random=np.random.default_rng(seed))
+        again.like(launches)
+        try:
+            again.run(time.process_time() + 4 * launches.seconds + 5)
+        except (FaultError, BudgetError, UnsupportedError):
+            return replace(found, findings=(), open=("results differ, and depend on roundings",))
+        others.append(again)
+    return compared(candidate, launches, numbers, draw, others)
