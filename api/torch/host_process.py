@@ -354,6 +354,24 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
     return {"recording": to_json(found.recording), "configurations": triton_calls.configurations()}
 
 
+def of_own_sizes(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Choose sizes at which a reference is run on numbers: the first that takes neither memory nor long."""
+    intercept({**request, "configuration": 0})
+    said = []
+    for place, sizes in enumerate(request["ladder"]):
+        module = loaded(request["problem"], sizes, "mmaproof_problem")
+
+        def made(module: ModuleType = module) -> tuple[Any, list[Any]]:
+            model, inputs, _ = example(module, request["seed"])
+            return in_mode(model, request["mode"]), inputs
+
+        held, operations = own_reference.cost(made)
+        if held <= own_reference.MOST_BYTES and operations <= own_reference.MOST_WORK:
+            return {"chosen": place, "operations": operations}
+        said.append(f"{held >> 20:,} MiB and {operations // 10**9:,} billion operations")
+    raise NotRecordedError(f"it takes {said[0]} there, which is too much to run on numbers")
+
+
 def of_own_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     """Run a reference on numbers at the problem's own sizes."""
     intercept({**request, "configuration": 0})
@@ -362,9 +380,8 @@ def of_own_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     model = in_mode(model, request["mode"])
     torch.manual_seed(request["seed"] + 2)
     again = list(module.get_inputs())
-    folder = Path(request["folder"]) / "own"
-    most = request["gigabytes"] * (1 << 30) / 4
-    return own_reference.kept(model, input_names(model, inputs), [inputs, again], weights(model), folder, most)
+    names, folder = input_names(model, inputs), Path(request["folder"]) / "own"
+    return own_reference.kept(model, names, [inputs, again], weights(model), folder, request["operations"])
 
 
 def answered(
@@ -399,11 +416,7 @@ def served(path: str) -> None:
     """Record what a request names."""
     request = json.loads(Path(path).read_text(encoding="utf-8"))
     if request["own"]:
-        request["sizes"] = request["ladder"][0]
-        answered(of_candidate, {**request, "configuration": 0}, "own_candidate")
-        first = json.loads((Path(request["folder"]) / "own_candidate.json").read_text(encoding="utf-8"))
-        if "recording" in first:
-            answered(of_own_reference, request, "own_reference")
+        served_own(request)
         return
     answered(of_reference, request, "reference")
     answer = json.loads((Path(request["folder"]) / "reference.json").read_text(encoding="utf-8"))
@@ -414,6 +427,19 @@ def served(path: str) -> None:
     first = json.loads((Path(request["folder"]) / "candidate0.json").read_text(encoding="utf-8"))
     for number in range(1, min(first.get("configurations", 1), request["most_configurations"])):
         answered(of_candidate, {**request, "configuration": number}, f"candidate{number}")
+
+
+def served_own(request: dict[str, Any]) -> None:
+    """Record a candidate at the problem's own sizes, and run the reference there on numbers."""
+    answered(of_own_sizes, request, "own_sizes")
+    answer = json.loads((Path(request["folder"]) / "own_sizes.json").read_text(encoding="utf-8"))
+    if "chosen" not in answer:
+        return
+    request |= {"sizes": request["ladder"][answer["chosen"]], "operations": answer["operations"]}
+    answered(of_candidate, {**request, "configuration": 0}, "own_candidate")
+    first = json.loads((Path(request["folder"]) / "own_candidate.json").read_text(encoding="utf-8"))
+    if "recording" in first:
+        answered(of_own_reference, request, "own_reference")
 
 
 def warm() -> None:

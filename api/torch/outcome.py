@@ -81,8 +81,12 @@ class TorchResult:
         """What the verdict is about, but for the sizes, in one line."""
         launches = "1 launch" if len(self.launches) == 1 else f"{len(self.launches)} launches"
         steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
-        own = f"; {self.own_run.claim}" if self.own_run else ""
-        return f"{launches} and {steps} of the host; for all data{own}"
+        start = f"{launches} and {steps} of the host"
+        if self.own_run is None:
+            return f"{start}; for all data"
+        if self.own_run.findings:
+            return f"{start}; {self.own_run.claim}"
+        return f"{start}; for all data; {self.own_run.claim}"
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""

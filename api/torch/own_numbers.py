@@ -34,3 +34,7 @@ class Numbers:
     def dtype(self, name: str) -> str:
         """Return the type of an array."""
         return self.files[name][1]
+
+    def has_draw(self, draw: int) -> bool:
+        """Tell whether there are results of a draw."""
+        return f"{draw} result 0" in self.files

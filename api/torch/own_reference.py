@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from .recording import NotRecordedError
+
+MOST_BYTES = 1 << 28
+"""Bytes of inputs, weights and results that a reference may have."""
+
+MOST_WORK = 3 * 10**11
+"""Floating-point operations of matrix products and convolutions that it may take."""
+
+QUICK = 3 * 10**10
+"""The same of one that is computed for two draws, and in double precision too."""
 
 SCALE = 4.0
 """By how much inputs of the second draw are greater, where they are not from 0 to 1."""
 
 
 def kept(
-    model: Any, names: Sequence[str], draws: Sequence[Sequence[Any]], held: Mapping[str, Any], folder: Path, most: float
+    model: Any,
+    names: Sequence[str],
+    draws: Sequence[Sequence[Any]],
+    held: Mapping[str, Any],
+    folder: Path,
+    operations: float,
 ) -> dict[str, Any]:
     """Compute what a reference gives for several draws of inputs, and leave all numbers as files.
 
@@ -34,49 +47,62 @@ def kept(
         Its weights.
     folder : Path
         Of the files.
-    most : float
-        Bytes of all of them.
+    operations : float
+        About how many operations it takes.
 
     Returns
     -------
     dict
         ``arrays``: the file and the type of each.
-
-    Raises
-    ------
-    NotRecordedError
-        If they take more.
     """
     torch.set_num_threads(os.cpu_count() or 1)
     folder.mkdir(exist_ok=True)
-    writer = _Writer(folder, most)
+    writer = _Writer(folder)
     for name, each in held.items():
         writer.write(f"parameter {name}", each)
-    for number, inputs in enumerate(draws):
+    for number, inputs in enumerate(draws if operations <= QUICK else draws[:1]):
         given = [_scaled(each) if number else each for each in inputs]
         for name, each in zip(names, given, strict=True):
             if isinstance(each, torch.Tensor):
                 writer.write(f"{number} input {name}", each)
         for place, each in enumerate(_called(model, given)):
             writer.write(f"{number} result {place}", each)
-        for place, each in enumerate(_in_double(model, given)):
+        for place, each in enumerate(_in_double(model, given) if operations <= QUICK else ()):
             writer.write(f"{number} exact {place}", each)
     return {"arrays": writer.files}
+
+
+def cost(made: Callable[[], tuple[Any, Sequence[Any]]]) -> tuple[int, int]:
+    """Return the bytes that a reference has in inputs, weights and results, and how many operations it takes.
+
+    Parameters
+    ----------
+    made : callable
+        Returns the reference and its inputs; called where tensors have no data.
+    """
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FakeTensorMode(), torch.no_grad():
+        model, inputs = made()
+        with FlopCounterMode(display=False) as counter:
+            result = model(*inputs)
+    held = [*model.parameters(), *model.buffers()] if isinstance(model, torch.nn.Module) else []
+    every = [*inputs, *held, *(result if isinstance(result, tuple | list) else [result])]
+    tensors = [each for each in every if isinstance(each, torch.Tensor)]
+    return sum(each.numel() * each.element_size() for each in tensors), counter.get_total_flops()
 
 
 class _Writer:
     """Writes tensors as files of numpy."""
 
-    def __init__(self, folder: Path, most: float) -> None:
-        self.folder, self.left, self.files = folder, most, dict[str, list[str]]()
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.files = folder, dict[str, list[str]]()
 
     def write(self, name: str, tensor: Any) -> None:
         plain = tensor.detach().cpu()
         storage = torch.empty(0, dtype=plain.dtype).set_(plain.untyped_storage())
         whole = plain.contiguous() if " result " in name or " exact " in name else storage
-        self.left -= whole.numel() * whole.element_size()
-        if self.left < 0:
-            raise NotRecordedError("its tensors take more memory than is allowed")
         dtype = str(plain.dtype).removeprefix("torch.")
         words = whole.view(torch.int16) if dtype == "bfloat16" else whole
         file = f"{len(self.files)}.npy"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .sizes import Sizes
+
 
 @dataclass(frozen=True)
 class OwnRun:
@@ -12,8 +14,10 @@ class OwnRun:
 
     Attributes
     ----------
-    sizes : str
-        The sizes, spelled.
+    sizes : mapping
+        The sizes.
+    other : str
+        Those that are smaller batches than the problem's own.
     launches : tuple of (str, int, int)
         Of each kernel how many blocks were run, of how many; in the first draw of inputs.
     compared : int
@@ -28,7 +32,8 @@ class OwnRun:
         Processor time.
     """
 
-    sizes: str
+    sizes: Sizes
+    other: str = ""
     launches: tuple[tuple[str, int, int], ...] = ()
     compared: int = 0
     results: int = 0
@@ -44,12 +49,15 @@ class OwnRun:
     @property
     def claim(self) -> str:
         """What was shown, as a part of a line."""
+        if self.findings:
+            return "on numbers at these sizes"
         if not self.launches:
             return f"nothing was run at the problem's own sizes: {'; '.join(self.open)}"
         blocks, of = (sum(each[place] for each in self.launches) for place in (1, 2))
         many = f"{blocks:,} of {of:,} blocks were" if of != 1 else "the only block was"
         what = f"{self.compared:,} of {self.results:,} elements compared"
-        return f"at the problem's own sizes {many} run on numbers, {what}"
+        but = f" but {self.other}" if self.other else ""
+        return f"at the problem's own sizes{but} {many} run on numbers, {what}"
 
     def document(self) -> dict[str, Any]:
         """Return its part of the JSON document."""

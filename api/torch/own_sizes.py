@@ -24,7 +24,7 @@ from .own_run import OwnRun
 from .recording import NotRecordedError, Recording
 
 def run_at_own_sizes(
-    candidate: Recording, numbers: Numbers, sizes: str, seconds: float, *, compare: bool = True
+    candidate: Recording, numbers: Numbers, done: OwnRun, seconds: float, *, compare: bool = True
 ) -> OwnRun:
     """Run a candidate's launches at the problem's own sizes.
 
@@ -34,15 +34,14 @@ def run_at_own_sizes(
         At these sizes.
     numbers : Numbers
         Inputs, weights and results of the reference.
-    sizes : str
-        As messages name them.
+    done : OwnRun
+        What is known before: the sizes.
     seconds : float
         Of processor time.
     compare : bool
         Whether results are compared.
     """
     started = time.process_time()
-    done = OwnRun(sizes)
     try:
         modules = {
             each.ptx: parse(Path(each.ptx).read_text(encoding="utf-8"), each.ptx)
@@ -52,8 +51,8 @@ def run_at_own_sizes(
         return replace(done, open=(str(reason),))
     for draw, fill in enumerate(FILLS):
         left = started + seconds - time.process_time()
-        if left < seconds / 4 and draw:
-            done = replace(done, open=(*done.open, "a second draw of inputs was not run: the time is up"))
+        if draw and (not numbers.has_draw(draw) or left < seconds / 4):
+            done = replace(done, open=(*done.open, "one draw of inputs was run, a second one takes too long"))
             break
         until = time.process_time() + (seconds / 2 if not draw else left)
         launches = Launches(candidate, modules, numbers, draw, fill)

@@ -134,36 +134,61 @@ def recorded(
     )
 
 
+@dataclass(frozen=True)
+class OwnRecorded:
+    """What became of both modules at the problem's own sizes.
+
+    Attributes
+    ----------
+    sizes : mapping
+        At which they are, perhaps with a smaller batch.
+    candidate : Part
+        The candidate.
+    numbers : Numbers, optional
+        Of the reference.
+    reason : str
+        Why there are none.
+    """
+
+    sizes: Sizes
+    candidate: Part
+    numbers: Numbers | None = None
+    reason: str = ""
+
+
 def own_recorded(
     problem: Path,
     solution: Path,
-    sizes: Sizes,
+    ladder: Sequence[Sizes],
     folder: Path,
     *,
     mode: str | None,
     target: str,
     limits: Limits,
     seed: int = 0,
-) -> tuple[Part, Numbers | None, str]:
+) -> OwnRecorded:
     """Record a candidate at the problem's own sizes, and run the reference on numbers there.
 
-    Returns
-    -------
-    tuple
-        The candidate, the numbers, and why there are none.
+    Of several sets of sizes the first is taken at which that takes neither much memory nor long.
     """
     said = _asked(
-        problem, solution, [sizes], 0, folder, mode=mode, target=target, limits=limits, seed=seed, own=True
+        problem, solution, ladder, 0, folder, mode=mode, target=target, limits=limits, seed=seed, own=True
     )
     if said is None:
-        return Part(None, f"host code takes more than {limits.seconds} s"), None, ""
+        return OwnRecorded(ladder[0], Part(None), reason=f"host code takes more than {limits.seconds} s")
+    chosen = _answer(folder / "own_sizes.json", said)
+    if "chosen" not in chosen:
+        why = chosen.get("refused") or chosen.get("failed") or ""
+        return OwnRecorded(ladder[0], Part(None), reason=f"the reference: {why}")
+    sizes = ladder[chosen["chosen"]]
     candidate = _part(_answer(folder / "own_candidate.json", said))
     if candidate.recording is None:
-        return candidate, None, ""
+        return OwnRecorded(sizes, candidate, reason=f"the candidate: {candidate.reason}")
     reference = _answer(folder / "own_reference.json", said)
     if "arrays" not in reference:
-        return candidate, None, reference.get("refused") or reference.get("failed") or ""
-    return candidate, Numbers(folder / "own", reference["arrays"]), ""
+        why = reference.get("refused") or reference.get("failed") or ""
+        return OwnRecorded(sizes, candidate, reason=f"the reference: {why}")
+    return OwnRecorded(sizes, candidate, Numbers(folder / "own", reference["arrays"]))
 
 
 def _asked(

@@ -20,7 +20,18 @@ from .outcome import TorchResult
 from .own_run import OwnRun
 from .own_sizes import run_at_own_sizes
 from .recording import NotRecordedError, Operation, Recording
-from .sizes import MOST_WORK, TILE, WORK, Sizes, constants, keeps_factors, ladder, replaced, telling
+from .sizes import (
+    MOST_WORK,
+    TILE,
+    WORK,
+    Sizes,
+    constants,
+    keeps_factors,
+    ladder,
+    replaced,
+    telling,
+    with_smaller_batches,
+)
 from .time_limit import TimeUpError, within
 from .untrusted import Limits, Recorded, own_recorded, recorded
 
@@ -157,8 +168,15 @@ def judged_with(result: TorchResult, ran: OwnRun) -> TorchResult:
     """Return a result with what was run at the problem's own sizes, which may refute it."""
     result = replace(result, own_run=ran)
     if ran.findings:
-        found = (f"at the problem's own sizes ({ran.sizes}): {each}" for each in ran.findings)
-        return replace(result, verdict="refuted", findings=(*found, *result.findings))
+        return replace(
+            result,
+            verdict="refuted",
+            sizes=ran.sizes,
+            own_sizes=not ran.other,
+            findings=ran.findings,
+            hypotheses=(),
+            bound="",
+        )
     notes = (f"at the problem's own sizes: {each}" for each in ran.open)
     return replace(result, notes=(*result.notes, *notes))
 
@@ -285,21 +303,27 @@ class _Attempt:
         if result.own_sizes or result.verdict == "refuted" or not result.sizes or not self.limits.own:
             return result
         started = time.perf_counter()
-        candidate, numbers, reason = own_recorded(
+        found = own_recorded(
             self.problem,
             self.solution,
-            own,
+            with_smaller_batches(own),
             self.folder,
             mode=self.mode,
             target=self.target,
             limits=self.limits,
         )
-        at = ", ".join(f"{name} = {value}" for name, value in own.items())
-        if candidate.recording is None or numbers is None:
-            ran = OwnRun(at, open=(candidate.reason or f"the reference: {reason}",))
+        other = ", ".join(f"{name} = {value}" for name, value in found.sizes.items() if value != own[name])
+        if found.candidate.recording is None or found.numbers is None:
+            ran = OwnRun(found.sizes, other, open=(found.reason,))
         else:
             compare = not (self.memory_only or self.requires)
-            ran = run_at_own_sizes(candidate.recording, numbers, at, self.limits.own, compare=compare)
+            ran = run_at_own_sizes(
+                found.candidate.recording,
+                found.numbers,
+                OwnRun(found.sizes, other),
+                self.limits.own,
+                compare=compare,
+            )
         seconds = {**result.seconds, "own sizes": round(time.perf_counter() - started, 3)}
         return judged_with(replace(result, seconds=seconds), ran)
 
