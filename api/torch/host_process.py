@@ -266,12 +266,13 @@ def in_mode(model: Any, mode: str | None) -> Any:
     return model
 
 
-def example(module: ModuleType, seed: int) -> tuple[Any, list[Any], Any]:
-    """Return a problem's model with weights, inputs, and what it is constructed with."""
+def example(module: ModuleType, seed: int, *, unfilled: bool = False) -> tuple[Any, list[Any], Any]:
+    """Return a problem's model with weights, inputs, perhaps unfilled, and what it is constructed with."""
     given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
     model = constructed(named(module, MODEL), given, seed)
     torch.manual_seed(seed + 1)
-    return model, list(module.get_inputs()), given
+    with own_reference.unfilled() if unfilled else contextlib.nullcontext():
+        return model, list(module.get_inputs()), given
 
 
 def of_reference(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -343,7 +344,7 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
 
     intercept(request)
     module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
-    reference, inputs, given = example(module, request["seed"])
+    reference, inputs, given = example(module, request["seed"], unfilled=request.get("unfilled", False))
     known = {name: each.clone() for name, each in weights(reference).items()}
     names = input_names(reference, inputs)
     with as_if_on_a_gpu():
@@ -433,6 +434,9 @@ def served_own(request: dict[str, Any]) -> None:
     """Record a candidate at the problem's own sizes, and run the reference there on numbers."""
     answered(of_own_sizes, request, "own_sizes")
     answer = json.loads((Path(request["folder"]) / "own_sizes.json").read_text(encoding="utf-8"))
+    if answer.get("chosen") != 0:
+        largest = {**request, "sizes": request["ladder"][0], "unfilled": True}
+        answered(of_candidate, {**largest, "configuration": 0}, "own_memory")
     if "chosen" not in answer:
         return
     request |= {"sizes": request["ladder"][answer["chosen"]], "operations": answer["operations"]}

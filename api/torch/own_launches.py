@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ...refinement.findings.finding import Kind
+from ...refinement.ptx.numeric.faults import Fault, FaultError
 from ...refinement.ptx.numeric.machine import Program
-from ...refinement.ptx.numeric.memory import KNOWN, NOBODY, UNKNOWN, Stored, address, stored
+from ...refinement.ptx.numeric.memory import KNOWN, NOBODY, UNKNOWN, Stored, address, folded, stored
 from ...refinement.ptx.registers.threads import Launch as Grid
+from ...refinement.ptx.run.launch_legality import violations
 from ...refinement.ptx.text.module import Module
 from ...spec.errors import UnsupportedError
 from .arrays import TYPES
@@ -27,6 +30,9 @@ ALL = 1 << 22
 SIDE_BY_SIDE = 8192
 """Threads that are run side by side."""
 
+FOLDED = 1 << 16
+"""Bytes that stand for an array where only memory is looked at."""
+
 DRAWN = 3
 """Blocks that are drawn beside those at the corners of a grid."""
 
@@ -39,9 +45,7 @@ def held_type(dtype: str) -> np.dtype[Any]:
 def some_blocks(grid: tuple[int, int, int]) -> list[int]:
     """Return the blocks at the corners of a grid, and some drawn by its digest."""
     x, y, _ = grid
-    corners = {
-        a + x * (b + y * c) for a, b, c in product(*(sorted({0, extent - 1}) for extent in grid))
-    }
+    corners = {a + x * (b + y * c) for a, b, c in product(*(sorted({0, extent - 1}) for extent in grid))}
     every = prod(grid)
     digest = hashlib.sha256(repr(grid).encode()).digest()
     drawn = {int.from_bytes(digest[8 * each : 8 * each + 8], "little") % every for each in range(DRAWN)}
@@ -57,8 +61,8 @@ class Launches:
         Of the candidate, at the problem's own sizes.
     modules : mapping of str to Module
         The PTX of each file.
-    numbers : Numbers
-        Inputs and weights.
+    numbers : Numbers, optional
+        Inputs and weights; None of a run that is about memory alone, in which arrays hold anything.
     draw : int
         Of which draw the inputs are.
     fill : int
@@ -86,7 +90,7 @@ class Launches:
         self,
         recording: Recording,
         modules: Mapping[str, Module],
-        numbers: Numbers,
+        numbers: Numbers | None,
         draw: int,
         fill: int,
         random: np.random.Generator | None = None,
@@ -110,6 +114,10 @@ class Launches:
 
     def _stored(self, storage: Storage) -> Stored:
         dtype = held_type(storage.dtype)
+        if self._numbers is None:
+            return folded(
+                storage.name, self._anything(storage), storage.elements * dtype.itemsize, dtype.itemsize
+            )
         given = storage.origin in ("input", "parameter")
         if given:
             draw = f"{self._draw} " if storage.origin == "input" else ""
@@ -125,6 +133,15 @@ class Launches:
         content = np.full(storage.elements * dtype.itemsize, self._fill, dtype=np.uint8)
         return stored(storage.name, content, dtype.itemsize, states=states)
 
+    def _anything(self, storage: Storage) -> Any:
+        """Return a few numbers that stand for all: random floats, or zeros, which are inside as indices."""
+        if "float" not in storage.dtype:
+            return np.zeros(FOLDED, dtype=np.uint8)
+        numbers = np.random.default_rng(self._draw).standard_normal(
+            FOLDED // held_type(storage.dtype).itemsize
+        )
+        return numbers.astype(held_type(storage.dtype)).view(np.uint8)
+
     def run(self, until: float) -> None:
         """Run all steps; raises what a kernel does that it must not, or takes.
 
@@ -139,7 +156,7 @@ class Launches:
                 left = sum(isinstance(each, Launch) for each in self._steps) - len(self.done)
                 now = time.process_time()
                 self._launch(step, now + max(until - now, 0) / max(left, 1), until)
-            else:
+            elif self._numbers is not None:
                 self._operation(step)
         self.seconds = time.process_time() - started
 
@@ -148,16 +165,22 @@ class Launches:
         self.current = launch.entry
         module = self._modules[launch.ptx]
         grid = Grid(launch.grid, launch.block, launch.shared)
+        if illegal := violations(module, module.functions[launch.entry], grid):
+            raise FaultError(Fault(Kind.ILLEGAL, f"{launch.entry}: {illegal[0]}", None))
+        if not grid.blocks:
+            raise UnsupportedError(f"a launch of {launch.entry} without a block")
         program = Program(module, launch.entry, grid, [_bytes(each) for each in launch.passed], self.storages)
-        passed = {part.storage for each in launch.passed for _, part in each.parts if isinstance(part, Pointer)}
-        for number in passed:
+        passed = {
+            part.storage for each in launch.passed for _, part in each.parts if isinstance(part, Pointer)
+        }
+        for number in passed if self._numbers is not None else ():
             array = self.storages[number]
             array.stored, array.added = np.zeros(-(-array.size // array.unit), dtype=np.bool_), False
         blocks = self._blocks(launch, program, len(module.functions[launch.entry].body), soon, until)
         self.blocks.append(blocks)
         every = prod(launch.grid)
         self.done.append((launch.entry, len(blocks), every))
-        if len(blocks) < every:
+        if len(blocks) < every and self._numbers is not None:
             self._forget(passed)
 
     def _blocks(
@@ -169,14 +192,14 @@ class Launches:
             blocks = self._chosen[len(self.blocks)]
             self._run(launch, program, blocks, until)
             return blocks
-        if every * threads * instructions <= ALL:
+        if self._numbers is not None and every * threads * instructions <= ALL:
             self._run(launch, program, list(range(every)), until)
             return list(range(every))
         first = some_blocks(launch.grid)
         before = time.process_time()
         self._run(launch, program, first, until)
         now = time.process_time()
-        if (now - before) / len(first) * every > max(soon - now, 0):
+        if self._numbers is None or (now - before) / len(first) * every > max(soon - now, 0):
             return first
         seen = set(first)
         rest = [each for each in range(every) if each not in seen]
@@ -209,7 +232,9 @@ class Launches:
     def _operation(self, operation: Operation) -> None:
         """Compute a step of the host by numpy."""
         read = {each.storage for each in views_in([*operation.arguments, *operation.options.values()])}
-        unknown = any((self.storages[each].states == UNKNOWN).any() for each in read if self._has_states(each))
+        unknown = any(
+            (self.storages[each].states == UNKNOWN).any() for each in read if self._has_states(each)
+        )
         values = {self._names[each]: self.numbers(each) for each in read}
         namespace: dict[str, Any] = {}
         exec(HEAD.format(what=""), namespace)
@@ -252,5 +277,3 @@ def _bytes(passed: Passed) -> bytes:
         else:
             content[at : at + part.size] = part.bits.to_bytes(part.size, "little")
     return bytes(content)
-
-

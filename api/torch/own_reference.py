@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,24 @@ def cost(made: Callable[[], tuple[Any, Sequence[Any]]]) -> tuple[int, int]:
     every = [*inputs, *held, *(result if isinstance(result, tuple | list) else [result])]
     tensors = [each for each in every if isinstance(each, torch.Tensor)]
     return sum(each.numel() * each.element_size() for each in tensors), counter.get_total_flops()
+
+
+@contextlib.contextmanager
+def unfilled() -> Iterator[None]:
+    """Let large tensors of random numbers be memory that nobody writes, and so takes none."""
+
+    class Unfilled(torch.overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, arguments: Any = (), options: Any = None
+        ) -> Any:
+            options = dict(options or {})
+            if function in (torch.rand, torch.randn):
+                kept = {key: options[key] for key in ("dtype", "device", "size") if key in options}
+                return torch.empty(*arguments, **kept)
+            return function(*arguments, **options)
+
+    with Unfilled():
+        yield
 
 
 class _Writer:

@@ -20,6 +20,8 @@ class OwnRun:
         Those that are smaller batches than the problem's own.
     launches : tuple of (str, int, int)
         Of each kernel how many blocks were run, of how many; in the first draw of inputs.
+    memory : tuple of (str, int, int)
+        The same of blocks of which only memory was looked at, where arrays are too large for numbers.
     compared : int
         Elements of results that were compared.
     results : int
@@ -35,6 +37,7 @@ class OwnRun:
     sizes: Sizes
     other: str = ""
     launches: tuple[tuple[str, int, int], ...] = ()
+    memory: tuple[tuple[str, int, int], ...] = ()
     compared: int = 0
     results: int = 0
     findings: tuple[str, ...] = ()
@@ -51,22 +54,30 @@ class OwnRun:
         """What was shown, as a part of a line."""
         if self.findings:
             return "on numbers at these sizes"
+        memory = f"at the problem's own sizes {_many(self.memory)} looked at for memory alone"
         if not self.launches:
-            return f"nothing was run at the problem's own sizes: {'; '.join(self.open)}"
-        blocks, of = (sum(each[place] for each in self.launches) for place in (1, 2))
-        many = f"{blocks:,} of {of:,} blocks were" if of != 1 else "the only block was"
-        what = f"{self.compared:,} of {self.results:,} elements compared"
+            none = f"no results were compared at the problem's own sizes: {'; '.join(self.open)}"
+            return f"{memory}; {none}" if self.memory else none
+        many, what = _many(self.launches), f"{self.compared:,} of {self.results:,} elements compared"
         but = f" but {self.other}" if self.other else ""
-        return f"at the problem's own sizes{but} {many} run on numbers, {what}"
+        numbers = f"at the problem's own sizes{but} {many} run on numbers, {what}"
+        return f"{numbers}; {memory}" if self.memory else numbers
 
     def document(self) -> dict[str, Any]:
         """Return its part of the JSON document."""
         launches = [{"kernel": name, "run": run, "blocks": of} for name, run, of in self.launches]
         return {
             "launches": launches,
+            "memory": [{"kernel": name, "run": run, "blocks": of} for name, run, of in self.memory],
             "compared": self.compared,
             "results": self.results,
             "findings": list(self.findings),
             "open": list(self.open),
             "seconds": round(self.seconds, 3),
         }
+
+
+def _many(launches: tuple[tuple[str, int, int], ...]) -> str:
+    """Return how many blocks of all, as the beginning of a sentence."""
+    blocks, of = (sum(each[place] for each in launches) for place in (1, 2))
+    return f"{blocks:,} of {of:,} blocks were" if of != 1 else "the only block was"

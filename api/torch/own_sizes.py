@@ -15,6 +15,7 @@ import numpy as np
 
 from ...refinement.ptx.numeric.faults import BudgetError, FaultError
 from ...refinement.ptx.numeric.machine import FILLS
+from ...refinement.ptx.text.module import Module
 from ...refinement.ptx.text.parser import parse
 from ...spec.errors import InputError, UnsupportedError
 from .own_comparison import Compared, compared
@@ -22,6 +23,8 @@ from .own_launches import Launches
 from .own_numbers import Numbers
 from .own_run import OwnRun
 from .recording import NotRecordedError, Recording
+from .sizes import Sizes
+
 
 def run_at_own_sizes(
     candidate: Recording, numbers: Numbers, done: OwnRun, seconds: float, *, compare: bool = True
@@ -43,10 +46,7 @@ def run_at_own_sizes(
     """
     started = time.process_time()
     try:
-        modules = {
-            each.ptx: parse(Path(each.ptx).read_text(encoding="utf-8"), each.ptx)
-            for each in candidate.launches
-        }
+        modules = _modules(candidate)
     except (InputError, OSError) as reason:
         return replace(done, open=(str(reason),))
     for draw, fill in enumerate(FILLS):
@@ -85,6 +85,49 @@ def run_at_own_sizes(
         if done.findings:
             break
     return replace(done, seconds=time.process_time() - started)
+
+
+def memory_at_own_sizes(candidate: Recording, done: OwnRun, sizes: Sizes, seconds: float) -> OwnRun:
+    """Run some blocks where arrays are too large for numbers: bounds and races are looked at alone.
+
+    A fault counts that is the same whatever the arrays hold.
+
+    Parameters
+    ----------
+    candidate : Recording
+        At these sizes.
+    done : OwnRun
+        What was run before, at smaller ones.
+    sizes : mapping
+        The sizes.
+    seconds : float
+        Of processor time.
+    """
+    faults: list[str] = []
+    try:
+        modules = _modules(candidate)
+        for draw, fill in enumerate(FILLS):
+            launches = Launches(candidate, modules, None, draw, fill)
+            try:
+                launches.run(time.process_time() + seconds / 2)
+            except FaultError as fault:
+                faults.append(f"{fault}, in launch {len(launches.done) + 1} of {len(candidate.launches)}")
+                continue
+            return replace(done, memory=tuple(launches.done))
+    except (InputError, OSError, UnsupportedError, NotRecordedError) as reason:
+        return replace(done, open=(*done.open, f"memory alone: {reason}"))
+    except BudgetError:
+        return replace(done, open=(*done.open, "memory alone: takes more time than is allowed"))
+    if len(set(faults)) == 1:
+        return replace(done, sizes=sizes, other="", findings=(faults[0],))
+    return replace(done, open=(*done.open, f"memory alone: {faults[0]}, for some data"))
+
+
+def _modules(candidate: Recording) -> dict[str, Module]:
+    """Return the PTX of each file that kernels are launched from."""
+    return {
+        each.ptx: parse(Path(each.ptx).read_text(encoding="utf-8"), each.ptx) for each in candidate.launches
+    }
 
 
 def _compared(

@@ -148,12 +148,15 @@ class OwnRecorded:
         Of the reference.
     reason : str
         Why there are none.
+    memory : Recording, optional
+        Of the candidate at the problem's own sizes, where `sizes` are none of these.
     """
 
     sizes: Sizes
     candidate: Part
     numbers: Numbers | None = None
     reason: str = ""
+    memory: Recording | None = None
 
 
 def own_recorded(
@@ -177,18 +180,21 @@ def own_recorded(
     if said is None:
         return OwnRecorded(ladder[0], Part(None), reason=f"host code takes more than {limits.seconds} s")
     chosen = _answer(folder / "own_sizes.json", said)
+    memory = _part(_answer(folder / "own_memory.json", said)).recording if chosen.get("chosen") != 0 else None
     if "chosen" not in chosen:
-        why = chosen.get("refused") or chosen.get("failed") or ""
-        return OwnRecorded(ladder[0], Part(None), reason=f"the reference: {why}")
+        return OwnRecorded(ladder[0], Part(None), None, f"the reference: {_why(chosen)}", memory)
     sizes = ladder[chosen["chosen"]]
     candidate = _part(_answer(folder / "own_candidate.json", said))
     if candidate.recording is None:
-        return OwnRecorded(sizes, candidate, reason=f"the candidate: {candidate.reason}")
+        return OwnRecorded(sizes, candidate, None, f"the candidate: {candidate.reason}", memory)
     reference = _answer(folder / "own_reference.json", said)
     if "arrays" not in reference:
-        why = reference.get("refused") or reference.get("failed") or ""
-        return OwnRecorded(sizes, candidate, reason=f"the reference: {why}")
-    return OwnRecorded(sizes, candidate, Numbers(folder / "own", reference["arrays"]))
+        return OwnRecorded(sizes, candidate, None, f"the reference: {_why(reference)}", memory)
+    return OwnRecorded(sizes, candidate, Numbers(folder / "own", reference["arrays"]), "", memory)
+
+
+def _why(answer: Mapping[str, Any]) -> str:
+    return str(answer.get("refused") or answer.get("failed") or "")
 
 
 def _asked(

@@ -18,7 +18,7 @@ from .contract_text import ContractWriter
 from .numbers import disagreement
 from .outcome import TorchResult
 from .own_run import OwnRun
-from .own_sizes import run_at_own_sizes
+from .own_sizes import memory_at_own_sizes, run_at_own_sizes
 from .recording import NotRecordedError, Operation, Recording
 from .sizes import (
     MOST_WORK,
@@ -324,6 +324,8 @@ class _Attempt:
                 self.limits.own,
                 compare=compare,
             )
+        if found.memory is not None and not ran.findings:
+            ran = memory_at_own_sizes(found.memory, ran, own, self.limits.own)
         seconds = {**result.seconds, "own sizes": round(time.perf_counter() - started, 3)}
         return judged_with(replace(result, seconds=seconds), ran)
 

@@ -113,9 +113,7 @@ def _check_private(private: Private, offsets: Any, size: int, report: Any, space
         at = int(offsets[place])
         start = max((s for s, _ in private.variables.names if s <= at), default=0)
         name = private.variables.name(at)
-        report(
-            Kind.OUT_OF_BOUNDS, f"{size} bytes at byte {at - start} of {name}, in {space} memory", place
-        )
+        report(Kind.OUT_OF_BOUNDS, f"{size} bytes at byte {at - start} of {name}, in {space} memory", place)
 
 
 def split(state: State, lanes: Lanes, addresses: Any, act: Callable[[Lanes, Any], None]) -> None:
@@ -149,7 +147,7 @@ def loaded(state: State, lanes: Lanes, space: str, addresses: Any, size: int, co
         state.races.read(state, lanes, offsets, size * count)
     words = place.words(size)
     first = offsets // size if size > 1 else offsets
-    return [words[first + number] if number else words[first] for number in range(count)]
+    return [words[place.places(first + number if number else first, size)] for number in range(count)]
 
 
 def note_unknown(state: State, lanes: Lanes, array: Stored, offsets: Any, size: int) -> None:
@@ -188,6 +186,8 @@ def stored_words(state: State, lanes: Lanes, space: str, addresses: Any, words: 
         mark_stored(state, lanes, place, offsets, size * count)
     if where == "shared" and state.races is not None:
         state.races.write(state, lanes, offsets, words)
+    if where == "global" and place.is_folded:
+        return
     held = place.words(size)
     first = offsets // size if size > 1 else offsets
     for number, each in enumerate(words):

@@ -73,7 +73,7 @@ def atomic(code: Code, instruction: InstructionStatement) -> Step:
             _note(state, lanes, memory, offsets, bits // 8, instruction)
         words = [np.broadcast_to(np.asarray(read(state, lanes)), at.shape) for read in readers]
         held = memory.words(bits // 8)
-        places = offsets // (bits // 8)
+        places = memory.places(offsets // (bits // 8), bits // 8)
         result = np.zeros(len(at), dtype=held.dtype)
         waiting = np.arange(len(at))
         while len(waiting):

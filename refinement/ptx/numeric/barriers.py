@@ -160,5 +160,3 @@ class Arrivals:
                 if one.barrier.combine is not None:
                     one.barrier.combine(self.state, threads)
                 yield one.following, threads
-
-

@@ -9,8 +9,8 @@ import numpy as np
 
 from ....spec.errors import UnsupportedError
 from ..text.module import TYPE_BITS, InstructionStatement
-from .float_kinds import KINDS, rounded
-from .floating import ROUNDINGS
+from .float_kinds import KINDS, encoded
+from .floating import ROUNDINGS, require_nearest
 from .integers import number_type
 from .memory import LOCAL, SHARED, CONSTANT
 from .state import WORDS, Code, State, Step
@@ -56,7 +56,9 @@ def conversion(code: Code, instruction: InstructionStatement) -> Step:
     def step(state: State, lanes: Lanes) -> None:
         numbers = np.atleast_1d(read(state, lanes)).view(signed)
         if limits is not None:
-            numbers = np.clip(numbers, max(limits.min, np.iinfo(signed).min), min(limits.max, np.iinfo(signed).max))
+            numbers = np.clip(
+                numbers, max(limits.min, np.iinfo(signed).min), min(limits.max, np.iinfo(signed).max)
+            )
         write(state, lanes, numbers.astype(held))
 
     if held.kind == "u":
@@ -76,10 +78,11 @@ def _between_floats(code: Code, instruction: InstructionStatement, target: str, 
     read = code.reader(instruction.operands[1], TYPE_BITS[source])
     write = code.writer(instruction.operands[0])
     into, of = KINDS[target], KINDS[source]
+    require_nearest(instruction, into)
     mode = instruction.one_of(ROUNDINGS) or ""
     integral = _INTEGRAL.get(instruction.one_of(_INTEGRAL) or "")
     saturated, rectified = instruction.has("sat"), instruction.has("relu")
-    cut = instruction.has("rna") or target == "tf32"
+    cut = target == "tf32"
 
     def step(state: State, lanes: Lanes) -> None:
         numbers = np.asarray(of.numbers(read(state, lanes)))
@@ -90,28 +93,40 @@ def _between_floats(code: Code, instruction: InstructionStatement, target: str, 
         if rectified:
             numbers = np.where(numbers < 0, np.zeros_like(numbers), numbers)
         if cut:
-            words = numbers.astype(np.float32).view(np.uint32)
-            numbers = ((words + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
-        write(state, lanes, into.words(rounded(state, numbers, into, mode)))
+            numbers = _cut(numbers.astype(np.float32), mode)
+        write(state, lanes, encoded(state, numbers.astype(np.float64), into, mode))
 
     return step
+
+
+def _cut(numbers: Any, mode: str) -> Any:
+    """Return f32 numbers rounded to the ten bits of tf32: ties away from zero, to even, or toward zero."""
+    words = numbers.view(np.uint32)
+    ties = {"rz": np.uint32(0), "rn": np.uint32(0xFFF) + (words >> np.uint32(13) & np.uint32(1))}
+    return (words + ties.get(mode, np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
 
 
 def _packed(code: Code, instruction: InstructionStatement, target: str, source: str) -> Step:
     """Decode ``cvt.rn.f16x2.f32 d, a, b``: a is the upper half."""
     kind = KINDS.get(target)
-    if kind is None or kind.lanes != 2 or source != "f32" or instruction.has("rs"):  # noqa: PLR2004
+    if (
+        kind is None
+        or kind.lanes != 2
+        or source != "f32"
+        or instruction.has("rs")
+        or instruction.has("satfinite")
+    ):  # noqa: PLR2004
         raise UnsupportedError(f"{instruction.mnemonic} on numbers")
     write = code.writer(instruction.operands[0])
     high, low = (code.reader(each, 32) for each in instruction.operands[1:3])
-    rectified = instruction.has("relu")
+    rectified, mode = instruction.has("relu"), instruction.one_of(ROUNDINGS) or ""
 
     def step(state: State, lanes: Lanes) -> None:
         parts = [np.atleast_1d(read(state, lanes)).view(np.float32) for read in (low, high)]
         numbers = np.stack(np.broadcast_arrays(*parts), axis=-1)
         if rectified:
             numbers = np.where(numbers < 0, np.zeros_like(numbers), numbers)
-        write(state, lanes, kind.words(numbers))
+        write(state, lanes, encoded(state, numbers.astype(np.float64), kind, mode))
 
     return step
 
@@ -137,12 +152,16 @@ def _to_integer(code: Code, instruction: InstructionStatement, target: str, sour
 
 def _from_integer(code: Code, instruction: InstructionStatement, target: str, source: str) -> Step:
     into, signed = KINDS[target], number_type(source)
-    read, write = code.reader(instruction.operands[1], TYPE_BITS[source]), code.writer(instruction.operands[0])
+    require_nearest(instruction, into)
+    read, write = (
+        code.reader(instruction.operands[1], TYPE_BITS[source]),
+        code.writer(instruction.operands[0]),
+    )
     mode = instruction.one_of(ROUNDINGS) or ""
 
     def step(state: State, lanes: Lanes) -> None:
         numbers = np.atleast_1d(read(state, lanes)).view(signed).astype(np.float64)
-        write(state, lanes, into.words(rounded(state, numbers, into, mode)))
+        write(state, lanes, encoded(state, numbers.astype(np.float64), into, mode))
 
     return step
 
@@ -151,7 +170,9 @@ def generic(code: Code, instruction: InstructionStatement) -> Step:
     """Decode ``cvta``: generic addresses of other spaces have the space above their offset."""
     bits = TYPE_BITS[instruction.types[-1]]
     write, read = code.writer(instruction.operands[0]), code.reader(instruction.operands[1], bits)
-    space = next((each.partition("::")[0] for each in instruction.modifiers if each.partition("::")[0] in _SPACES), "")
+    space = next(
+        (each.partition("::")[0] for each in instruction.modifiers if each.partition("::")[0] in _SPACES), ""
+    )
     base = WORDS[bits](_SPACES[space] << SPACE_WINDOW if space else 0)
     if instruction.has("to"):
         return lambda state, lanes: write(state, lanes, read(state, lanes) - base)

@@ -16,6 +16,7 @@ Decoder = Callable[[Code, InstructionStatement], Step]
 
 
 def _nothing(_: Code, __: InstructionStatement) -> Step:
+    """Decode what orders a warp or memory, which threads that go on together find in order."""
     return lambda state, lanes: None
 
 
@@ -43,11 +44,23 @@ _OTHERS: dict[str, Decoder] = {
     "cp": accesses.copy, "atom": atomics.atomic, "red": atomics.atomic, "shfl": warps.shuffle,
     "vote": warps.vote, "activemask": warps.active_mask, "elect": warps.elect, "redux": warps.reduced,
     "mma": warps.product, "ldmatrix": warps.load_matrices, "stmatrix": warps.store_matrices,
+    "movmatrix": warps.transpose,
     "membar": _nothing, "fence": _nothing, "prefetch": _nothing, "prefetchu": _nothing,
     "nanosleep": _nothing, "discard": _nothing, "applypriority": _nothing, "trap": _trap, "brkpt": _trap,
+    "bar": _nothing, "barrier": _nothing,
 }  # fmt: skip
 
-_REFUSED = ("call", "brx", "tex", "wgmma", "tcgen05", "mbarrier", "wmma", "griddepcontrol", "clusterlaunchcontrol")
+_REFUSED = (
+    "call",
+    "brx",
+    "tex",
+    "wgmma",
+    "tcgen05",
+    "mbarrier",
+    "wmma",
+    "griddepcontrol",
+    "clusterlaunchcontrol",
+)
 
 
 def decoded(code: Code, instruction: InstructionStatement) -> Step:

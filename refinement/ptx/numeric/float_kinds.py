@@ -47,11 +47,8 @@ class FloatKind:
         return self.decode(np.ascontiguousarray(np.atleast_1d(words)).view(WORDS[self.bits]).reshape(-1, 2))
 
     def words(self, numbers: Numbers) -> Numbers:
-        """Return the words of numbers."""
-        encoded = self.encode(numbers)
-        if self.lanes == 1:
-            return encoded
-        return np.ascontiguousarray(encoded).view(WORDS[self.register_bits]).reshape(-1)
+        """Return the words of numbers, rounded to nearest."""
+        return _joined(self.encode(numbers), self)
 
 
 def bfloat_words(numbers: Numbers) -> Numbers:
@@ -96,26 +93,43 @@ KINDS: dict[str, FloatKind] = {
 """Types of floats by name."""
 
 
-def rounded(state: State, exact: Numbers, fmt: FloatKind, mode: str) -> Numbers:
-    """Return exact numbers, or such of f64, rounded to f32 in a direction; others as they are.
+def encoded(state: State, exact: Numbers, kind: FloatKind, mode: str) -> Numbers:
+    """Return the words of exact numbers, or such in double precision, rounded to a type in a direction.
 
     Where a run draws its roundings, inexact results go to one of both neighbours.
     """
-    if fmt.name != "f32" or np.asarray(exact).dtype != np.float64:
-        return exact
-    nearest = np.asarray(exact).astype(np.float32)
-    if mode in ("rn", "") and state.random is None:
-        return nearest
-    wide = nearest.astype(np.float64)
+    exact = np.asarray(exact)
+    one = KINDS[kind.name] if kind.lanes > 1 else kind
+    words = one.encode(exact)
+    if (mode in ("rn", "") and state.random is None) or kind.bits == 64 or exact.dtype != np.float64:  # noqa: PLR2004
+        return _joined(words, kind)
+    held = one.decode(words).astype(np.float64)
+    above = held > exact
     match mode:
         case "rm":
-            return np.where(wide > exact, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+            moved, up = above, False
         case "rp":
-            return np.where(wide < exact, np.nextafter(nearest, np.float32(np.inf)), nearest)
+            moved, up = held < exact, True
         case "rz":
-            away = np.abs(wide) > np.abs(exact)
-            return np.where(away, np.nextafter(nearest, np.float32(0)), nearest)
-    assert state.random is not None
-    other = np.nextafter(nearest, np.where(wide > exact, -np.inf, np.inf).astype(np.float32))
-    taken = (state.random.random(nearest.shape) < 0.5) & (wide != exact) & np.isfinite(other)  # noqa: PLR2004
-    return np.where(taken, other, nearest)
+            moved, up = np.abs(held) > np.abs(exact), exact < 0
+        case _:
+            assert state.random is not None
+            moved = (state.random.random(exact.shape) < 0.5) & (held != exact) & np.isfinite(held)  # noqa: PLR2004
+            up = ~above
+    return _joined(np.where(moved, _neighbour(words, held, up), words), kind)
+
+
+def _neighbour(words: Numbers, held: Numbers, up: Numbers) -> Numbers:
+    """Return the next float above or below: the next word where that is away from zero."""
+    one, sign = words.dtype.type(1), words.dtype.type(1) << words.dtype.type(8 * words.dtype.itemsize - 1)
+    negative = words & sign != 0
+    outwards = negative != up
+    stepped = np.where(outwards, words + one, words - one)
+    smallest = np.where(up, one, one | sign).astype(words.dtype)
+    return np.where(held == 0, smallest, stepped)
+
+
+def _joined(words: Numbers, kind: FloatKind) -> Numbers:
+    if kind.lanes == 1:
+        return words
+    return np.ascontiguousarray(words).view(WORDS[kind.register_bits]).reshape(-1)

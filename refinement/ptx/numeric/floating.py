@@ -11,7 +11,7 @@ import numpy as np
 from ....spec.errors import UnsupportedError
 from ..text.module import InstructionStatement
 from ..text.operands import Pair
-from .float_kinds import KINDS, FloatKind, rounded
+from .float_kinds import KINDS, FloatKind, encoded
 from .state import Code, State, Step
 from .threads import Lanes
 
@@ -31,24 +31,37 @@ def kind_of(instruction: InstructionStatement) -> FloatKind:
     return KINDS[instruction.types[0]]
 
 
+def require_nearest(instruction: InstructionStatement, kind: FloatKind) -> None:
+    """Refuse directed roundings of double precision, and saturation to finite numbers.
+
+    Raises
+    ------
+    UnsupportedError
+        Of these.
+    """
+    directed = instruction.one_of(ROUNDINGS) not in (None, "rn")
+    if (kind.name == "f64" and directed) or instruction.has("satfinite"):
+        raise UnsupportedError(f"{instruction.mnemonic} on numbers")
+
+
 def _applied(
     code: Code, instruction: InstructionStatement, compute: Callable[..., Any], *, arity: int
 ) -> Step:
     """Return a step that computes of floats of one type one of the same."""
     kind = kind_of(instruction)
     mode = instruction.one_of(ROUNDINGS) or ""
+    require_nearest(instruction, kind)
     write = code.writer(instruction.operands[0])
     readers = [code.reader(each, kind.register_bits) for each in instruction.operands[1 : arity + 1]]
     saturated, rectified = instruction.has("sat"), instruction.has("relu")
 
     def step(state: State, lanes: Lanes) -> None:
         found = compute(*(kind.numbers(read(state, lanes)) for read in readers))
-        found = rounded(state, found, kind, mode)
         if saturated:
             found = np.where(np.isnan(found), 0, np.clip(found, 0, 1)).astype(found.dtype)
         if rectified:
             found = np.where(found < 0, np.zeros_like(found), found)
-        write(state, lanes, kind.words(found))
+        write(state, lanes, encoded(state, found, kind, mode))
 
     return step
 

@@ -48,9 +48,7 @@ def parameter_offsets(function: Function) -> list[tuple[int, int]]:
     return found
 
 
-def layout(
-    module: Module, function: Function, passed: list[bytes], dynamic: int, arrays: int
-) -> Layout:
+def layout(module: Module, function: Function, passed: list[bytes], dynamic: int, arrays: int) -> Layout:
     """Return where all variables lie.
 
     Parameters

@@ -160,7 +160,12 @@ class Program:
                 )
 
     def _left(
-        self, state: State, segment: _Segment, lanes: Lanes, waiting: dict[int, list[Lanes]], arrivals: Arrivals
+        self,
+        state: State,
+        segment: _Segment,
+        lanes: Lanes,
+        waiting: dict[int, list[Lanes]],
+        arrivals: Arrivals,
     ) -> None:
         """Send threads on behind a segment."""
         last = segment.last
@@ -270,4 +275,6 @@ def _race_unit(function: Function) -> int:
 
 
 def _is_of_all(instruction: InstructionStatement) -> bool:
-    return "sync" in instruction.modifiers and len(instruction.operands) == 1 or "red" in instruction.modifiers
+    return (
+        "sync" in instruction.modifiers and len(instruction.operands) == 1 or "red" in instruction.modifiers
+    )

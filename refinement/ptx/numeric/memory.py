@@ -52,6 +52,8 @@ class Stored:
         Which elements this launch has written.
     added : bool
         Whether this launch has added to elements by atomic operations.
+    is_folded : bool
+        Whether `data` are fewer bytes, a power of two, that stand for all again and again; stores change none.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Stored:
     writable: bool = True
     stored: NDArray[np.bool_] | None = None
     added: bool = False
+    is_folded: bool = False
     views: dict[int, NDArray[Any]] = field(default_factory=dict)
 
     def words(self, width: int) -> NDArray[Any]:
@@ -70,14 +73,26 @@ class Stored:
             self.views[width] = self.data.view(f"u{width}")
         return self.views[width]
 
+    def places(self, first: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+        """Return where words are, of `words`."""
+        return first & (len(self.data) // width - 1) if self.is_folded else first
+
+
+def folded(name: str, data: Bytes, size: int, unit: int) -> Stored:
+    """Return an array of which only some bytes are held: its bounds count, its numbers do not."""
+    return Stored(name, data, size, unit, is_folded=True)
+
 
 def stored(name: str, content: NDArray[Any] | bytes, unit: int, **more: Any) -> Stored:
-    """Return an array with bytes of its own."""
+    """Return an array of some content, which is changed where it is as long as whole words."""
     given = (
         np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content.reshape(-1).view(np.uint8)
     )
-    data = np.zeros(-(-len(given) // 16) * 16, dtype=np.uint8)
-    data[: len(given)] = given
+    if len(given) % 16 or not given.flags.writeable:
+        data = np.zeros(-(-len(given) // 16) * 16, dtype=np.uint8)
+        data[: len(given)] = given
+        return Stored(name, data, len(given), unit, **more)
+    data = np.asarray(given)
     return Stored(name, data, len(given), unit, **more)
 
 
@@ -143,6 +158,10 @@ class Private:
             self.views[width] = self.data.view(f"u{width}")
         return self.views[width]
 
+    def places(self, first: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+        """Return where words are, of `words`."""
+        return first
+
 
 Report = Callable[[Kind, str, int], None]
 """Raises a fault of a kind, with a message, of one of the threads that act."""
@@ -195,7 +214,9 @@ class Memory:
             array = self.arrays[number + 1]
             report(Kind.OUT_OF_BOUNDS, f"{size} bytes at byte {before} of {array.name}", place)
         report(
-            Kind.OUT_OF_BOUNDS, f"{size} bytes at byte {offset} of {array.name}, which has {array.size}", place
+            Kind.OUT_OF_BOUNDS,
+            f"{size} bytes at byte {offset} of {array.name}, which has {array.size}",
+            place,
         )
 
 

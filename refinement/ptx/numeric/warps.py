@@ -198,9 +198,7 @@ def product(code: Code, instruction: InstructionStatement) -> Step:
     fragments = {role: form.fragment(role) for role in "abcd"}
     kinds = {role: form.format(role).name for role in "abcd"}
     decoders = {role: _decoder(kinds[role], instruction) for role in "abcd"}
-    readers = {
-        role: _registers(code, given[role], fragments[role].packing.word.bits) for role in "abc"
-    }
+    readers = {role: _registers(code, given[role], fragments[role].packing.word.bits) for role in "abc"}
     write = _written(code, given["d"])
     integers = form.is_integer
     if integers and instruction.has("satfinite"):
@@ -259,6 +257,18 @@ def load_matrices(code: Code, instruction: InstructionStatement) -> Step:
 def loaded_rows(state: State, threads: Any, space: str, addresses: Any) -> list[Any]:
     """Return rows of 16 bytes as two words each."""
     return loaded(state, threads, space, addresses, 8, 2)
+
+
+def transpose(code: Code, instruction: InstructionStatement) -> Step:
+    """Decode ``movmatrix``."""
+    move = matrix_moves.matrix_move(instruction.specified().variant)
+    read, write = _registers(code, instruction.operands[1], 32), _written(code, instruction.operands[0])
+
+    def step(state: State, lanes: Lanes) -> None:
+        threads = _whole(state, lanes)
+        write(state, threads, matrix_moves.transpose(ALGEBRA, move, read(state, threads)))
+
+    return step
 
 
 def store_matrices(code: Code, instruction: InstructionStatement) -> Step:
