@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 
-
 MOST_BYTES = 1 << 28
 """Bytes of inputs, weights and results that a reference may have."""
 

@@ -79,5 +79,5 @@ class OwnRun:
 
 def _many(launches: tuple[tuple[str, int, int], ...]) -> str:
     """Return how many blocks of all, as the beginning of a sentence."""
-    blocks, of = (sum(each[place] for each in launches) for place in (1, 2))
+    blocks, of = sum(run for _, run, _ in launches), sum(every for _, _, every in launches)
     return f"{blocks:,} of {of:,} blocks were" if of != 1 else "the only block was"

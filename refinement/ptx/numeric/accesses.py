@@ -57,7 +57,7 @@ def address_reader(code: Code, place: Any) -> Reader:
         base = np.uint64(code.address_of(place.base.name) + place.offset)
         return lambda state, lanes: np.full(state.count(lanes), base)
     read = code.reader(place.base, code.bits_of(place.base.name))
-    wide = code.bits_of(place.base.name) == 64  # noqa: PLR2004
+    wide = code.bits_of(place.base.name) == 64
 
     def plain(state: State, lanes: Lanes) -> Any:
         return read(state, lanes) + offset if place.offset else read(state, lanes)
@@ -80,7 +80,7 @@ def placed(state: State, lanes: Lanes, space: str, addresses: Any, size: int) ->
     memory = state.memory
     if not space:
         windows = addresses >> np.uint64(SPACE_WINDOW)
-        low = windows < 4  # noqa: PLR2004
+        low = windows < 4
         if low.any():
             if not (windows == windows[0]).all():
                 raise SeveralArraysError

@@ -12,7 +12,7 @@ from ..text.module import TYPE_BITS, InstructionStatement
 from .float_kinds import KINDS, encoded
 from .floating import ROUNDINGS, require_nearest
 from .integers import number_type
-from .memory import LOCAL, SHARED, CONSTANT
+from .memory import CONSTANT, LOCAL, SHARED
 from .state import WORDS, Code, State, Step
 from .threads import Lanes
 
@@ -35,10 +35,10 @@ def conversion(code: Code, instruction: InstructionStatement) -> Step:
         Of types that are not modelled.
     """
     types = instruction.types
-    if len(types) != 2:  # noqa: PLR2004
+    if len(types) != 2:
         raise UnsupportedError(f"{instruction.mnemonic} on numbers")
     target, source = types
-    if len(instruction.operands) == 3 or target.endswith("x2"):  # noqa: PLR2004  # two numbers into one register
+    if len(instruction.operands) == 3 or target.endswith("x2"):  # two numbers into one register
         return _packed(code, instruction, target, source)
     if source not in KINDS and source[0] not in "usb":
         raise UnsupportedError(f"{instruction.mnemonic} on numbers")
@@ -115,7 +115,7 @@ def _packed(code: Code, instruction: InstructionStatement, target: str, source: 
         or source != "f32"
         or instruction.has("rs")
         or instruction.has("satfinite")
-    ):  # noqa: PLR2004
+    ):
         raise UnsupportedError(f"{instruction.mnemonic} on numbers")
     write = code.writer(instruction.operands[0])
     high, low = (code.reader(each, 32) for each in instruction.operands[1:3])
@@ -139,13 +139,16 @@ def _to_integer(code: Code, instruction: InstructionStatement, target: str, sour
     )
     integral = _INTEGRAL[instruction.one_of(_INTEGRAL) or "rzi"]
     least, most = float(np.iinfo(held).min), float(np.iinfo(held).max)
+    of_nan = np.array(1 << 63 if held.itemsize == 8 else 0, np.uint64).view(np.int64).astype(held)  # noqa: PLR2004
 
     def step(state: State, lanes: Lanes) -> None:
         numbers = integral(np.asarray(of.numbers(read(state, lanes)), dtype=np.float64))
-        numbers = np.where(np.isnan(numbers), 0, numbers)
+        unordered = np.isnan(numbers)
+        numbers = np.where(unordered, 0, numbers)
         inside = np.clip(numbers, least, most)
         found = np.where(inside >= most, 0, inside).astype(held)
-        write(state, lanes, np.where(inside >= most, np.iinfo(held).max, found).astype(held))
+        found = np.where(inside >= most, np.iinfo(held).max, found).astype(held)
+        write(state, lanes, np.where(unordered, of_nan, found))
 
     return step
 

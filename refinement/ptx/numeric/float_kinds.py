@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .state import State, WORDS
+from .state import WORDS, State
 
 Numbers = Any
 
@@ -101,7 +101,7 @@ def encoded(state: State, exact: Numbers, kind: FloatKind, mode: str) -> Numbers
     exact = np.asarray(exact)
     one = KINDS[kind.name] if kind.lanes > 1 else kind
     words = one.encode(exact)
-    if (mode in ("rn", "") and state.random is None) or kind.bits == 64 or exact.dtype != np.float64:  # noqa: PLR2004
+    if (mode in ("rn", "") and state.random is None) or kind.bits == 64 or exact.dtype != np.float64:
         return _joined(words, kind)
     held = one.decode(words).astype(np.float64)
     above = held > exact
@@ -114,7 +114,7 @@ def encoded(state: State, exact: Numbers, kind: FloatKind, mode: str) -> Numbers
             moved, up = np.abs(held) > np.abs(exact), exact < 0
         case _:
             assert state.random is not None
-            moved = (state.random.random(exact.shape) < 0.5) & (held != exact) & np.isfinite(held)  # noqa: PLR2004
+            moved = (state.random.random(exact.shape) < 0.5) & (held != exact) & np.isfinite(held)
             up = ~above
     return _joined(np.where(moved, _neighbour(words, held, up), words), kind)
 

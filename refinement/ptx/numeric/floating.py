@@ -104,9 +104,13 @@ def _extremum(code: Code, instruction: InstructionStatement) -> Step:
     choose: Any = both or (np.fmin if smaller else np.fmax)
     if instruction.has("abs"):
         return _applied(code, instruction, lambda x, y: choose(np.abs(x), np.abs(y)), arity=2)
-    if len(instruction.operands) == 4:  # noqa: PLR2004  # three sources
+    if len(instruction.operands) == 4:  # three sources
         return _applied(code, instruction, lambda x, y, z: choose(choose(x, y), z), arity=3)
     return _applied(code, instruction, choose, arity=2)
+
+
+def _unordered(x: Any, y: Any) -> Any:
+    return np.isnan(x) | np.isnan(y)
 
 
 _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -123,12 +127,8 @@ _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "gtu": lambda x, y: ~(x <= y),
     "geu": lambda x, y: ~(x < y),
     "num": lambda x, y: ~_unordered(x, y),
-    "nan": lambda x, y: _unordered(x, y),
+    "nan": _unordered,
 }
-
-
-def _unordered(x: Any, y: Any) -> Any:
-    return np.isnan(x) | np.isnan(y)
 
 
 def comparison(code: Code, instruction: InstructionStatement) -> Step:

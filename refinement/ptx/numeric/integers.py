@@ -1,4 +1,4 @@
-"""Integer arithmetic, bits and moves on numbers: common forms by numpy, others by the specification's rows."""
+"""Integer arithmetic, bits and moves on numbers: common forms by numpy, others by the rows of the spec."""
 
 from __future__ import annotations
 

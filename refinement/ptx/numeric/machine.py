@@ -201,10 +201,7 @@ def _send(waiting: dict[int, list[Lanes]], number: int, lanes: Lanes, segments: 
 
 
 def _united(parts: list[Lanes], total: int) -> Lanes:
-    if len(parts) == 1:
-        lanes = parts[0]
-    else:
-        lanes = np.sort(np.concatenate(parts))
+    lanes = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
     return EVERY if lanes is not EVERY and len(lanes) == total else lanes
 
 
@@ -276,5 +273,5 @@ def _race_unit(function: Function) -> int:
 
 def _is_of_all(instruction: InstructionStatement) -> bool:
     return (
-        "sync" in instruction.modifiers and len(instruction.operands) == 1 or "red" in instruction.modifiers
-    )
+        "sync" in instruction.modifiers and len(instruction.operands) == 1
+    ) or "red" in instruction.modifiers

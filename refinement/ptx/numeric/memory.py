@@ -53,7 +53,7 @@ class Stored:
     added : bool
         Whether this launch has added to elements by atomic operations.
     is_folded : bool
-        Whether `data` are fewer bytes, a power of two, that stand for all again and again; stores change none.
+        Whether `data` are fewer bytes, a power of two, that stand for all; stores change none.
     """
 
     name: str
@@ -197,6 +197,9 @@ class Memory:
             raise SeveralArraysError
         number = first - FIRST
         offsets = (addresses & np.uint64((1 << WINDOW) - 1)).view(np.int64)
+        if number == -1 and self.arrays:
+            before = int(offsets[0]) - (1 << WINDOW)
+            report(Kind.OUT_OF_BOUNDS, f"{size} bytes at byte {before} of {self.arrays[0].name}", 0)
         if not 0 <= number < len(self.arrays):
             report(Kind.OUT_OF_BOUNDS, f"{size} bytes at {int(addresses[0]):#x}, which no array has", 0)
         array = self.arrays[number]

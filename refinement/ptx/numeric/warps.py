@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ....spec.errors import UnsupportedError
-from ....spec.ptx import matrix_moves
 from ....spec.numpy_algebra import NumpyAlgebra
+from ....spec.ptx import matrix_moves
 from ....spec.ptx.operands import Sink, Vector
 from ....spec.ptx.resolution import multiplication
 from ....spec.ptx.signatures import signature
@@ -206,17 +206,21 @@ def product(code: Code, instruction: InstructionStatement) -> Step:
 
     def step(state: State, lanes: Lanes) -> None:
         threads = _whole(state, lanes)
-        a, b, c = (
-            decoders[role](fragments[role].gather(ALGEBRA, readers[role](state, threads))) for role in "abc"
-        )
+        words = [fragments[role].gather(ALGEBRA, readers[role](state, threads)) for role in "abc"]
+        if state.random is not None and kinds["a"] == "tf32":
+            moved = [state.random.integers(0, 2, each.shape, np.uint32) * _TF32_UNIT for each in words[:2]]
+            words[:2] = [each + step for each, step in zip(words, moved, strict=False)]
+        a, b, c = (decoders[role](each) for role, each in zip("abc", words, strict=True))
         total = a @ b + c
-        if integers:
-            encoded = total.astype(np.int64).astype(np.uint32)
-        else:
-            encoded = KINDS[kinds["d"]].encode(total)
+        encode = _integer_words if integers else KINDS[kinds["d"]].encode
+        encoded = encode(total)
         write(state, threads, fragments["d"].scatter(ALGEBRA, encoded))
 
     return step
+
+
+def _integer_words(numbers: Any) -> Any:
+    return numbers.astype(np.int64).astype(np.uint32)
 
 
 def _decoder(kind: str, instruction: InstructionStatement) -> Callable[[Any], Any]:
@@ -230,6 +234,10 @@ def _decoder(kind: str, instruction: InstructionStatement) -> Callable[[Any], An
         held = np.dtype(f"{'i' if kind[0] == 's' else 'u'}{TYPE_BITS[kind] // 8}")
         return lambda words: words.astype(WORDS[TYPE_BITS[kind]]).view(held).astype(np.float64)
     raise UnsupportedError(f"{instruction.mnemonic} on numbers")
+
+
+_TF32_UNIT = np.uint32(0x2000)
+"""The last bit of an f32 that tf32 has."""
 
 
 def _cut(words: Any) -> Any:
