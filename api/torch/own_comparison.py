@@ -42,6 +42,8 @@ class Compared:
         Elements compared, and of all results.
     findings : tuple of str
         What is wrong.
+    doubts : tuple of str
+        Corners of results that no block writes, though those at the corners of the grid were run.
     open : tuple of str
         What could not be compared.
     """
@@ -49,6 +51,7 @@ class Compared:
     elements: int
     results: int
     findings: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
 
 
@@ -73,6 +76,7 @@ def compared(
     elements = total = 0
     findings: list[str] = []
     open_points: list[str] = []
+    doubts: list[str] = []
     for place, result in enumerate(recording.results):
         wanted = numbers.array(f"{draw} result {place}")
         at = places(result.shape, result.strides, result.offset).reshape(-1)
@@ -90,11 +94,25 @@ def compared(
             )
             continue
         elements += len(chosen)
+        doubts += _untouched(result, place, launches, at)
         if len(chosen):
             exact = numbers.array(f"{draw} exact {place}")
             shown = _different(result, place, launches, (at, chosen), (wanted, exact), others, draw)
             findings += [shown] if shown else []
-    return Compared(elements, total, tuple(findings), tuple(open_points))
+    return Compared(elements, total, tuple(findings), tuple(doubts), tuple(open_points))
+
+
+def _untouched(result: View, place: int, launches: Launches, at: Any) -> list[str]:
+    """Return which end of a result no block writes, where those at the corners of a grid were run."""
+    touched = launches.storages[result.storage].stored
+    if touched is None or not touched.any() or not len(at):
+        return []
+    return [
+        f"no block that was run writes result {place} at {_index(result, number)}, though those at the corners "
+        "of the grid were run"
+        for number in (0, len(at) - 1)
+        if not touched[at[number]]
+    ]
 
 
 def _values(launches: Launches, result: View, at: Any) -> Any:

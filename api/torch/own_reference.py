@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-MOST_BYTES = 1 << 28
+MOST_BYTES = 1 << 29
 """Bytes of inputs, weights and results that a reference may have."""
 
 MOST_WORK = 3 * 10**11

@@ -28,6 +28,8 @@ class OwnRun:
         Elements of all results.
     findings : tuple of str
         What is wrong.
+    doubts : tuple of str
+        What the blocks that were run leave in doubt.
     open : tuple of str
         What was not run or compared, and why.
     seconds : float
@@ -41,13 +43,14 @@ class OwnRun:
     compared: int = 0
     results: int = 0
     findings: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     seconds: float = 0.0
 
     @property
     def shows(self) -> bool:
-        """Whether results were compared, and nothing is wrong."""
-        return bool(self.compared) and not self.findings
+        """Whether results were compared, and nothing is wrong or in doubt."""
+        return bool(self.compared) and not self.findings and not self.doubts
 
     @property
     def claim(self) -> str:
@@ -72,6 +75,7 @@ class OwnRun:
             "compared": self.compared,
             "results": self.results,
             "findings": list(self.findings),
+            "doubts": list(self.doubts),
             "open": list(self.open),
             "seconds": round(self.seconds, 3),
         }

@@ -80,6 +80,7 @@ def run_at_own_sizes(
             compared=max(done.compared, found.elements),
             results=found.results,
             findings=found.findings,
+            doubts=found.doubts,
             open=(*done.open, *(each for each in (*launches.open, *found.open) if each not in done.open)),
         )
         if done.findings:

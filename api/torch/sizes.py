@@ -195,7 +195,7 @@ def with_smaller_batches(own: Mapping[str, int | tuple[int, ...]]) -> list[Sizes
     while True:
         last = found[-1]
         halved: Sizes = {
-            name: max(value // 2, 1) if _is_batch(name) and isinstance(value, int) and value > KEPT else value
+            name: max(value // 2, min(value, 1)) if _is_batch(name) and isinstance(value, int) else value
             for name, value in last.items()
         }
         if halved == last:

@@ -112,7 +112,11 @@ def verify(
         result = _climbed(made, own)
         if not result.sizes and ladder(own, together=True) != ladder(own):
             result = _climbed(made, own, together=True)
-        return made.with_own_run(result, own)
+        result = made.with_own_run(result, own)
+        shown = result.own_sizes or (result.own_run is not None and result.own_run.shows)
+        if made.doubt and result.verdict in _SHOWN and not shown:
+            return replace(result, verdict="undecided", findings=(made.doubt,))
+        return result
 
 
 def _of_live(
@@ -157,8 +161,8 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
         return _only_there(result)
     if larger.verdict in ("verified", "safe"):
         at = ", ".join(f"{name} = {value}" for name, value in result.sizes.items())
-        what = f"it is wrong at {at}, which the problem does not ask for: {result.findings[0]}"
-        return replace(larger, notes=(*larger.notes, what))
+        made.doubt = f"it is wrong at {at}, which the problem does not ask for: {result.findings[0]}"
+        return replace(larger, notes=(*larger.notes, made.doubt))
     if larger.verdict == "refuted" and _is_of_any_size(larger, own, made.solution):
         return larger
     return _only_there(result)
@@ -178,7 +182,14 @@ def judged_with(result: TorchResult, ran: OwnRun) -> TorchResult:
             bound="",
         )
     notes = (f"at the problem's own sizes: {each}" for each in ran.open)
-    return replace(result, notes=(*result.notes, *notes))
+    result = replace(result, notes=(*result.notes, *notes))
+    if ran.doubts and result.verdict in _SHOWN:
+        doubts = (f"at the problem's own sizes: {each}" for each in ran.doubts)
+        return replace(result, verdict="undecided", findings=(*doubts, *result.findings))
+    return result
+
+
+_SHOWN = ("verified", "safe")
 
 
 _OF_ANY_SIZE = ("race", "deadlock", "divergence", "undefined", "pending-registers", "missing-proxy-fence")
@@ -247,6 +258,11 @@ class _Attempt:
         As of `verify`.
     folder : Path
         Where all is written.
+
+    Attributes
+    ----------
+    doubt : str
+        At which smaller sizes the candidate is wrong, though it is right at greater ones.
     """
 
     def __init__(
@@ -262,6 +278,7 @@ class _Attempt:
     ) -> None:
         self.problem, self.solution, self.requires, self.mode = problem, solution, requires, mode
         self.target, self.memory_only, self.limits, self.folder = target, memory_only, limits, folder
+        self.doubt = ""
 
     def at(self, steps: Sequence[Sizes], own: Sizes, work: int) -> TorchResult:
         """Verify at the largest of some sizes that are no more work than is allowed."""

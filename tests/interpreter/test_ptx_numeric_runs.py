@@ -26,7 +26,9 @@ def _differences(arrays: tuple[Given, ...], wanted: Memory, got: Memory) -> list
         for index in (one.defined & (one.words != other.words)).nonzero()[0].tolist():
             pair = int(one.words[index]), int(other.words[index])
             if not (is_float and abs(pair[0] - pair[1]) <= 1):
-                found.append(f"{each.name}[{index}]: {pair[0]:#x} by the interpreter, {pair[1]:#x} on numbers")
+                found.append(
+                    f"{each.name}[{index}]: {pair[0]:#x} by the interpreter, {pair[1]:#x} on numbers"
+                )
     return found
 
 

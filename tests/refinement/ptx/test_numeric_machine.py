@@ -75,7 +75,9 @@ def test_accesses_outside_of_an_array_are_faults() -> None:
 
 
 def test_an_index_that_wraps_below_the_first_array_is_a_fault_of_that_array() -> None:
-    body = PLACE + "mov.s64 %d3, -16; add.s64 %d0, %d0, %d3; ld.global.f32 %f0, [%d0]; st.global.f32 [%d1], %f0;"
+    body = (
+        PLACE + "mov.s64 %d3, -16; add.s64 %d0, %d0, %d3; ld.global.f32 %f0, [%d0]; st.global.f32 [%d1], %f0;"
+    )
     assert "at byte -16 of x" in str(fault(body, [floats(64), empty(64)]))
 
 
@@ -143,7 +145,10 @@ def test_what_is_not_known_makes_results_unknown_and_faults_depend_on_it() -> No
     x.states = np.full(64, UNKNOWN)
     assert ran(DOUBLE, [x, y]).unknown == 1
     assert y.states is not None and (y.states == UNKNOWN).all()
-    index = PLACE + "ld.global.u32 %r4, [%d0]; mul.wide.u32 %d3, %r4, 4; add.s64 %d3, %d1, %d3; st.global.u32 [%d3], %r0;"
+    index = (
+        PLACE
+        + "ld.global.u32 %r4, [%d0]; mul.wide.u32 %d3, %r4, 4; add.s64 %d3, %d1, %d3; st.global.u32 [%d3], %r0;"
+    )
     assert fault(index, [x, empty(64)]).depends
 
 
@@ -162,7 +167,10 @@ def test_arrays_that_are_not_held_whole_have_their_bounds() -> None:
     many = 1 << 34
     x = folded("x", np.zeros(1 << 12, np.uint8), 4 * many, 4)
     y = folded("y", np.zeros(1 << 12, np.uint8), 4 * many, 4)
-    far = PLACE + "mov.s64 %d3, BYTES; add.s64 %d0, %d0, %d3; ld.global.f32 %f0, [%d0]; st.global.f32 [%d1], %f0;"
+    far = (
+        PLACE
+        + "mov.s64 %d3, BYTES; add.s64 %d0, %d0, %d3; ld.global.f32 %f0, [%d0]; st.global.f32 [%d1], %f0;"
+    )
     ran(far.replace("BYTES", str(4 * many - 256)), [x, y])
     assert fault(far.replace("BYTES", str(4 * many - 252)), [x, y]).kind is Kind.OUT_OF_BOUNDS
 
