@@ -108,8 +108,8 @@ def _untouched(result: View, place: int, launches: Launches, at: Any) -> list[st
     if touched is None or not touched.any() or not len(at):
         return []
     return [
-        f"no block that was run writes result {place} at {_index(result, number)}, though those at the corners "
-        "of the grid were run"
+        f"no block that was run writes result {place} at {_index(result, number)}, though those at the "
+        "corners of the grid were run"
         for number in (0, len(at) - 1)
         if not touched[at[number]]
     ]

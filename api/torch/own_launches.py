@@ -196,15 +196,32 @@ class Launches:
             self._run(launch, program, list(range(every)), until)
             return list(range(every))
         first = some_blocks(launch.grid)
+        ends, between = sorted({first[0], first[-1]}), first[1:-1]
         before = time.process_time()
-        self._run(launch, program, first, until)
-        now = time.process_time()
-        if self._numbers is None or (now - before) / len(first) * every > max(soon - now, 0):
-            return first
-        seen = set(first)
-        rest = [each for each in range(every) if each not in seen]
-        self._run(launch, program, rest, until)
-        return [*first, *rest]
+        self._run(launch, program, ends, until)
+        each = (time.process_time() - before) / len(ends)
+        done = [*ends, *self._while_there_is_time(launch, program, between, each, soon)]
+        if self._numbers is None or len(done) < len(first):
+            return done
+        each = (time.process_time() - before) / len(done)
+        if each * every > max(soon - time.process_time(), 0):
+            return done
+        seen = set(done)
+        rest = [number for number in range(every) if number not in seen]
+        return [*done, *self._while_there_is_time(launch, program, rest, each, soon)]
+
+    def _while_there_is_time(
+        self, launch: Launch, program: Program, blocks: list[int], each: float, soon: float
+    ) -> list[int]:
+        """Run blocks, some at a time, as long as these are done soon; returns which."""
+        step = max(SIDE_BY_SIDE // prod(launch.block), 1)
+        for start in range(0, len(blocks), step):
+            some = blocks[start : start + step]
+            now = time.process_time()
+            if now + each * len(some) > soon:
+                return blocks[:start]
+            self._run(launch, program, some, now + max(8 * (soon - now), 1))
+        return blocks
 
     def _run(self, launch: Launch, program: Program, blocks: list[int], until: float) -> None:
         step = max(SIDE_BY_SIDE // prod(launch.block), 1)

@@ -31,7 +31,8 @@ from mmaproof.api.torch.sizes import with_smaller_batches
 from mmaproof.api.torch.verification import judged_with
 
 SUM = """
-ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x;
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1];
+mov.u32 %r0, %ctaid.x; mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x;
 mad.lo.u32 %r0, %r0, %r2, %r1; setp.ge.u32 %p0, %r0, ROWS; @%p0 ret;
 mul.lo.u32 %r3, %r0, COLUMNS; mul.wide.u32 %d2, %r3, 4; add.s64 %d0, %d0, %d2;
 mul.wide.u32 %d3, %r0, 4; add.s64 %d1, %d1, %d3; mov.f32 %f0, 0f00000000; mov.u32 %r4, 0;
@@ -150,13 +151,13 @@ def test_ends_of_results_that_no_corner_of_the_grid_writes_are_in_doubt(many: Pr
 
 
 def test_launches_behind_one_that_was_not_run_whole_are_not_compared(many: Problem) -> None:
-    """They read what blocks that were not run may have written; what nobody can have written they must not."""
+    """They read what blocks that were not run may have written; what none can have they must not."""
     copy = Storage("float32", 400_000, "empty", "copy", None, (100_000, 4))
     first, second = many.launch(block=1, target=2), many.launch(block=1, source=2)
     found = many.ran(first, second, seconds=1.0, more=(copy,))
     assert found.compared == 0 and not found.findings
     (wrong,) = many.ran(second, seconds=1.0, more=(copy,)).findings
-    assert "copy is read in line 16 of the PTX before anybody writes it" in wrong
+    assert "copy is read in line 17 of the PTX before anybody writes it" in wrong
 
 
 def test_steps_of_the_host_are_computed_between_launches(problem: Problem) -> None:

@@ -1,4 +1,4 @@
-"""Random kernels: the interpreter, and blocks on numbers side by side, which flush nothing and double-round."""
+"""Random kernels: the interpreter, and blocks on numbers side by side, which flush nothing to zero."""
 
 from __future__ import annotations
 

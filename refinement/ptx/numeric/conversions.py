@@ -139,7 +139,7 @@ def _to_integer(code: Code, instruction: InstructionStatement, target: str, sour
     )
     integral = _INTEGRAL[instruction.one_of(_INTEGRAL) or "rzi"]
     least, most = float(np.iinfo(held).min), float(np.iinfo(held).max)
-    of_nan = np.array(1 << 63 if held.itemsize == 8 else 0, np.uint64).view(np.int64).astype(held)  # noqa: PLR2004
+    of_nan = np.array(1 << 63 if held.itemsize == 8 else 0, np.uint64).view(np.int64).astype(held)
 
     def step(state: State, lanes: Lanes) -> None:
         numbers = integral(np.asarray(of.numbers(read(state, lanes)), dtype=np.float64))

@@ -53,7 +53,8 @@ def floats(count: int) -> Stored:
 
 
 PLACE = """
-ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1];
+mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;
 mad.lo.s32 %r3, %r1, %r2, %r0; mul.wide.u32 %d2, %r3, 4; add.s64 %d0, %d0, %d2; add.s64 %d1, %d1, %d2;
 """
 DOUBLE = PLACE + "ld.global.f32 %f0, [%d0]; add.f32 %f0, %f0, %f0; st.global.f32 [%d1], %f0;"
@@ -147,7 +148,8 @@ def test_what_is_not_known_makes_results_unknown_and_faults_depend_on_it() -> No
     assert y.states is not None and (y.states == UNKNOWN).all()
     index = (
         PLACE
-        + "ld.global.u32 %r4, [%d0]; mul.wide.u32 %d3, %r4, 4; add.s64 %d3, %d1, %d3; st.global.u32 [%d3], %r0;"
+        + "ld.global.u32 %r4, [%d0]; mul.wide.u32 %d3, %r4, 4; add.s64 %d3, %d1, %d3;"
+        + "st.global.u32 [%d3], %r0;"
     )
     assert fault(index, [x, empty(64)]).depends
 
