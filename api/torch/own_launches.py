@@ -249,9 +249,7 @@ class Launches:
     def _operation(self, operation: Operation) -> None:
         """Compute a step of the host by numpy."""
         read = {each.storage for each in views_in([*operation.arguments, *operation.options.values()])}
-        unknown = any(
-            (self.storages[each].states == UNKNOWN).any() for each in read if self._has_states(each)
-        )
+        unknown = any(map(self._is_unknown, read))
         values = {self._names[each]: self.numbers(each) for each in read}
         namespace: dict[str, Any] = {}
         exec(HEAD.format(what=""), namespace)
@@ -264,8 +262,10 @@ class Launches:
         except (ValueError, TypeError, MemoryError) as reason:
             raise UnsupportedError(f"{operation.where}: {operation.name}: {reason}") from None
 
-    def _has_states(self, number: int) -> bool:
-        return self.storages[number].states is not None
+    def _is_unknown(self, number: int) -> bool:
+        """Tell whether some numbers of a storage are not known."""
+        states = self.storages[number].states
+        return states is not None and bool(np.any(states == UNKNOWN))
 
     def numbers(self, number: int) -> Any:
         """Return the elements of a storage as numbers, floats in double precision."""

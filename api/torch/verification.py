@@ -19,6 +19,7 @@ from .numbers import disagreement
 from .outcome import TorchResult
 from .own_run import OwnRun
 from .own_sizes import memory_at_own_sizes, run_at_own_sizes
+from .own_verdict import SHOWN, judged_with
 from .recording import NotRecordedError, Operation, Recording
 from .sizes import (
     MOST_WORK,
@@ -113,10 +114,11 @@ def verify(
         if not result.sizes and ladder(own, together=True) != ladder(own):
             result = _climbed(made, own, together=True)
         result = made.with_own_run(result, own)
-        shown = result.own_sizes or (result.own_run is not None and result.own_run.shows)
-        if made.doubt and result.verdict in _SHOWN and not shown:
+        if result.own_sizes or (result.own_run is not None and result.own_run.shows):
+            return result
+        if made.doubt and result.verdict in SHOWN:
             return replace(result, verdict="undecided", findings=(made.doubt,))
-        return result
+        return _with_other_branches(made, result, own)
 
 
 def _of_live(
@@ -168,28 +170,27 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     return _only_there(result)
 
 
-def judged_with(result: TorchResult, ran: OwnRun) -> TorchResult:
-    """Return a result with what was run at the problem's own sizes, which may refute it."""
-    result = replace(result, own_run=ran)
-    if ran.findings:
-        return replace(
-            result,
-            verdict="refuted",
-            sizes=ran.sizes,
-            own_sizes=not ran.other,
-            findings=ran.findings,
-            hypotheses=(),
-            bound="",
-        )
-    notes = (f"at the problem's own sizes: {each}" for each in ran.open)
-    result = replace(result, notes=(*result.notes, *notes))
-    if ran.doubts and result.verdict in _SHOWN:
-        doubts = (f"at the problem's own sizes: {each}" for each in ran.doubts)
-        return replace(result, verdict="undecided", findings=(*doubts, *result.findings))
-    return result
+def _with_other_branches(made: _Attempt, result: TorchResult, own: Sizes) -> TorchResult:
+    """Verify at greater sizes, too, where guards took one branch alone and that is quick."""
+    steps = ladder(own)
+    wider = steps[steps.index(result.sizes) + 1 :] if result.sizes in steps else []
+    before = _one_sided(result)
+    if result.verdict != "verified" or not wider or not before or result.seconds["verifying"] > SOON:
+        return result
+    other = made.at(wider, own, 4 * WORK, verifying=2 * SOON)
+    other = replace(other, own_run=result.own_run)
+    if other.verdict == "refuted":
+        return other if _is_of_any_size(other, own, made.solution) else _only_there(other)
+    return other if other.verdict == "verified" and _one_sided(other) < before else result
 
 
-_SHOWN = ("verified", "safe")
+SOON = 2.0
+"""Seconds up to which a verification is so quick that another one is done."""
+
+
+def _one_sided(result: TorchResult) -> int:
+    """Return how many notes are about guards that took one branch alone."""
+    return sum("the guard " in each and " held for " in each for each in result.notes)
 
 
 _OF_ANY_SIZE = ("race", "deadlock", "divergence", "undefined", "pending-registers", "missing-proxy-fence")
@@ -263,6 +264,8 @@ class _Attempt:
     ----------
     doubt : str
         At which smaller sizes the candidate is wrong, though it is right at greater ones.
+    seconds : float
+        Processor time that the present verification may take.
     """
 
     def __init__(
@@ -278,11 +281,14 @@ class _Attempt:
     ) -> None:
         self.problem, self.solution, self.requires, self.mode = problem, solution, requires, mode
         self.target, self.memory_only, self.limits, self.folder = target, memory_only, limits, folder
-        self.doubt = ""
+        self.doubt, self.seconds = "", limits.verifying
 
-    def at(self, steps: Sequence[Sizes], own: Sizes, work: int) -> TorchResult:
-        """Verify at the largest of some sizes that are no more work than is allowed."""
+    def at(
+        self, steps: Sequence[Sizes], own: Sizes, work: int, *, verifying: float | None = None
+    ) -> TorchResult:
+        """Verify at the largest of some sizes that are no more work than is allowed, nor seconds."""
         started = time.perf_counter()
+        self.seconds = min(verifying or self.limits.verifying, self.limits.verifying)
         for old in self.folder.glob("*.json"):
             old.unlink()
         found = recorded(
@@ -394,7 +400,7 @@ class _Attempt:
         try:
             wanted = None if self.memory_only else reference
             files = ContractWriter(candidate, wanted, self.requires, self.target).write(folder)
-            with within(self.limits.verifying):
+            with within(self.seconds):
                 report = verify_kernel(files.kernel, files.contract)
         except TimeUpError as reason:
             return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))

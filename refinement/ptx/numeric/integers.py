@@ -37,7 +37,7 @@ def _quick(instruction: InstructionStatement) -> Callable[..., Any] | None:
     if rest or TYPE_BITS[kind] not in WORDS:
         return None
     signed = number_type(kind)
-    return {
+    found: dict[str, Callable[..., Any]] = {
         "add": lambda a, b: a + b,
         "sub": lambda a, b: a - b,
         "mul": lambda a, b: a * b,
@@ -49,7 +49,8 @@ def _quick(instruction: InstructionStatement) -> Callable[..., Any] | None:
         "neg": lambda a: ~a + a.dtype.type(1),
         "min": lambda a, b: np.minimum(a.view(signed), b.view(signed)).view(a.dtype),
         "max": lambda a, b: np.maximum(a.view(signed), b.view(signed)).view(a.dtype),
-    }.get(opcode)
+    }
+    return found.get(opcode)
 
 
 def integer(code: Code, instruction: InstructionStatement) -> Step:
