@@ -323,7 +323,8 @@ class _Attempt:
 
     def with_own_run(self, result: TorchResult, own: Sizes) -> TorchResult:
         """Run launches on numbers at the problem's own sizes, beside what was found at smaller ones."""
-        if result.own_sizes or result.verdict == "refuted" or not result.sizes or not self.limits.own:
+        is_done = result.own_sizes or result.verdict == "refuted"
+        if is_done or not result.launches or not result.sizes or not self.limits.own:
             return result
         started = time.perf_counter()
         found = own_recorded(
@@ -347,6 +348,10 @@ class _Attempt:
                 self.limits.own,
                 compare=compare,
             )
+        if self.requires:
+            ran = replace(ran, open=(*ran.open, "results are not compared, as inputs have conditions"))
+        if result.configurations > 1:
+            ran = replace(ran, open=(*ran.open, f"the first of {result.configurations} configurations alone"))
         if found.memory is not None and not ran.findings:
             ran = memory_at_own_sizes(found.memory, ran, own, self.limits.own)
         seconds = {**result.seconds, "own sizes": round(time.perf_counter() - started, 3)}

@@ -92,6 +92,7 @@ class Arrivals:
         self.state = state
         self.waiting: list[_Waiting] = []
         self.alive = np.bincount(state.threads.block, minlength=len(state.threads.blocks))
+        self._alive_of_warp = np.bincount(state.threads.warp)
 
     @property
     def count(self) -> int:
@@ -120,10 +121,23 @@ class Arrivals:
     def left(self, lanes: Lanes) -> Iterator[tuple[int, Lanes]]:
         """Let threads end; yields those that go on as nobody else is missing."""
         state = self.state
-        blocks = state.threads.block[state.indices(lanes)]
-        self.alive = self.alive - np.bincount(blocks, minlength=len(self.alive))
+        threads = state.indices(lanes)
+        self.alive = self.alive - np.bincount(state.threads.block[threads], minlength=len(self.alive))
+        warps = state.threads.warp[threads]
+        self._alive_of_warp = self._alive_of_warp - np.bincount(warps, minlength=len(self._alive_of_warp))
         if self.waiting:
             yield from self._released()
+
+    def whole_warps(self, lanes: Lanes) -> tuple[Lanes | None, Lanes | None]:
+        """Return those threads of which the whole warp is there that has not ended, and the others."""
+        if lanes is EVERY:
+            return EVERY, None
+        warps = self.state.threads.warp[lanes]
+        there = np.bincount(warps, minlength=len(self._alive_of_warp)) == self._alive_of_warp
+        whole = there[warps]
+        if whole.all():
+            return lanes, None
+        return (lanes[whole] if whole.any() else None), lanes[~whole]
 
     def _passed(self, blocks: Any) -> None:
         if self.state.races is not None:

@@ -36,6 +36,7 @@ class _Segment:
     steps: list[tuple[InstructionStatement, Step]]
     last: InstructionStatement | None
     following: int
+    is_of_warps: bool = False
     target: int = -1
     truth: Any = None
     barrier: Any = None
@@ -143,8 +144,7 @@ class Program:
         waiting: dict[int, list[Lanes]] = {0: [EVERY]}
         arrivals = Arrivals(state)
         while waiting:
-            number = min(waiting)
-            lanes = _united(waiting.pop(number), total)
+            number, lanes = self._next(waiting, arrivals, total)
             if time.process_time() > until:
                 raise BudgetError
             segment = self._segments[number]
@@ -158,6 +158,27 @@ class Program:
                 raise FaultError(
                     Fault(Kind.DEADLOCK, what, state.instruction, depends=bool(state.unknown.any()))
                 )
+
+    def _next(self, waiting: dict[int, list[Lanes]], arrivals: Arrivals, total: int) -> tuple[int, Lanes]:
+        """Return the first segment that threads can go on with, and which.
+
+        What a warp does together waits for all of its threads, unless nobody else can go on.
+        """
+        for number in sorted(waiting):
+            lanes = _united(waiting[number], total)
+            if not self._segments[number].is_of_warps:
+                break
+            whole, others = arrivals.whole_warps(lanes)
+            if whole is not None:
+                waiting[number] = [] if others is None else [others]
+                if others is None:
+                    del waiting[number]
+                return number, whole
+        else:
+            number = min(waiting)
+            lanes = _united(waiting[number], total)
+        del waiting[number]
+        return number, lanes
 
     def _left(
         self,
@@ -210,6 +231,7 @@ def _segments(code: Code, function: Function) -> list[_Segment]:
     body = function.body
     starts = {0, *function.labels.values()}
     starts |= {place + 1 for place, each in enumerate(body) if _cuts(each)}
+    starts |= {place for place, each in enumerate(body) if _is_of_warps(each)}
     order = sorted(each for each in starts if each < len(body))
     number = {start: place for place, start in enumerate(order)}
     number[len(body)] = len(order)
@@ -218,7 +240,7 @@ def _segments(code: Code, function: Function) -> list[_Segment]:
         last = body[stop - 1] if _cuts(body[stop - 1]) else None
         plain = body[start : stop - 1 if last is not None else stop]
         steps = [(each, _step(code, each)) for each in plain]
-        segment = _Segment(steps, last, number[stop])
+        segment = _Segment(steps, last, number[stop], _is_of_warps(body[start]))
         if last is not None:
             if last.predicate is not None:
                 segment.truth = _truth(code, last)
@@ -231,6 +253,11 @@ def _segments(code: Code, function: Function) -> list[_Segment]:
                 segment.barrier = barrier_of(code, last)
         found.append(segment)
     return found
+
+
+def _is_of_warps(instruction: InstructionStatement) -> bool:
+    """Tell whether the threads of a warp do an instruction together."""
+    return "sync" in instruction.modifiers and not is_barrier(instruction)
 
 
 def _cuts(instruction: InstructionStatement) -> bool:

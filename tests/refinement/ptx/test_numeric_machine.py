@@ -218,3 +218,21 @@ def test_drawn_roundings_move_inexact_results_alone() -> None:
         found.append(y.words(4).view(np.float32)[:64].copy())
     assert np.array_equal(found[0], np.arange(64) * np.float32(1.5))
     assert len(set(found[1].tolist())) == 2
+
+
+ROTATED = (
+    PLACE
+    + """
+mov.u32 %r4, 0; bra $TEST;
+$OUT: shfl.sync.idx.b32 %r6, %r4, 31, 31, -1; st.global.u32 [%d1], %r6; ret;
+$BODY: add.u32 %r4, %r4, 1;
+$TEST: setp.lt.u32 %p0, %r4, %r0; @%p0 bra $BODY; bra $OUT;
+"""
+)
+
+
+def test_a_warp_exchanges_numbers_when_all_of_it_is_there() -> None:
+    """Threads that leave a loop first wait, though what is behind the loop stands before it."""
+    y = empty(64)
+    ran(ROTATED, [floats(64), y])
+    assert y.words(4)[:64].tolist() == [31] * 32 + [63] * 32
