@@ -226,7 +226,7 @@ ROTATED = (
 mov.u32 %r4, 0; bra $TEST;
 $OUT: shfl.sync.idx.b32 %r6, %r4, 31, 31, -1; st.global.u32 [%d1], %r6; ret;
 $BODY: add.u32 %r4, %r4, 1;
-$TEST: setp.lt.u32 %p0, %r4, %r0; @%p0 bra $BODY; bra $OUT;
+$TEST: setp.lt.u32 %p0, %r4, %r0; @!%p0 bra $OUT; bra $BODY;
 """
 )
 
