@@ -204,11 +204,16 @@ class Launches:
         if self._numbers is None or len(done) < len(first):
             return done
         each = (time.process_time() - before) / len(done)
-        if each * every > max(soon - time.process_time(), 0):
-            return done
         seen = set(done)
         rest = [number for number in range(every) if number not in seen]
-        return [*done, *self._while_there_is_time(launch, program, rest, each, soon)]
+        trial = rest[: max(SIDE_BY_SIDE // threads, 1)]  # side by side, each takes less
+        before = time.process_time()
+        done += (tried := self._while_there_is_time(launch, program, trial, each, soon))
+        now = time.process_time()
+        if not tried or (now - before) / len(tried) * (every - len(done)) > soon - now:
+            return done
+        each = (now - before) / len(tried)
+        return [*done, *self._while_there_is_time(launch, program, rest[len(tried) :], each, soon)]
 
     def _while_there_is_time(
         self, launch: Launch, program: Program, blocks: list[int], each: float, soon: float

@@ -19,7 +19,7 @@ class OwnRun:
     other : str
         Those that are smaller batches than the problem's own.
     launches : tuple of (str, int, int)
-        Of each kernel how many blocks were run, of how many; in the first draw of inputs.
+        Of each kernel how many blocks were run, of how many; of the draw of inputs with most compared.
     memory : tuple of (str, int, int)
         The same of blocks of which only memory was looked at, where arrays are too large for numbers.
     compared : int

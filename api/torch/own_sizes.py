@@ -77,10 +77,11 @@ def run_at_own_sizes(
         found = _compared(candidate, launches, modules, numbers, draw, fill)
         done = replace(
             done,
+            launches=tuple(launches.done) if found.elements > done.compared else done.launches,
             compared=max(done.compared, found.elements),
             results=found.results,
             findings=found.findings,
-            doubts=found.doubts,
+            doubts=found.doubts if not draw else tuple(each for each in done.doubts if each in found.doubts),
             open=(*done.open, *(each for each in (*launches.open, *found.open) if each not in done.open)),
         )
         if done.findings:

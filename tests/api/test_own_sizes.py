@@ -134,6 +134,7 @@ def test_accesses_beyond_an_array_are_findings(problem: Problem) -> None:
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problem:
     """Return a problem of which not all blocks are run."""
     monkeypatch.setattr(own_launches, "ALL", 0)
+    monkeypatch.setattr(own_launches, "SIDE_BY_SIDE", 1)
     return Problem(tmp_path, 100_000, 4)
 
 
