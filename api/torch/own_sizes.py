@@ -24,6 +24,7 @@ from .own_numbers import Numbers
 from .own_run import OwnRun
 from .recording import NotRecordedError, Recording
 from .sizes import Sizes
+from .time_limit import TimeUpError, within
 
 
 def run_at_own_sizes(
@@ -57,7 +58,8 @@ def run_at_own_sizes(
         until = time.process_time() + (seconds / 2 if not draw else left)
         launches = Launches(candidate, modules, numbers, draw, fill)
         try:
-            launches.run(until)
+            with within(max(until - time.process_time(), 0) + 1):  # steps of the host look at no clock
+                launches.run(until)
         except FaultError as fault:
             if fault.fault.depends:
                 done = replace(done, open=(*done.open, f"{fault}, behind numbers that are not known"))
@@ -67,6 +69,9 @@ def run_at_own_sizes(
             break
         except (UnsupportedError, NotRecordedError) as reason:
             done = replace(done, open=(*done.open, str(reason)))
+            break
+        except TimeUpError:
+            done = replace(done, open=(*done.open, "the host's steps take more time than is allowed"))
             break
         except BudgetError:
             done = replace(done, open=(*done.open, f"{launches.current} takes more time than is allowed"))
@@ -144,8 +149,9 @@ def _compared(
         again = Launches(candidate, modules, numbers, draw, fill, random=np.random.default_rng(seed))
         again.like(launches)
         try:
-            again.run(time.process_time() + 4 * launches.seconds + 5)
-        except (FaultError, BudgetError, UnsupportedError):
+            with within(4 * launches.seconds + 5):
+                again.run(time.process_time() + 4 * launches.seconds + 5)
+        except (FaultError, BudgetError, TimeUpError, UnsupportedError):
             return replace(found, findings=(), open=("results differ, and depend on roundings",))
         others.append(again)
     return compared(candidate, launches, numbers, draw, others)

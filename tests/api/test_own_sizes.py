@@ -132,21 +132,21 @@ def test_accesses_beyond_an_array_are_findings(problem: Problem) -> None:
 
 @pytest.fixture
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problem:
-    """Return a problem of which not all blocks are run."""
+    """Return a problem of which there is time for the first and the last block alone."""
     monkeypatch.setattr(own_launches, "ALL", 0)
-    monkeypatch.setattr(own_launches, "SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(own_launches.Launches, "_while_there_is_time", lambda *_: [])
     return Problem(tmp_path, 100_000, 4)
 
 
 def test_of_many_blocks_some_are_run(many: Problem) -> None:
-    found = many.ran(many.launch(block=1), seconds=1.0)
+    found = many.ran(many.launch(block=1), seconds=5.0)
     ((_, run, every),) = found.launches
-    assert run < 8 and every == 100_000 and found.compared == run
+    assert run == 2 and every == 100_000 and found.compared == run
     assert found.shows
 
 
 def test_ends_of_results_that_no_corner_of_the_grid_writes_are_in_doubt(many: Problem) -> None:
-    found = many.ran(many.launch(block=1, blocks=99_000), seconds=1.0)
+    found = many.ran(many.launch(block=1, blocks=99_000), seconds=5.0)
     assert not found.shows and not found.findings
     assert "no block that was run writes result 0 at [99999]" in found.doubts[0]
 
@@ -155,9 +155,9 @@ def test_launches_behind_one_that_was_not_run_whole_are_not_compared(many: Probl
     """They read what blocks that were not run may have written; what none can have they must not."""
     copy = Storage("float32", 400_000, "empty", "copy", None, (100_000, 4))
     first, second = many.launch(block=1, target=2), many.launch(block=1, source=2)
-    found = many.ran(first, second, seconds=1.0, more=(copy,))
+    found = many.ran(first, second, seconds=5.0, more=(copy,))
     assert found.compared == 0 and not found.findings
-    (wrong,) = many.ran(second, seconds=1.0, more=(copy,)).findings
+    (wrong,) = many.ran(second, seconds=5.0, more=(copy,)).findings
     assert "copy is read in line 17 of the PTX before anybody writes it" in wrong
 
 
@@ -170,6 +170,21 @@ def test_steps_of_the_host_are_computed_between_launches(problem: Problem) -> No
     assert "wrong-value" in found
     half = Operation("mul", (replace(x, storage=2), 0.5), {}, (replace(x, storage=2),), "here")
     assert problem.ran(double, half, launch, more=(copy,)).shows
+
+
+def test_steps_of_the_host_that_take_too_long_are_told(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def turns(self: object, operation: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr(own_launches.Launches, "_operation", turns)
+    x = View(0, "float32", (300, 70), (70, 1), 0)
+    step = Operation("mul", (x, 2.0), {}, (replace(x, storage=2),), "here")
+    copy = Storage("float32", 21_000, "result", "copy", None, (300, 70))
+    found = problem.ran(step, problem.launch(source=2), more=(copy,), seconds=0.1)
+    assert found.open == ("the host's steps take more time than is allowed",) and not found.findings
 
 
 def test_launches_that_no_hardware_does_are_findings(problem: Problem) -> None:
