@@ -45,6 +45,12 @@ def torch(
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the contract and the kernels are left.")
     ] = None,
+    own_seconds: Annotated[
+        float,
+        typer.Option(
+            metavar="S", min=0, help="Time of runs on numbers at the problem's own sizes; 0 for none."
+        ),
+    ] = 20,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
 ) -> ExitCode:
     """Verify that a module computes what a reference computes, for all data, without a GPU.
@@ -52,6 +58,7 @@ def torch(
     Both files are executed, in processes of their own with limits on time and memory: their host code runs,
     their kernels do not. Launches are recorded and verified, the reference is read as formulas.
     """
+    from ..api.torch.untrusted import Limits
     from ..api.torch.verification import verify
     from ..spec.errors import InputError
 
@@ -66,6 +73,7 @@ def torch(
         mode=mode,
         target=target,
         memory_only=memory_only,
+        limits=Limits(own=own_seconds),
         keep=keep,
     )
     if json is not None:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import extension_calls
+from . import extension_calls, own_reference
 from .devices import STATIC, device_for
 from .operations import OPERATIONS
 from .recorder import Recorder, recording
@@ -281,12 +281,13 @@ def in_mode(model: Any, mode: str | None) -> Any:
     return model
 
 
-def example(module: ModuleType, seed: int) -> tuple[Any, list[Any], Any]:
-    """Return a problem's model with weights, inputs, and what it is constructed with."""
+def example(module: ModuleType, seed: int, *, unfilled: bool = False) -> tuple[Any, list[Any], Any]:
+    """Return a problem's model with weights, inputs, perhaps unfilled, and what it is constructed with."""
     given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
     model = constructed(named(module, MODEL), given, seed)
     torch.manual_seed(seed + 1)
-    return model, list(module.get_inputs()), given
+    with own_reference.unfilled() if unfilled else contextlib.nullcontext():
+        return model, list(module.get_inputs()), given
 
 
 def of_reference(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -358,7 +359,7 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
 
     intercept(request)
     module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
-    reference, inputs, given = example(module, request["seed"])
+    reference, inputs, given = example(module, request["seed"], unfilled=request.get("unfilled", False))
     known = {name: each.clone() for name, each in weights(reference).items()}
     names = input_names(reference, inputs)
     with as_if_on_a_gpu():
@@ -367,6 +368,36 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
         model = in_mode(constructed(maker, given, request["seed"]), request["mode"])
     found = recorded(model, inputs, names, matched(weights(model), known), again=True)
     return {"recording": to_json(found.recording), "configurations": triton_calls.configurations()}
+
+
+def of_own_sizes(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Choose sizes at which a reference is run on numbers: the first that takes neither memory nor long."""
+    intercept({**request, "configuration": 0})
+    said = []
+    for place, sizes in enumerate(request["ladder"]):
+        module = loaded(request["problem"], sizes, "mmaproof_problem")
+
+        def made(module: ModuleType = module) -> tuple[Any, list[Any]]:
+            model, inputs, _ = example(module, request["seed"])
+            return in_mode(model, request["mode"]), inputs
+
+        held, operations = own_reference.cost(made)
+        if held <= own_reference.MOST_BYTES and operations <= own_reference.MOST_WORK:
+            return {"chosen": place, "operations": operations}
+        said.append(f"{held >> 20:,} MiB and {operations // 10**9:,} billion operations")
+    raise NotRecordedError(f"it takes {said[0]} there, which is too much to run on numbers")
+
+
+def of_own_reference(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a reference on numbers at the problem's own sizes."""
+    intercept({**request, "configuration": 0})
+    module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
+    model, inputs, _ = example(module, request["seed"])
+    model = in_mode(model, request["mode"])
+    torch.manual_seed(request["seed"] + 2)
+    again = list(module.get_inputs())
+    names, folder = input_names(model, inputs), Path(request["folder"]) / "own"
+    return own_reference.kept(model, names, [inputs, again], weights(model), folder, request["operations"])
 
 
 def answered(
@@ -400,6 +431,9 @@ def answered(
 def served(path: str) -> None:
     """Record what a request names."""
     request = json.loads(Path(path).read_text(encoding="utf-8"))
+    if request["own"]:
+        served_own(request)
+        return
     answered(of_reference, request, "reference")
     answer = json.loads((Path(request["folder"]) / "reference.json").read_text(encoding="utf-8"))
     if "chosen" not in answer:
@@ -409,6 +443,22 @@ def served(path: str) -> None:
     first = json.loads((Path(request["folder"]) / "candidate0.json").read_text(encoding="utf-8"))
     for number in range(1, min(first.get("configurations", 1), request["most_configurations"])):
         answered(of_candidate, {**request, "configuration": number}, f"candidate{number}")
+
+
+def served_own(request: dict[str, Any]) -> None:
+    """Record a candidate at the problem's own sizes, and run the reference there on numbers."""
+    answered(of_own_sizes, request, "own_sizes")
+    answer = json.loads((Path(request["folder"]) / "own_sizes.json").read_text(encoding="utf-8"))
+    if answer.get("chosen") != 0:
+        largest = {**request, "sizes": request["ladder"][0], "unfilled": True}
+        answered(of_candidate, {**largest, "configuration": 0}, "own_memory")
+    if "chosen" not in answer:
+        return
+    request |= {"sizes": request["ladder"][answer["chosen"]], "operations": answer["operations"]}
+    answered(of_candidate, {**request, "configuration": 0}, "own_candidate")
+    first = json.loads((Path(request["folder"]) / "own_candidate.json").read_text(encoding="utf-8"))
+    if "recording" in first:
+        answered(of_own_reference, request, "own_reference")
 
 
 def warm() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .own_run import OwnRun
 from .sizes import Sizes
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class TorchResult:
         Of each configuration, against the contract that was made of it.
     failed : bool
         Whether the candidate's own code failed before it launched anything.
+    own_run : OwnRun, optional
+        What was run on numbers at the problem's own sizes.
     """
 
     verdict: str
@@ -67,6 +70,7 @@ class TorchResult:
     seconds: Mapping[str, float] = field(default_factory=dict)
     reports: tuple[VerifyReport, ...] = ()
     failed: bool = False
+    own_run: OwnRun | None = None
 
     @property
     def scope(self) -> str:
@@ -80,7 +84,12 @@ class TorchResult:
         """What the verdict is about, but for the sizes, in one line."""
         launches = "1 launch" if len(self.launches) == 1 else f"{len(self.launches)} launches"
         steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
-        return f"{launches} and {steps} of the host; for all data"
+        start = f"{launches} and {steps} of the host"
+        if self.own_run is None:
+            return f"{start}; for all data"
+        if self.own_run.findings:
+            return f"{start}; {self.own_run.claim}"
+        return f"{start}; for all data; {self.own_run.claim}"
 
     def document(self) -> dict[str, Any]:
         """Return the JSON document."""
@@ -99,6 +108,7 @@ class TorchResult:
             "hypotheses": list(self.hypotheses),
             "bound": self.bound,
             "seconds": dict(self.seconds),
+            "own_run": self.own_run and self.own_run.document(),
         }
 
     def inputs(self) -> dict[str, Any]:

@@ -189,6 +189,20 @@ def ladder(own: Mapping[str, int | tuple[int, ...]], *, together: bool = False) 
     return found
 
 
+def with_smaller_batches(own: Mapping[str, int | tuple[int, ...]]) -> list[Sizes]:
+    """Return a problem's own sizes, and the same with smaller and smaller batches."""
+    found: list[Sizes] = [dict(own)]
+    while True:
+        last = found[-1]
+        halved: Sizes = {
+            name: max(value // 2, min(value, 1)) if _is_batch(name) and isinstance(value, int) else value
+            for name, value in last.items()
+        }
+        if halved == last:
+            return found
+        found.append(halved)
+
+
 def telling(
     own: Mapping[str, int | tuple[int, ...]],
     kept: Collection[int],

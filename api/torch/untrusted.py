@@ -17,6 +17,7 @@ from typing import Any
 
 from ...proofs.cache import default_directory
 from ...spec.errors import InputError
+from .own_numbers import Numbers
 from .recording import Recording, from_json
 from .sizes import Sizes
 
@@ -82,12 +83,15 @@ class Limits:
         Configurations of an autotuner that are recorded.
     verifying : float
         Seconds of processor time for the verification at one set of sizes, in the calling process.
+    own : float
+        The same for runs on numbers at the problem's own sizes; 0 for none.
     """
 
     seconds: int = 120
     gigabytes: float = 16
     configurations: int = 8
     verifying: float = 30
+    own: float = 20
 
 
 def recorded(
@@ -109,18 +113,9 @@ def recorded(
     InputError
         If PyTorch is not installed.
     """
-    request = {
-        "problem": str(problem.resolve()), "solution": str(solution.resolve()), "ladder": list(ladder),
-        "work": work, "folder": str(folder.resolve()), "kept": str(default_directory()), "target": target,
-        "seed": seed, "mode": mode, "seconds": limits.seconds, "gigabytes": limits.gigabytes,
-        "most_configurations": limits.configurations,
-    }  # fmt: skip
-    path = folder / "request.json"
-    path.write_text(json.dumps(request), encoding="utf-8")
-    most = limits.seconds * (2 + limits.configurations)
-    said = folder / "said.txt"
-    said.write_text("", encoding="utf-8")
-    if not _server().does(path, most):
+    said = _asked(problem, solution, ladder, work, folder, mode=mode, target=target, limits=limits, seed=seed)
+    if said is None:
+        most = limits.seconds * (2 + limits.configurations)
         return Recorded(Part(None, f"host code takes more than {most} s"), (), 1, {}, 0, ())
     reference = _answer(folder / "reference.json", said)
     candidates = [_answer(folder / "candidate0.json", said)]
@@ -137,6 +132,96 @@ def recorded(
         int(reference.get("work", 0)),
         tuple(points),
     )
+
+
+@dataclass(frozen=True)
+class OwnRecorded:
+    """What became of both modules at the problem's own sizes.
+
+    Attributes
+    ----------
+    sizes : mapping
+        At which they are, perhaps with a smaller batch.
+    candidate : Part
+        The candidate.
+    numbers : Numbers, optional
+        Of the reference.
+    reason : str
+        Why there are none.
+    memory : Recording, optional
+        Of the candidate at the problem's own sizes, where `sizes` are none of these.
+    """
+
+    sizes: Sizes
+    candidate: Part
+    numbers: Numbers | None = None
+    reason: str = ""
+    memory: Recording | None = None
+
+
+def own_recorded(
+    problem: Path,
+    solution: Path,
+    ladder: Sequence[Sizes],
+    folder: Path,
+    *,
+    mode: str | None,
+    target: str,
+    limits: Limits,
+    seed: int = 0,
+) -> OwnRecorded:
+    """Record a candidate at the problem's own sizes, and run the reference on numbers there.
+
+    Of several sets of sizes the first is taken at which that takes neither much memory nor long.
+    """
+    said = _asked(
+        problem, solution, ladder, 0, folder, mode=mode, target=target, limits=limits, seed=seed, own=True
+    )
+    if said is None:
+        return OwnRecorded(ladder[0], Part(None), reason=f"host code takes more than {limits.seconds} s")
+    chosen = _answer(folder / "own_sizes.json", said)
+    memory = _part(_answer(folder / "own_memory.json", said)).recording if chosen.get("chosen") != 0 else None
+    if "chosen" not in chosen:
+        return OwnRecorded(ladder[0], Part(None), None, f"the reference: {_why(chosen)}", memory)
+    sizes = ladder[chosen["chosen"]]
+    candidate = _part(_answer(folder / "own_candidate.json", said))
+    if candidate.recording is None:
+        return OwnRecorded(sizes, candidate, None, f"the candidate: {candidate.reason}", memory)
+    reference = _answer(folder / "own_reference.json", said)
+    if "arrays" not in reference:
+        return OwnRecorded(sizes, candidate, None, f"the reference: {_why(reference)}", memory)
+    return OwnRecorded(sizes, candidate, Numbers(folder / "own", reference["arrays"]), "", memory)
+
+
+def _why(answer: Mapping[str, Any]) -> str:
+    return str(answer.get("refused") or answer.get("failed") or "")
+
+
+def _asked(
+    problem: Path,
+    solution: Path,
+    ladder: Sequence[Sizes],
+    work: int,
+    folder: Path,
+    *,
+    mode: str | None,
+    target: str,
+    limits: Limits,
+    seed: int,
+    own: bool = False,
+) -> Path | None:
+    """Send a request; returns the file of what was said, None where it takes too long."""
+    request = {
+        "problem": str(problem.resolve()), "solution": str(solution.resolve()), "ladder": list(ladder),
+        "work": work, "folder": str(folder.resolve()), "kept": str(default_directory()), "target": target,
+        "seed": seed, "mode": mode, "seconds": limits.seconds, "gigabytes": limits.gigabytes,
+        "most_configurations": limits.configurations, "own": own,
+    }  # fmt: skip
+    path = folder / "request.json"
+    path.write_text(json.dumps(request), encoding="utf-8")
+    said = folder / "said.txt"
+    said.write_text("", encoding="utf-8")
+    return said if _server().does(path, limits.seconds * (2 + limits.configurations)) else None
 
 
 class _Server:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -14,13 +13,25 @@ from typing import TYPE_CHECKING, Any
 from ...refinement.examine.trials import DisagreementError
 from ...spec.errors import InputError, UnsupportedError
 from . import live_modules
+from .blamed_sizes import VALUES, is_of_any_size, kinds_of, numbers_in, one_sided, only_there
 from .contract_text import ContractWriter
 from .numbers import disagreement
 from .outcome import TorchResult
+from .own_run import OwnRun
+from .own_sizes import memory_at_own_sizes, run_at_own_sizes
+from .own_verdict import SHOWN, judged_with
 from .recording import NotRecordedError, Operation, Recording
-from .sizes import MOST_WORK, TILE, WORK, Sizes, constants, keeps_factors, ladder, replaced, telling
+from .sizes import (
+    MOST_WORK,
+    WORK,
+    Sizes,
+    constants,
+    ladder,
+    telling,
+    with_smaller_batches,
+)
 from .time_limit import TimeUpError, within
-from .untrusted import Limits, Recorded, recorded
+from .untrusted import Limits, Recorded, own_recorded, recorded
 
 if TYPE_CHECKING:
     from ...reports.verify_report import VerifyReport
@@ -98,8 +109,13 @@ def verify(
             return made.at([chosen], own, MOST_WORK)
         result = _climbed(made, own)
         if not result.sizes and ladder(own, together=True) != ladder(own):
-            return _climbed(made, own, together=True)
-        return result
+            result = _climbed(made, own, together=True)
+        result = made.with_own_run(result, own)
+        if result.own_sizes or (result.own_run is not None and result.own_run.shows):
+            return result
+        if made.doubt and result.verdict in SHOWN:
+            return replace(result, verdict="undecided", findings=(made.doubt,))
+        return _with_other_branches(made, result, own)
 
 
 def _of_live(
@@ -132,23 +148,23 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
         if not smaller.launches:
             break
         result = smaller
-    if result.verdict != "refuted" or _is_of_any_size(result, own, made.solution):
+    if result.verdict != "refuted" or is_of_any_size(result, own, made.solution):
         return result
     larger = None
-    if _kinds(result) <= set(_VALUES):
-        sizes = telling(own, _numbers_in(made.solution), result.sizes, together=together)
+    if kinds_of(result) <= set(VALUES):
+        sizes = telling(own, numbers_in(made.solution), result.sizes, together=together)
         larger = made.at([sizes], own, MOST_WORK)
     elif wider := steps[steps.index(result.sizes) + 1 :]:
         larger = made.at(wider, own, MOST_WORK)
     if larger is None:
-        return _only_there(result)
+        return only_there(result)
     if larger.verdict in ("verified", "safe"):
         at = ", ".join(f"{name} = {value}" for name, value in result.sizes.items())
-        what = f"it is wrong at {at}, which the problem does not ask for: {result.findings[0]}"
-        return replace(larger, notes=(*larger.notes, what))
-    if larger.verdict == "refuted" and _is_of_any_size(larger, own, made.solution):
+        made.doubt = f"it is wrong at {at}, which the problem does not ask for: {result.findings[0]}"
+        return replace(larger, notes=(*larger.notes, made.doubt))
+    if larger.verdict == "refuted" and is_of_any_size(larger, own, made.solution):
         return larger
-    return _only_there(result)
+    return only_there(result)
 
 
 _MORE_SIZES = 3
@@ -169,48 +185,22 @@ def _at_sizes_it_takes(
     return result
 
 
-_OF_ANY_SIZE = ("race", "deadlock", "divergence", "undefined", "pending-registers", "missing-proxy-fence")
-"""What is wrong at a problem's own sizes where it is at smaller ones."""
-
-_VALUES = ("wrong-value", "uninitialised")
-"""What is wrong there if loops have no remainders that the problem's own sizes lack."""
-
-
-def _kinds(result: TorchResult) -> set[str]:
-    """Return what kinds of findings refute a candidate."""
-    findings = [each for report in result.reports for each in report.result.findings]
-    return {str(each.kind) for each in findings if each.kind.refutes}
-
-
-def _is_of_any_size(result: TorchResult, own: Sizes, solution: Path) -> bool:
-    """Tell whether a refutation says that a candidate is wrong at the problem's own sizes.
-
-    A kernel without a check of bounds may be right where sizes are multiples of its block, and one that has
-    the problem's own numbers in its text may be right at these alone.
-    """
-    kinds = _kinds(result)
-    if result.own_sizes or not kinds or kinds & set(_OF_ANY_SIZE):
-        return True
-    if _numbers_in(solution) & replaced(result.sizes, own):
-        return False
-    if keeps_factors(result.sizes, own):
-        return True
-    return kinds <= set(_VALUES) and keeps_factors(result.sizes, own, TILE, batches=False)
+def _with_other_branches(made: _Attempt, result: TorchResult, own: Sizes) -> TorchResult:
+    """Verify at greater sizes, too, where guards took one branch alone and that is quick."""
+    steps = ladder(own)
+    wider = steps[steps.index(result.sizes) + 1 :] if result.sizes in steps else []
+    before = one_sided(result)
+    if result.verdict != "verified" or not wider or not before or result.seconds["verifying"] > SOON:
+        return result
+    other = made.at(wider, own, 4 * WORK, verifying=2 * SOON)
+    other = replace(other, own_run=result.own_run)
+    if other.verdict == "refuted":
+        return other if is_of_any_size(other, own, made.solution) else only_there(other)
+    return other if other.verdict == "verified" and one_sided(other) < before else result
 
 
-def _numbers_in(solution: Path) -> set[int]:
-    """Return the integers that stand in a text."""
-    text = solution.read_text(encoding="utf-8", errors="replace")
-    return {int(each) for each in re.findall(r"\b\d{1,9}\b", text)}
-
-
-def _only_there(result: TorchResult) -> TorchResult:
-    """Return what is said of a candidate that is wrong at sizes that may be to blame."""
-    what = (
-        "wrong at these sizes; it may be right at the problem's own ones, which have more factors of two "
-        "or are numbers in its text"
-    )
-    return replace(result, verdict="undecided", findings=(what, *result.findings))
+SOON = 2.0
+"""Seconds up to which a verification is so quick that another one is done."""
 
 
 def _chosen(own: Sizes, sizes: Mapping[str, int | Sequence[int]] | None, problem: Path) -> Sizes | None:
@@ -235,6 +225,13 @@ class _Attempt:
         As of `verify`.
     folder : Path
         Where all is written.
+
+    Attributes
+    ----------
+    doubt : str
+        At which smaller sizes the candidate is wrong, though it is right at greater ones.
+    seconds : float
+        Processor time that the present verification may take.
     """
 
     def __init__(
@@ -250,10 +247,14 @@ class _Attempt:
     ) -> None:
         self.problem, self.solution, self.requires, self.mode = problem, solution, requires, mode
         self.target, self.memory_only, self.limits, self.folder = target, memory_only, limits, folder
+        self.doubt, self.seconds = "", limits.verifying
 
-    def at(self, steps: Sequence[Sizes], own: Sizes, work: int) -> TorchResult:
-        """Verify at the largest of some sizes that are no more work than is allowed."""
+    def at(
+        self, steps: Sequence[Sizes], own: Sizes, work: int, *, verifying: float | None = None
+    ) -> TorchResult:
+        """Verify at the largest of some sizes that are no more work than is allowed, nor seconds."""
         started = time.perf_counter()
+        self.seconds = min(verifying or self.limits.verifying, self.limits.verifying)
         for old in self.folder.glob("*.json"):
             old.unlink()
         found = recorded(
@@ -285,6 +286,42 @@ class _Attempt:
             "verifying": round(time.perf_counter() - between, 3),
         }
         return replace(result, seconds=seconds)
+
+    def with_own_run(self, result: TorchResult, own: Sizes) -> TorchResult:
+        """Run launches on numbers at the problem's own sizes, beside what was found at smaller ones."""
+        is_done = result.own_sizes or result.verdict == "refuted"
+        if is_done or not result.launches or not result.sizes or not self.limits.own:
+            return result
+        started = time.perf_counter()
+        found = own_recorded(
+            self.problem,
+            self.solution,
+            with_smaller_batches(own),
+            self.folder,
+            mode=self.mode,
+            target=self.target,
+            limits=self.limits,
+        )
+        other = ", ".join(f"{name} = {value}" for name, value in found.sizes.items() if value != own[name])
+        if found.candidate.recording is None or found.numbers is None:
+            ran = OwnRun(found.sizes, other, open=(found.reason,))
+        else:
+            compare = not (self.memory_only or self.requires)
+            ran = run_at_own_sizes(
+                found.candidate.recording,
+                found.numbers,
+                OwnRun(found.sizes, other),
+                self.limits.own,
+                compare=compare,
+            )
+        if self.requires:
+            ran = replace(ran, open=(*ran.open, "results are not compared, as inputs have conditions"))
+        if result.configurations > 1:
+            ran = replace(ran, open=(*ran.open, f"the first of {result.configurations} configurations alone"))
+        if found.memory is not None and not ran.findings:
+            ran = memory_at_own_sizes(found.memory, ran, own, self.limits.own)
+        seconds = {**result.seconds, "own sizes": round(time.perf_counter() - started, 3)}
+        return judged_with(replace(result, seconds=seconds), ran)
 
     def _judged(self, found: Recorded, folder: Path, blank: TorchResult) -> TorchResult:
         reference = found.reference.recording
@@ -335,7 +372,7 @@ class _Attempt:
         try:
             wanted = None if self.memory_only else reference
             files = ContractWriter(candidate, wanted, self.requires, self.target).write(folder)
-            with within(self.limits.verifying):
+            with within(self.seconds):
                 report = verify_kernel(files.kernel, files.contract)
         except TimeUpError as reason:
             return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))

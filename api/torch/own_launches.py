@@ -1,0 +1,320 @@
+"""The steps of a recording on numbers: launches by some of their blocks, the host's own by numpy."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...refinement.findings.finding import Kind
+from ...refinement.ptx.numeric.faults import Fault, FaultError
+from ...refinement.ptx.numeric.machine import Program
+from ...refinement.ptx.numeric.memory import KNOWN, NOBODY, UNKNOWN, Stored, address, folded, stored
+from ...refinement.ptx.registers.threads import Launch as Grid
+from ...refinement.ptx.run.launch_legality import violations
+from ...refinement.ptx.text.module import Module
+from ...spec.errors import UnsupportedError
+from .arrays import TYPES
+from .own_numbers import Numbers
+from .programs import HEAD, call, needed, views_in, writes
+from .recording import Launch, Operation, Passed, Pointer, Recording, Storage, identifiers
+
+ALL = 1 << 22
+"""Threads times instructions of a launch of which all blocks are run without a trial."""
+
+SIDE_BY_SIDE = 8192
+"""Threads that are run side by side."""
+
+FOLDED = 1 << 16
+"""Bytes that stand for an array where only memory is looked at."""
+
+DRAWN = 3
+"""Blocks that are drawn beside those at the corners of a grid."""
+
+
+def held_type(dtype: str) -> np.dtype[Any]:
+    """Return numpy's type of elements."""
+    return np.dtype(np.uint8 if dtype == "bool" else TYPES[dtype])
+
+
+def some_blocks(grid: tuple[int, int, int]) -> list[int]:
+    """Return the blocks at the corners of a grid, and some drawn by its digest."""
+    x, y, _ = grid
+    corners = {a + x * (b + y * c) for a, b, c in product(*(sorted({0, extent - 1}) for extent in grid))}
+    every = prod(grid)
+    digest = hashlib.sha256(repr(grid).encode()).digest()
+    drawn = {int.from_bytes(digest[8 * each : 8 * each + 8], "little") % every for each in range(DRAWN)}
+    return sorted(corners | drawn)
+
+
+class Launches:
+    """Runs the steps of a recording.
+
+    Parameters
+    ----------
+    recording : Recording
+        Of the candidate, at the problem's own sizes.
+    modules : mapping of str to Module
+        The PTX of each file.
+    numbers : Numbers, optional
+        Inputs and weights; None of a run that is about memory alone, in which arrays hold anything.
+    draw : int
+        Of which draw the inputs are.
+    fill : int
+        What bytes are that nobody has written.
+    random : Generator, optional
+        Draws how inexact results are rounded.
+
+    Attributes
+    ----------
+    storages : list of Stored
+        By number.
+    done : list of (str, int, int)
+        Of each launch the kernel, how many blocks were run, and of how many.
+    open : list of str
+        What was not run, and why.
+    uninitialised : dict of str to str
+        Arrays of which something was read that nobody has written, and where.
+    current : str
+        The kernel that runs.
+    seconds : float
+        How long all of it took.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        modules: Mapping[str, Module],
+        numbers: Numbers | None,
+        draw: int,
+        fill: int,
+        random: np.random.Generator | None = None,
+    ) -> None:
+        self._recording, self._modules, self._numbers = recording, modules, numbers
+        self._draw, self._fill, self._random = draw, fill, random
+        self._names = identifiers(recording)
+        self._steps = needed(recording)
+        self._chosen: list[list[int]] | None = None
+        self.blocks: list[list[int]] = []
+        self.storages = [self._stored(each) for each in recording.storages]
+        self.done: list[tuple[str, int, int]] = []
+        self.open: list[str] = []
+        self.uninitialised: dict[str, str] = {}
+        self.current = ""
+        self.seconds = 0.0
+
+    def like(self, other: Launches) -> None:
+        """Run the blocks that another run has run."""
+        self._chosen = other.blocks
+
+    def _stored(self, storage: Storage) -> Stored:
+        dtype = held_type(storage.dtype)
+        if self._numbers is None:
+            return folded(
+                storage.name, self._anything(storage), storage.elements * dtype.itemsize, dtype.itemsize
+            )
+        given = storage.origin in ("input", "parameter")
+        if given:
+            draw = f"{self._draw} " if storage.origin == "input" else ""
+            array = self._numbers.array(f"{draw}{storage.origin} {storage.name}")
+            if array is None or array.size * array.itemsize != storage.elements * dtype.itemsize:
+                raise UnsupportedError(f"{storage.name} is not what it was")
+            return stored(storage.name, array, dtype.itemsize, writable=False)
+        if storage.values is not None:
+            values = np.array(storage.values, dtype=np.float64 if "float" in storage.dtype else np.int64)
+            content = np.resize(values, storage.elements).astype(dtype)
+            return stored(storage.name, content, dtype.itemsize)
+        states = np.full(storage.elements, NOBODY)
+        content = np.full(storage.elements * dtype.itemsize, self._fill, dtype=np.uint8)
+        return stored(storage.name, content, dtype.itemsize, states=states)
+
+    def _anything(self, storage: Storage) -> Any:
+        """Return a few numbers that stand for all: random floats, or zeros, which are inside as indices."""
+        if "float" not in storage.dtype:
+            return np.zeros(FOLDED, dtype=np.uint8)
+        numbers = np.random.default_rng(self._draw).standard_normal(
+            FOLDED // held_type(storage.dtype).itemsize
+        )
+        return numbers.astype(held_type(storage.dtype)).view(np.uint8)
+
+    def run(self, until: float) -> None:
+        """Run all steps; raises what a kernel does that it must not, or takes.
+
+        Parameters
+        ----------
+        until : float
+            The processor time of this process at which to stop.
+        """
+        started = time.process_time()
+        for step in self._steps:
+            if isinstance(step, Launch):
+                left = sum(isinstance(each, Launch) for each in self._steps) - len(self.done)
+                now = time.process_time()
+                self._launch(step, now + max(until - now, 0) / max(left, 1), until)
+            elif self._numbers is not None:
+                self._operation(step)
+        self.seconds = time.process_time() - started
+
+    # -- launches
+    def _launch(self, launch: Launch, soon: float, until: float) -> None:
+        self.current = launch.entry
+        module = self._modules[launch.ptx]
+        grid = Grid(launch.grid, launch.block, launch.shared)
+        if illegal := violations(module, module.functions[launch.entry], grid):
+            raise FaultError(Fault(Kind.ILLEGAL, f"{launch.entry}: {illegal[0]}", None))
+        if not grid.blocks:
+            raise UnsupportedError(f"a launch of {launch.entry} without a block")
+        given = [_bytes(each) for each in launch.passed]
+        program = Program(module, launch.entry, grid, given, self.storages, self._written(launch))
+        passed = {
+            part.storage for each in launch.passed for _, part in each.parts if isinstance(part, Pointer)
+        }
+        for number in passed if self._numbers is not None else ():
+            array = self.storages[number]
+            array.stored, array.added = np.zeros(-(-array.size // array.unit), dtype=np.bool_), False
+        blocks = self._blocks(launch, program, len(module.functions[launch.entry].body), soon, until)
+        self.blocks.append(blocks)
+        every = prod(launch.grid)
+        self.done.append((launch.entry, len(blocks), every))
+        if len(blocks) < every and self._numbers is not None:
+            self._forget(passed)
+
+    def _written(self, launch: Launch) -> dict[str, bytes]:
+        """Return what the host has written to constant variables that a launch may read.
+
+        Raises
+        ------
+        UnsupportedError
+            If some of it is not known.
+        """
+        found: dict[str, bytes] = {}
+        for number in launch.variables:
+            storage, array = self._recording.storages[number], self.storages[number]
+            if storage.variable is None or storage.variable[0] != launch.ptx:
+                continue
+            if self._numbers is None or (array.states is not None and np.any(array.states != KNOWN)):
+                raise UnsupportedError(f"{storage.name}, of which not all is known")
+            found[storage.variable[1]] = array.data[: array.size].tobytes()
+        return found
+
+    def _blocks(
+        self, launch: Launch, program: Program, instructions: int, soon: float, until: float
+    ) -> list[int]:
+        """Run blocks of a launch: all of them where that is quick; returns which."""
+        every, threads = prod(launch.grid), prod(launch.block)
+        if self._chosen is not None:
+            blocks = self._chosen[len(self.blocks)]
+            self._run(launch, program, blocks, until)
+            return blocks
+        if self._numbers is not None and every * threads * instructions <= ALL:
+            self._run(launch, program, list(range(every)), until)
+            return list(range(every))
+        first = some_blocks(launch.grid)
+        ends, between = sorted({first[0], first[-1]}), first[1:-1]
+        before = time.process_time()
+        self._run(launch, program, ends, until)
+        each = (time.process_time() - before) / len(ends)
+        done = [*ends, *self._while_there_is_time(launch, program, between, each, soon)]
+        if self._numbers is None or len(done) < len(first):
+            return done
+        each = (time.process_time() - before) / len(done)
+        seen = set(done)
+        rest = [number for number in range(every) if number not in seen]
+        trial = rest[: max(SIDE_BY_SIDE // threads, 1)]  # side by side, each takes less
+        before = time.process_time()
+        done += (tried := self._while_there_is_time(launch, program, trial, each, soon))
+        now = time.process_time()
+        if not tried or (now - before) / len(tried) * (every - len(done)) > soon - now:
+            return done
+        each = (now - before) / len(tried)
+        return [*done, *self._while_there_is_time(launch, program, rest[len(tried) :], each, soon)]
+
+    def _while_there_is_time(
+        self, launch: Launch, program: Program, blocks: list[int], each: float, soon: float
+    ) -> list[int]:
+        """Run blocks, some at a time, as long as these are done soon; returns which."""
+        step = max(SIDE_BY_SIDE // prod(launch.block), 1)
+        for start in range(0, len(blocks), step):
+            some = blocks[start : start + step]
+            now = time.process_time()
+            if now + each * len(some) > soon:
+                return blocks[:start]
+            self._run(launch, program, some, now + max(8 * (soon - now), 1))
+        return blocks
+
+    def _run(self, launch: Launch, program: Program, blocks: list[int], until: float) -> None:
+        step = max(SIDE_BY_SIDE // prod(launch.block), 1)
+        for start in range(0, len(blocks), step):
+            some = blocks[start : start + step]
+            ran = program.run(some, fill=self._fill, until=until, random=self._random)
+            for name, instruction in ran.uninitialised.items():
+                where = instruction.source or f"line {instruction.line} of the PTX"
+                self.uninitialised.setdefault(name, str(where))
+
+    def _forget(self, passed: set[int]) -> None:
+        """Note that blocks that were not run may have written what those that were have not."""
+        for number in passed:
+            array = self.storages[number]
+            if not array.writable:
+                continue
+            if array.states is None:
+                array.states = np.full(-(-array.size // array.unit), KNOWN)
+            if array.added or array.stored is None:
+                array.states[:] = UNKNOWN
+            else:
+                array.states[~array.stored] = UNKNOWN
+
+    # -- steps of the host
+    def _operation(self, operation: Operation) -> None:
+        """Compute a step of the host by numpy."""
+        read = {each.storage for each in views_in([*operation.arguments, *operation.options.values()])}
+        unknown = any(map(self._is_unknown, read))
+        values = {self._names[each]: self.numbers(each) for each in read}
+        namespace: dict[str, Any] = {}
+        exec(HEAD.format(what=""), namespace)
+        namespace |= values
+        try:
+            namespace["value"] = eval(call(operation, self._names), namespace)
+            for number, change in writes(operation, "value"):
+                places, found = eval(change, namespace)
+                self._write(number, places.reshape(-1), np.asarray(found).reshape(-1), unknown=unknown)
+        except (ValueError, TypeError, MemoryError) as reason:
+            raise UnsupportedError(f"{operation.where}: {operation.name}: {reason}") from None
+
+    def _is_unknown(self, number: int) -> bool:
+        """Tell whether some numbers of a storage are not known."""
+        states = self.storages[number].states
+        return states is not None and bool(np.any(states == UNKNOWN))
+
+    def numbers(self, number: int) -> Any:
+        """Return the elements of a storage as numbers, floats in double precision."""
+        storage, array = self._recording.storages[number], self.storages[number]
+        held = array.data[: array.size].view(held_type(storage.dtype))
+        return held.astype(np.float64) if "float" in storage.dtype else held.astype(np.int64)
+
+    def _write(self, number: int, places: Any, values: Any, *, unknown: bool) -> None:
+        storage, array = self._recording.storages[number], self.storages[number]
+        held = array.data[: array.size].view(held_type(storage.dtype))
+        with np.errstate(all="ignore"):
+            held[places] = values.astype(held.dtype)
+        if array.states is not None:
+            array.states[places] = UNKNOWN if unknown else KNOWN
+        elif unknown:
+            array.states = np.full(storage.elements, KNOWN)
+            array.states[places] = UNKNOWN
+
+
+def _bytes(passed: Passed) -> bytes:
+    """Return a parameter as it is passed, with the addresses that arrays have here."""
+    content = bytearray(passed.size)
+    for at, part in passed.parts:
+        if isinstance(part, Pointer):
+            content[at : at + 8] = address(part.storage, part.at).to_bytes(8, "little")
+        else:
+            content[at : at + part.size] = part.bits.to_bytes(part.size, "little")
+    return bytes(content)

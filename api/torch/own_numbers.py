@@ -1,0 +1,40 @@
+"""Arrays that the host's process leaves of a reference at the problem's own sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Arrays that the host's process left.
+
+    Attributes
+    ----------
+    folder : Path
+        Of the files.
+    files : mapping of str to (str, str)
+        The file and the type of each.
+    """
+
+    folder: Path
+    files: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def array(self, name: str) -> Any:
+        """Return an array, None where there is none; its file is read where it is looked at."""
+        if name not in self.files:
+            return None
+        return np.load(self.folder / self.files[name][0], mmap_mode="c", allow_pickle=False)
+
+    def dtype(self, name: str) -> str:
+        """Return the type of an array."""
+        return self.files[name][1]
+
+    def has_draw(self, draw: int) -> bool:
+        """Tell whether there are results of a draw."""
+        return f"{draw} result 0" in self.files

@@ -1,0 +1,160 @@
+"""A reference on numbers at the problem's own sizes, computed by PyTorch; runs in the host's process."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+MOST_BYTES = 1 << 29
+"""Bytes of inputs, weights and results that a reference may have."""
+
+MOST_WORK = 3 * 10**11
+"""Floating-point operations of matrix products and convolutions that it may take."""
+
+QUICK = 3 * 10**10
+"""The same of one that is computed for two draws, and in double precision too."""
+
+SCALE = 4.0
+"""By how much inputs of the second draw are greater, where they are not from 0 to 1."""
+
+
+def kept(
+    model: Any,
+    names: Sequence[str],
+    draws: Sequence[Sequence[Any]],
+    held: Mapping[str, Any],
+    folder: Path,
+    operations: float,
+) -> dict[str, Any]:
+    """Compute what a reference gives for several draws of inputs, and leave all numbers as files.
+
+    Parameters
+    ----------
+    model : Module or function
+        The reference.
+    names : sequence of str
+        Of its inputs.
+    draws : sequence of sequences
+        What it is called with; of the second the magnitudes are changed.
+    held : mapping
+        Its weights.
+    folder : Path
+        Of the files.
+    operations : float
+        About how many operations it takes.
+
+    Returns
+    -------
+    dict
+        ``arrays``: the file and the type of each.
+    """
+    torch.set_num_threads(os.cpu_count() or 1)
+    folder.mkdir(exist_ok=True)
+    writer = _Writer(folder)
+    for name, each in held.items():
+        writer.write(f"parameter {name}", each)
+    for number, inputs in enumerate(draws if operations <= QUICK else draws[:1]):
+        given = [_scaled(each) if number else each for each in inputs]
+        for name, each in zip(names, given, strict=True):
+            if isinstance(each, torch.Tensor):
+                writer.write(f"{number} input {name}", each)
+        for place, each in enumerate(_called(model, given)):
+            writer.write(f"{number} result {place}", each)
+        for place, each in enumerate(_in_double(model, given) if operations <= QUICK else ()):
+            writer.write(f"{number} exact {place}", each)
+    return {"arrays": writer.files}
+
+
+def cost(made: Callable[[], tuple[Any, Sequence[Any]]]) -> tuple[int, int]:
+    """Return the bytes that a reference has in inputs, weights and results, and how many operations it takes.
+
+    Parameters
+    ----------
+    made : callable
+        Returns the reference and its inputs; called where tensors have no data.
+    """
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FakeTensorMode(), torch.no_grad():
+        model, inputs = made()
+        with FlopCounterMode(display=False) as counter:
+            result = model(*inputs)
+    held = [*model.parameters(), *model.buffers()] if isinstance(model, torch.nn.Module) else []
+    every = [*inputs, *held, *(result if isinstance(result, tuple | list) else [result])]
+    tensors = [each for each in every if isinstance(each, torch.Tensor)]
+    return sum(each.numel() * each.element_size() for each in tensors), counter.get_total_flops()
+
+
+@contextlib.contextmanager
+def unfilled() -> Iterator[None]:
+    """Let large tensors of random numbers be memory that nobody writes, and so takes none."""
+
+    class Unfilled(torch.overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, arguments: Any = (), options: Any = None
+        ) -> Any:
+            options = dict(options or {})
+            if function in (torch.rand, torch.randn):
+                kept = {key: options[key] for key in ("dtype", "device", "size") if key in options}
+                return torch.empty(*arguments, **kept)
+            return function(*arguments, **options)
+
+    with Unfilled():
+        yield
+
+
+class _Writer:
+    """Writes tensors as files of numpy."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.files = folder, dict[str, list[str]]()
+
+    def write(self, name: str, tensor: Any) -> None:
+        plain = tensor.detach().cpu()
+        storage = torch.empty(0, dtype=plain.dtype).set_(plain.untyped_storage())
+        whole = plain.contiguous() if " result " in name or " exact " in name else storage
+        dtype = str(plain.dtype).removeprefix("torch.")
+        words = whole.view(torch.int16) if dtype == "bfloat16" else whole
+        file = f"{len(self.files)}.npy"
+        np.save(self.folder / file, words.numpy())
+        self.files[name] = [file, dtype]
+
+
+def _scaled(value: Any) -> Any:
+    """Return greater numbers, unless they are from 0 to 1, as probabilities are, or no floats."""
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
+        return value
+    least, most = float(value.min()), float(value.max())
+    return value if least >= 0 and most <= 1 else value * SCALE
+
+
+def _called(model: Any, inputs: Sequence[Any]) -> list[Any]:
+    with torch.no_grad():
+        result = model(*[each.clone() if isinstance(each, torch.Tensor) else each for each in inputs])
+    return list(result) if isinstance(result, tuple | list) else [result]
+
+
+def _in_double(model: Any, inputs: Sequence[Any]) -> list[Any]:
+    """Return what it gives in double precision; nothing where it can't be computed so."""
+    try:
+        wide = copy.deepcopy(model).double() if isinstance(model, torch.nn.Module) else model
+        given = [
+            each.double() if isinstance(each, torch.Tensor) and each.is_floating_point() else each
+            for each in inputs
+        ]
+        if isinstance(wide, torch.nn.Module):
+            for module in wide.modules():
+                for name, value in vars(module).items():
+                    if isinstance(value, torch.Tensor) and value.is_floating_point():
+                        setattr(module, name, value.double())
+        return _called(wide, given)
+    except Exception:  # what PyTorch raises of types that do not go together
+        return []

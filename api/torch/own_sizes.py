@@ -1,0 +1,157 @@
+"""A candidate's launches at the problem's own sizes: some of their blocks, run on numbers.
+
+What is verified is smaller; a fault that greater sizes alone show is met here, if these blocks and these
+numbers show it. Nothing is proved by it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...refinement.ptx.numeric.faults import BudgetError, FaultError
+from ...refinement.ptx.numeric.machine import FILLS
+from ...refinement.ptx.text.module import Module
+from ...refinement.ptx.text.parser import parse
+from ...spec.errors import InputError, UnsupportedError
+from .own_comparison import Compared, compared
+from .own_launches import Launches
+from .own_numbers import Numbers
+from .own_run import OwnRun
+from .recording import NotRecordedError, Recording
+from .sizes import Sizes
+from .time_limit import TimeUpError, within
+
+
+def run_at_own_sizes(
+    candidate: Recording, numbers: Numbers, done: OwnRun, seconds: float, *, compare: bool = True
+) -> OwnRun:
+    """Run a candidate's launches at the problem's own sizes.
+
+    Parameters
+    ----------
+    candidate : Recording
+        At these sizes.
+    numbers : Numbers
+        Inputs, weights and results of the reference.
+    done : OwnRun
+        What is known before: the sizes.
+    seconds : float
+        Of processor time.
+    compare : bool
+        Whether results are compared.
+    """
+    started = time.process_time()
+    try:
+        modules = _modules(candidate)
+    except (InputError, OSError) as reason:
+        return replace(done, open=(str(reason),))
+    for draw, fill in enumerate(FILLS):
+        left = started + seconds - time.process_time()
+        if draw and (not numbers.has_draw(draw) or left < seconds / 4):
+            done = replace(done, open=(*done.open, "one draw of inputs was run, a second one takes too long"))
+            break
+        until = time.process_time() + (seconds / 2 if not draw else left)
+        launches = Launches(candidate, modules, numbers, draw, fill)
+        try:
+            with within(max(until - time.process_time(), 0) + 1):  # steps of the host look at no clock
+                launches.run(until)
+        except FaultError as fault:
+            if fault.fault.depends:
+                done = replace(done, open=(*done.open, f"{fault}, behind numbers that are not known"))
+            else:
+                where = f"in launch {len(launches.done) + 1} of {len(candidate.launches)}"
+                done = replace(done, findings=(f"{fault}, {where}",))
+            break
+        except (UnsupportedError, NotRecordedError) as reason:
+            done = replace(done, open=(*done.open, str(reason)))
+            break
+        except TimeUpError:
+            done = replace(done, open=(*done.open, "the host's steps take more time than is allowed"))
+            break
+        except BudgetError:
+            done = replace(done, open=(*done.open, f"{launches.current} takes more time than is allowed"))
+            break
+        done = replace(done, launches=done.launches or tuple(launches.done))
+        if not compare:
+            continue
+        found = _compared(candidate, launches, modules, numbers, draw, fill)
+        done = replace(
+            done,
+            launches=tuple(launches.done) if found.elements > done.compared else done.launches,
+            compared=max(done.compared, found.elements),
+            results=found.results,
+            findings=found.findings,
+            doubts=found.doubts if not draw else tuple(each for each in done.doubts if each in found.doubts),
+            open=(*done.open, *(each for each in (*launches.open, *found.open) if each not in done.open)),
+        )
+        if done.findings:
+            break
+    return replace(done, seconds=time.process_time() - started)
+
+
+def memory_at_own_sizes(candidate: Recording, done: OwnRun, sizes: Sizes, seconds: float) -> OwnRun:
+    """Run some blocks where arrays are too large for numbers: bounds and races are looked at alone.
+
+    A fault counts that is the same whatever the arrays hold.
+
+    Parameters
+    ----------
+    candidate : Recording
+        At these sizes.
+    done : OwnRun
+        What was run before, at smaller ones.
+    sizes : mapping
+        The sizes.
+    seconds : float
+        Of processor time.
+    """
+    faults: list[str] = []
+    try:
+        modules = _modules(candidate)
+        for draw, fill in enumerate(FILLS):
+            launches = Launches(candidate, modules, None, draw, fill)
+            try:
+                launches.run(time.process_time() + seconds / 2)
+            except FaultError as fault:
+                faults.append(f"{fault}, in launch {len(launches.done) + 1} of {len(candidate.launches)}")
+                continue
+            return replace(done, memory=tuple(launches.done))
+    except (InputError, OSError, UnsupportedError, NotRecordedError) as reason:
+        return replace(done, open=(*done.open, f"memory alone: {reason}"))
+    except BudgetError:
+        return replace(done, open=(*done.open, "memory alone: takes more time than is allowed"))
+    if len(set(faults)) == 1:
+        return replace(done, sizes=sizes, other="", findings=(faults[0],))
+    return replace(done, open=(*done.open, f"memory alone: {faults[0]}, for some data"))
+
+
+def _modules(candidate: Recording) -> dict[str, Module]:
+    """Return the PTX of each file that kernels are launched from."""
+    return {
+        each.ptx: parse(Path(each.ptx).read_text(encoding="utf-8"), each.ptx) for each in candidate.launches
+    }
+
+
+def _compared(
+    candidate: Recording, launches: Launches, modules: Any, numbers: Numbers, draw: int, fill: int
+) -> Compared:
+    """Compare results; where some differ, run once more with inexact results rounded to either side."""
+    found = compared(candidate, launches, numbers, draw, ())
+    if not found.findings:
+        return found
+    others = []
+    for seed in range(2):
+        again = Launches(candidate, modules, numbers, draw, fill, random=np.random.default_rng(seed))
+        again.like(launches)
+        try:
+            with within(4 * launches.seconds + 5):
+                again.run(time.process_time() + 4 * launches.seconds + 5)
+        except (FaultError, BudgetError, TimeUpError, UnsupportedError):
+            return replace(found, findings=(), open=("results differ, and depend on roundings",))
+        others.append(again)
+    return compared(candidate, launches, numbers, draw, others)

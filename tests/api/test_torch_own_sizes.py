@@ -1,0 +1,168 @@
+"""Faults that a module shows at its problem's own sizes alone; they need PyTorch, g++ and nvcc."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from mmaproof.torch import Limits, verify
+
+
+@pytest.fixture(autouse=True)
+def _pytorch() -> None:
+    pytest.importorskip("torch")
+    headers = [each for path in sys.path for each in Path(path).glob("nvidia/*/include/cuda_runtime.h")]
+    if shutil.which("g++") is None or (not headers and shutil.which("nvcc") is None):
+        pytest.skip("extensions need g++ and nvcc with its headers")
+
+
+PROBLEM = """
+import torch
+import torch.nn as nn
+
+batch_size = ROWS
+dim = COLUMNS
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return FORMULA
+
+
+def get_inputs():
+    return [torch.randn(batch_size, dim)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+SOLUTION = '''
+import torch
+import torch.nn as nn
+from torch.utils.cpp_extension import load_inline
+
+SOURCE = r"""
+#include <torch/extension.h>
+__global__ void k(const float* x, float* y, int rows, int n) {
+KERNEL
+}
+torch::Tensor run(torch::Tensor x) {
+    auto y = OUTPUT;
+    int rows = x.size(0), n = x.size(1);
+    k<<<LAUNCH>>>(x.data_ptr<float>(), y.data_ptr<float>(), rows, n);
+    return y;
+}
+"""
+head = "torch::Tensor run(torch::Tensor x);"
+extension = load_inline(name="own", cpp_sources=head, cuda_sources=SOURCE, functions=["run"])
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return extension.run(x)
+'''
+
+RELU = "torch.relu(x) * 2", "torch::empty_like(x)"
+SUM = "x.sum(dim=1, keepdim=True)", "torch::empty({x.size(0), 1}, x.options())"
+
+ROW = """
+    __shared__ float row[1024];
+    for (int i = threadIdx.x; i < n; i += blockDim.x) row[i] = fmaxf(x[blockIdx.x * n + i], 0.f);
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) y[blockIdx.x * n + i] = 2.f * row[i];
+"""
+FLAT = """
+    int t = blockIdx.x * blockDim.x + threadIdx.x, r = t / n, c = t % n;
+    if (r < rows) y[r * n + c] = 2.f * fmaxf(x[r * n + c], 0.f);
+"""
+LOOP = """
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    float s = 0;
+    for (int i = 0; i < n; i++) s += x[r * n + i];
+    y[r] = s;
+"""
+TREE = """
+    __shared__ float s[1024];
+    s[threadIdx.x] = x[blockIdx.x * n + threadIdx.x];
+    __syncthreads();
+    for (int h = blockDim.x / 2; h > 0; h /= 2) {
+        if (threadIdx.x < h) s[threadIdx.x] += s[threadIdx.x + h];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) y[blockIdx.x] = s[0];
+"""
+RIGHT = {
+    "row": (16, 1024, RELU, ROW, "rows, 32"),
+    "flat": (4096, 16384, RELU, FLAT, "(rows * n + 255) / 256, 256"),
+    "loop": (16, 4096, SUM, LOOP, "(rows + 31) / 32, 32"),
+    "tree": (16, 1024, SUM, TREE, "rows, n"),
+    "tall": (8192, 64, RELU, ROW, "rows, 32"),
+    "tallest": (70_000, 32, RELU, ROW, "rows, 32"),
+}
+"""Rows, columns, the formula with the output, the kernel, and how it is launched."""
+
+FAULTS = {
+    "row": [("row[1024]", "row[48]", "out-of-bounds: 4 bytes at byte 192 of")],
+    "flat": [("y[r * n + c] =", "y[(r * n * 64 + c * 64) / 64] =", "out-of-bounds")],
+    "loop": [
+        ("i < n", "i < min(n, 2048)", "wrong-value"),
+        ("x[r * n + i]", "x[r * n + (unsigned char)(i / 8) * 8 + i % 8]", "wrong-value"),
+    ],
+    "tree": [("+ h];\n        __syncthreads();", "+ h];\n        __syncwarp();", "race")],
+    "tall": [("<<<rows,", "<<<min(rows, 4096),", "missing-output: nobody writes result 0 at [4096, 0]")],
+    "tallest": [
+        ("<<<rows,", "<<<dim3(1, rows),", "the grid has 70000 along y; at most 65535"),
+    ],
+}
+"""Edits, and what they lead to; blocks of the last one are numbered along y."""
+
+EVERY = [(name, *edit) for name, edits in FAULTS.items() for edit in edits]
+
+
+def written(folder: Path, name: str, text: str = "", becomes: str = "") -> tuple[Path, Path]:
+    rows, columns, (formula, output), kernel, launch = RIGHT[name]
+    problem = PROBLEM.replace("ROWS", str(rows)).replace("COLUMNS", str(columns)).replace("FORMULA", formula)
+    solution = SOLUTION.replace("KERNEL", kernel).replace("OUTPUT", output).replace("LAUNCH", launch)
+    if text:
+        assert solution.count(text) == 1
+        solution = solution.replace(text, becomes)
+    if name == "tallest" and text:
+        solution = solution.replace("blockIdx.x", "blockIdx.y")
+    (folder / "problem.py").write_text(problem, encoding="utf-8")
+    (folder / "solution.py").write_text(solution, encoding="utf-8")
+    return folder / "problem.py", folder / "solution.py"
+
+
+@pytest.mark.parametrize(
+    "name", [n if n == "row" else pytest.param(n, marks=pytest.mark.sweep) for n in RIGHT]
+)
+def test_right_modules_stay_verified(name: str, tmp_path: Path) -> None:
+    result = verify(*written(tmp_path, name))
+    assert result.verdict == "verified", result.findings
+    assert result.own_run is not None and result.own_run.shows, result.own_run
+    assert result.own_run.claim in result.claim and not result.own_sizes
+    assert result.document()["own_run"]["compared"] == result.own_run.compared
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "becomes", "message"),
+    [each if each[0] == "row" else pytest.param(*each, marks=pytest.mark.sweep) for each in EVERY],
+)
+def test_faults_at_the_own_sizes_are_refuted(
+    name: str, text: str, becomes: str, message: str, tmp_path: Path
+) -> None:
+    result = verify(*written(tmp_path, name, text, becomes))
+    assert result.verdict == "refuted" and result.own_sizes
+    assert any(message in each for each in result.findings), result.findings
+    assert result.own_run is not None and "on numbers at these sizes" in result.claim
+
+
+@pytest.mark.sweep
+def test_without_time_nothing_is_run(tmp_path: Path) -> None:
+    result = verify(*written(tmp_path, "row", "row[1024]", "row[48]"), limits=Limits(own=0))
+    assert result.verdict == "verified" and result.own_run is None
