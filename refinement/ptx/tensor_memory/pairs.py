@@ -1,6 +1,6 @@
 """Pairs of CTAs that work together on their tensor memories: ranks 2i and 2i + 1 of a cluster.
 
-Source: PTX ISA 9.1 section 9.7.16.5 (CTA pair).
+Source: PTX ISA 9.1 section 9.7.16 (CTA pair).
 """
 
 from __future__ import annotations
