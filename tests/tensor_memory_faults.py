@@ -130,7 +130,7 @@ FAULTS = {
     "scale factors are copied when a product may read them": (
         COPIED, COMMIT, f"tcgen05.cp.cta_group::1.32x128b.warpx4 [%r40 + 96], %d5;\n{COMMIT}", Kind.RACE,
     ),
-    "metadata of the next column": (SPARSE, "%d3, [%r40 + 96]", "%d3, [%r40 + 97]", Kind.UNINITIALISED),
+    "metadata of other columns": (SPARSE, "%d3, [%r40 + 96]", "%d3, [%r40 + 98]", Kind.UNINITIALISED),
     "metadata of two equal indices": (SPARSE, "metadata[128] = {", "metadata[129] = {0, ", Kind.UNDEFINED),
     "the bit of sparse A": (SPARSE, f"{SPARSE.idesc():#x};", f"{SPARSE.idesc() & ~4:#x};", Kind.ILLEGAL),
     "both CTAs multiply": (PAIR, LEADER, "", Kind.RACE),
