@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cluster_kernels import MULTICAST, PAIRED, PRODUCT, RING, ClusterKernel, Edit
+from cluster_kernels import MULTICAST, PRODUCT, RING, ClusterKernel, Edit
+from paired_copies import PAIRED
 
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.findings.result import Verdict
