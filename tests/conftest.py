@@ -3,12 +3,13 @@
 import gc
 import os
 from collections.abc import Generator, Iterator
-from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from chromium import PROGRAM, Browser
 from example_counts import THOROUGH
 from hypothesis import HealthCheck, settings
+from long_tests import MEASURED, Times, by_digest, cpu_time, function_of, leave_out
 
 EXAMPLES = 40
 """Of a property that does not say how many it needs; more by ``--hypothesis-profile=thorough``."""
@@ -21,9 +22,30 @@ settings.load_profile("repeatable" if "CI" in os.environ else "quick")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that asks for other sizes than those that every run looks at."""
+    """Add the options: other sizes than those that every run looks at; the times that tests take."""
     about = "in tests of random sizes, also take those that this number makes"
     parser.addoption("--sizes-seed", type=int, metavar="N", help=about)
+    about = "write the CPU time of test functions to FILE (tests/long_tests.py)"
+    parser.addoption("--write-times", type=Path, metavar="FILE", help=about)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Add up times where they are asked for, in the process that hears of all tests."""
+    path = config.getoption("--write-times")
+    if path is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Times(path))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Tell what a test takes in its report, where that is asked for."""
+    if item.config.getoption("--write-times") is None:
+        return (yield)
+    start = cpu_time()
+    try:
+        return (yield)
+    finally:
+        item.user_properties.append((MEASURED, cpu_time() - start))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -38,22 +60,22 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to sweeps what is not of a test's sample, and let sweeps take as long as they take."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to longer runs what is not of a test's sample, and let sweeps take as long as they take."""
     of_tests: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("sample") is not None:
-            of_tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+            of_tests.setdefault(function_of(item.nodeid), []).append(item)
     for cases in of_tests.values():
         sample = cases[0].get_closest_marker("sample")
         assert sample is not None
         (count,) = sample.args
-        cases.sort(key=lambda item: sha256(item.nodeid.encode()).digest())
-        for item in cases[count:]:
+        for item in by_digest(cases)[count:]:
             item.add_marker(pytest.mark.sweep)
     for item in items:
         if item.get_closest_marker("sweep") is not None:
             item.add_marker(pytest.mark.timeout(0))
+    leave_out(items, config.args)
 
 
 @pytest.fixture

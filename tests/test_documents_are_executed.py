@@ -108,7 +108,13 @@ def agrees(shown: tuple[str, ...], output: str) -> bool:
     return re.fullmatch(pattern(shown), text) is not None
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def case(document: Path) -> object:
+    """Return a document as a case; the README, which newcomers follow, is one of every run."""
+    marks = [pytest.mark.every_run] if document == REPOSITORY / "README.md" else []
+    return pytest.param(document, id=str(document.relative_to(REPOSITORY)), marks=marks)
+
+
+@pytest.mark.parametrize("document", [case(document) for document in DOCUMENTS])
 def test_documents_show_what_is_printed(document: Path, tmp_path: Path) -> None:
     folder = tmp_path
     if document.is_relative_to(EXAMPLES):
