@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from ...spec.errors import InputError
 from ..formula.index_arithmetic import Expression, IndexArithmetic
-from ..formula.tree import Binary, Name, Negative, Node, walk
+from ..formula.parser import parse_expression
+from ..formula.tree import Binary, Name, Negative, Node, Source, walk
 from .size_domains import QuantifiedSizes
 
 Polynomial = Mapping[tuple[str, ...], Fraction]
@@ -102,3 +103,9 @@ def _product(one: Polynomial, other: Polynomial) -> Polynomial:
         moved = {tuple(sorted((*own, *names))): value for own, value in one.items()}
         total = _added(total, _scaled(moved, coefficient))
     return total
+
+
+def constant(name: str, value: int) -> Expression:
+    """Return a number as an expression."""
+    source = Source(str(value), name)
+    return Expression(source, parse_expression(source))

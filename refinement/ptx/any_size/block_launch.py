@@ -15,7 +15,7 @@ from ...contract.arguments import Array
 from ...contract.contract import Contract
 from ...contract.parameters import ArrayParameter
 from ...contract.size_domains import QuantifiedSizes, ResidueClass, SizeDomain
-from ...contract.size_polynomials import SizePolynomials
+from ...contract.size_polynomials import SizePolynomials, constant
 from ...equality.equivalence import compare
 from ...examine.references import FormulaReference
 from ...findings.result import Equality
@@ -36,7 +36,7 @@ from ..registers.values import Value, of_terms
 from ..run.entry import PtxEntry
 from .loop_states import LoopBatch
 from .size_proofs import LimitError, Timed
-from .symbolic_launch import Corners, SymbolicLaunch, constant
+from .symbolic_launch import Corners, SymbolicLaunch
 
 AXES = "xyz"
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)

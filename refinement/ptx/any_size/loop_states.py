@@ -15,22 +15,41 @@ from ...machine.memory import ABSENT, ByteLanes
 from ...sizes.invariant_inference import TurnTerms
 from ...sizes.symbolic_terms import SymbolicTerms
 from ...terms.interning import Ids
+from ...terms.store import UNDEFINED
 from ...terms.traversal import leaves_of
 from ..idioms.branch_regions import COMPUTING, LOADS
 from ..memory.symbolic_accesses import stored_of_any_size
+from ..order.moments import Moment
 from ..registers.threads import Indices
 from ..registers.values import of_terms
 from ..run.batch import Batch
 from ..run.if_conversion import Decision, IfConversion
 from ..run.program import Decoded, Program, Sort
-from ..run.scheduling import Strand
+from ..run.scheduling import Join, Strand
 from ..state.asynchronous_products import AsynchronousProducts
 from ..state.execution import Execution
 from ..synchronisation.asynchronous import Copies
+from ..synchronisation.barrier_objects import BarrierObjects
+from ..tensor_memory.cells import Cells as TensorMemory
 from ..tensor_memory.cells import uses_cells
 from ..text.module import InstructionStatement
 
 BYTE = 8
+
+TENSOR_MEMORY = "tensor memory"
+"""Stands for the cells of tensor memory among registers, none of which has a name like that."""
+
+
+_HELD = frozenset(
+    {
+        "arrays of any size",
+        "conditions on what is left of sizes",
+        "leaf functions",
+        "enumerated words",
+        "fragments",
+    }
+)
+"""Parts of an execution's state that no later access depends on, or that are compared in another way."""
 
 
 class LoopHeadError(Exception):
@@ -114,9 +133,37 @@ class LoopBatch(Batch):
 
     def live(self) -> frozenset[str]:
         """Return the registers that may be read from here on."""
-        strands = self.scheduler.runnable
+        waiting = [each.strand for each in self.scheduler.waiting]
+        parked = (*self._parked, *self._polling, *self._gathering, *self._lacking)
+        strands = [*self.scheduler.runnable, *waiting, *parked]
         places = [each.at for each in strands] + [join.at for each in strands for join in each.joins]
         return self._program.regions.live_at(places)
+
+    def tell(self, moment: Moment) -> None:
+        """Tell a moment where all strands are, and what they wait for; see `moments`.
+
+        Raises
+        ------
+        UnsupportedError
+            If threads have arrived at a barrier that is not complete, or may wait for other blocks.
+        """
+        scheduler, execution = self.scheduler, self.execution
+        if scheduler.has_arrivals or execution.semaphores is not None:
+            raise UnsupportedError("threads arrive at barriers, or wait for others, when a loop begins again")
+        waiting = [each.strand for each in scheduler.waiting]
+        groups = (scheduler.runnable, waiting, self._parked, self._polling, self._gathering, self._lacking)
+        joins: dict[int, Join] = {}
+        for strands in groups:
+            moment.take(len(strands))
+            for strand in strands:
+                moment.take([strand.at, strand.active])
+                for join in strand.joins:
+                    moment.take(list(joins).index(id(join)) if id(join) in joins else len(joins))
+                    joins.setdefault(id(join), join)
+        moment.take(list(joins.values()))
+        moment.take([[each.barriers, each.counts, each.aligned] for each in scheduler.waiting])
+        moment.take([execution.alive, execution.elsewhere])
+        moment.take(BarrierObjects.of(execution).ended != self._ended)
 
     def copied(self, shared: Sequence[Any]) -> LoopBatch:
         """Return a copy that goes on by itself; of some objects there is still only one."""
@@ -130,7 +177,8 @@ class Cells:
     Attributes
     ----------
     registers : dict of str to array
-        Terms for each thread, by register; of those that may still be read.
+        Terms for each thread, by register; of those that may still be read. By `TENSOR_MEMORY`, those that
+        its cells hold.
     lanes : tuple of ByteLanes
         Of shared memory, local memory and the parameters.
     """
@@ -145,6 +193,8 @@ class Cells:
         registers = {
             name: each.as_terms(execution.store) for name, each in execution.registers.items() if name in live
         }
+        if uses_cells(execution):
+            registers[TENSOR_MEMORY] = TensorMemory.of(execution).contents
         return cls(registers, tuple(_copy(each) for each in _lanes(execution)))
 
     def moved(self, turns: TurnTerms, move: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Cells:
@@ -164,7 +214,10 @@ class Cells:
         execution.registers = {
             name: of_terms(store, terms, int(store.widths(terms[:1])[0]))
             for name, terms in self.registers.items()
+            if name != TENSOR_MEMORY
         }
+        if TENSOR_MEMORY in self.registers:
+            TensorMemory.of(execution).put(self.registers[TENSOR_MEMORY])
         for own, each in zip(_lanes(execution), self.lanes, strict=True):
             own.terms[:], own.lows[:] = each.terms, each.lows
 
@@ -198,11 +251,16 @@ def guessed(store: SymbolicTerms, turns: TurnTerms, cells: Sequence[Cells]) -> t
         How many distinct terms don't go on as they began.
     """
     names = list(cells[0].registers)
+    sizes = [{name: len(terms) for name, terms in each.registers.items()} for each in cells]
+    if sizes[0] != sizes[1] or sizes[0] != sizes[2]:
+        return Cells({}, ()), 1
     held = [np.concatenate([each.registers[name] for name in names]) for each in cells]
     found, agrees = _common(store, turns, held)
     odd = len(np.unique(found[(found >= 0) & ~agrees]))
     if odd:
         return Cells({}, ()), odd
+    # What nobody has written is another unknown in every run, and may be anything here.
+    agrees[agrees] = ~store.are(UNDEFINED, found[agrees])
     lost = np.flatnonzero(~agrees)
     same, where = np.unique(np.stack([each[lost] for each in held], axis=1), axis=0, return_inverse=True)
     found[lost] = turns.held(same[:, 0])[where.reshape(-1)]
@@ -214,6 +272,7 @@ def guessed(store: SymbolicTerms, turns: TurnTerms, cells: Sequence[Cells]) -> t
         there = np.flatnonzero(np.all([each.terms != ABSENT for each in parts], axis=0) & same_lows)
         nowhere = np.all([each.terms == ABSENT for each in parts], axis=0)
         terms, agrees = _common(store, turns, [each.terms[there] for each in parts])
+        agrees[agrees] = ~store.are(UNDEFINED, terms[agrees])
         result.terms[there] = np.where(agrees, terms, ABSENT)
         lost = np.flatnonzero((result.terms == ABSENT) & ~nowhere)
         lost = np.union1d(lost, np.flatnonzero(~same_lows))
@@ -254,10 +313,10 @@ def going_on(batch: LoopBatch) -> list[Any]:
         If threads wait at barriers, or atomics are under way.
     """
     execution, scheduler = batch.execution, batch.scheduler
+    if uses_cells(execution) or BarrierObjects.of(execution).are_used:
+        return _moment(batch).canonical()
     if scheduler.waiting or scheduler.has_arrivals:
         raise UnsupportedError("threads wait at a barrier when a loop begins again")
-    if uses_cells(execution):
-        raise UnsupportedError("tensor memory is in use when a loop begins again")
     found: list[Any] = [execution.alive.copy()]
     for strand in scheduler.runnable:
         found += [strand.at, strand.active]
@@ -273,6 +332,25 @@ def going_on(batch: LoopBatch) -> list[Any]:
     if everywhere.history is not None:
         found += everywhere.history.arrays()
     return [*found, everywhere.lanes.terms.copy(), everywhere.lanes.lows.copy()]
+
+
+def _moment(batch: LoopBatch) -> Moment:
+    """Return what a batch depends on besides what is held, where operations complete on their own."""
+    execution = batch.execution
+    found = Moment(execution.threads.warps)
+    batch.tell(found)
+    found.take(execution.ordering)
+    found.take(execution.memory.shared.history)
+    found.take(execution.memory.shared.barriers)
+    for name, state in sorted(execution.state.items()):
+        if name not in _HELD:
+            found.take([name, state])
+    found.take(stored_of_any_size(execution))
+    everywhere = execution.memory.globals
+    if everywhere.history is not None:
+        found.take(everywhere.history)
+    found.take([everywhere.lanes.terms, everywhere.lanes.lows])
+    return found
 
 
 def alike(one: Sequence[Any], other: Sequence[Any]) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from ....spec.errors import UnsupportedError
 from ...checker.evaluated import Checked
@@ -14,9 +15,11 @@ from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
 from ...sizes.given_elements import periods
 from ...sizes.growing_roundings import joined
+from .loop_periods import LONGEST, OBSERVED, period_of
+from .loop_states import Cells
 from .size_induction import Induction
 from .size_proofs import NextCandidateError, SizeProof, UndecidedError
-from .symbolic_launch import SymbolicLaunch
+from .symbolic_launch import LARGE, SymbolicLaunch
 
 FACTORS = (2, 4, 8, 16, 32)
 """By how much numbers of one class may differ, in steps of the domain."""
@@ -36,6 +39,12 @@ _SEARCH = 30
 
 _CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (2, 4), (1, 6))
 """Turns before the induction begins, and turns of the kernel's loop that make one of it, to be tried."""
+
+_SETTLED = (1, 2, 4, 6, 8, 10, 12, 16, 20)
+"""Turns after which barriers and stages may all have been used once."""
+
+_AT_ONCE = 2
+"""How many of them are tried before it is looked at what the loop goes round."""
 
 
 def prove(
@@ -86,7 +95,7 @@ def _of_class(
     launch = launched(numbers)
     reason: UnsupportedError | None = None
     started = time.process_time()
-    for start, period in _CANDIDATES:
+    for start, period in _candidates(launch):
         if reason is not None and time.process_time() - started > _SEARCH:
             break
         try:
@@ -94,6 +103,26 @@ def _of_class(
         except NextCandidateError as error:
             reason = reason or error
     raise UndecidedError(str(reason))
+
+
+def _candidates(launch: SymbolicLaunch) -> Iterator[tuple[int, int]]:
+    """Yield turns before the induction begins, and those that make one of it, the likely ones first."""
+    yield from _CANDIDATES[:_AT_ONCE]
+    period = period_of(_observed(launch))
+    if 1 < period <= LONGEST:
+        yield from ((start, period) for start in _SETTLED)
+    yield from (each for each in _CANDIDATES[_AT_ONCE:] if each[1] != period)
+
+
+def _observed(launch: SymbolicLaunch) -> list[Cells]:
+    """Return what is held at up to `OBSERVED` turns of the main loop, as many as it surely has."""
+    try:
+        launch.turns(2)
+    except UnsupportedError:
+        return []
+    moved = max(launch.distances(1, 2) | {Fraction(1)})
+    most = min(launch.numbers.domain.most // 2, LARGE)
+    return launch.turns(min(OBSERVED, int(most / moved) - 1))[1:]
 
 
 def _joined(proofs: Sequence[SizeProof]) -> SizeProof:

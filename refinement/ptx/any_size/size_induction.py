@@ -45,6 +45,7 @@ from .first_overflows import in_turns
 from .growing_sums import HeldSums
 from .invariant_check import agreed
 from .last_iteration_counterexamples import Induced, first_fault
+from .loop_periods import LONGEST
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
 from .size_proofs import (
     STATEMENTS,
@@ -60,9 +61,6 @@ from .symbolic_launch import SymbolicLaunch
 
 MOST_CASES = 160
 """Rests R, and numbers below the first, that are gone through one by one."""
-
-_MOST_TURNS = 16
-"""Turns of the kernel's loop that are taken for one of the induction."""
 
 _STARTS_OF_LONGER = 4
 """Turns before the induction that are tried where the formula's indices move by several."""
@@ -140,10 +138,10 @@ class Induction:
     def _factor(self, distance: int) -> int:
         """Return how many times as many turns move evenly, by numbers of the class."""
         least = self.modulus // gcd(distance, self.modulus)
-        for factor in range(least, _MOST_TURNS // self.period + 1, least):
+        for factor in range(least, LONGEST // self.period + 1, least):
             if self._moves_evenly(distance * factor):
                 return factor
-        raise NextCandidateError(f"more than {_MOST_TURNS} turns would have to be taken together")
+        raise NextCandidateError(f"more than {LONGEST} turns would have to be taken together")
 
     def _longer(self, factor: int) -> SizeProof:
         """Return the proof with more turns taken together, from one where the formula's indices are whole."""

@@ -16,11 +16,9 @@ from ...contract.contract import Contract, Instance
 from ...contract.footprint import Footprint
 from ...contract.parameters import Access, ArrayParameter, ScalarParameter
 from ...contract.size_domains import LaunchSizeError, QuantifiedSizes, ResidueClass
-from ...contract.size_polynomials import Polynomial, SizePolynomials
+from ...contract.size_polynomials import Polynomial, SizePolynomials, constant
 from ...examine.references import FormulaReference
 from ...formula.index_arithmetic import Expression
-from ...formula.parser import parse_expression
-from ...formula.tree import Source
 from ...machine.array_memory import elements_in, inputs_of, memories
 from ...machine.memory import ByteLanes
 from ...machine.observations import Observations
@@ -50,9 +48,8 @@ MOST_THREADS = 1 << 13
 _MOST_HEADS = 4096
 """Times that loops begin again before the main loop must have been met."""
 
-_LARGE = 1 << 13
+LARGE = 1 << 13
 """A size that is large enough for many turns, to find the main loop."""
-
 Corners = Sequence[tuple[float, float]]
 """Points (n, u) around the numbers n (the size is a modulus times n and a rest) and turns u."""
 
@@ -356,7 +353,7 @@ class SymbolicLaunch:
     def turns(self, count: int) -> list[Cells]:
         """Return what is held whenever the main loop begins again, `count` times; the first entry is nothing.
 
-        The size is as large as it takes, so that nothing is shown by it: it is to guess from.
+        The size is large, so that nothing is shown by it: it is to guess from.
 
         Raises
         ------
@@ -364,7 +361,7 @@ class SymbolicLaunch:
             If there is no loop of as many turns.
         """
         numbers = self.numbers
-        large = numbers.from_(min(numbers.domain.most // 2, _LARGE))
+        large = numbers.from_(min(numbers.domain.most // 2, LARGE))
         corners = ((numbers.count(large), 0.0), (numbers.count(numbers.from_(2 * large)), 0.0))
         self.suppose(corners)
         while len(self._turns) <= count:
@@ -377,6 +374,7 @@ class SymbolicLaunch:
 
     def _next_turn(self, batch: LoopBatch) -> bool:
         """Run to where the main loop begins again, if it does."""
+        passed = False
         for _ in range(_MOST_HEADS):
             self.store.decided.clear()
             try:
@@ -385,6 +383,10 @@ class SymbolicLaunch:
                 depends = self._loops[reached.head].deciding & self.store.decided
                 if self._head is None and depends and reached.head not in self._tried:
                     self._head = reached.head
+                    if passed:  # all turns are counted, also those before the first that sizes decide
+                        self._finder = None
+                        return True
+                passed |= self._head is None
                 if reached.head == self._head:
                     self._turns.append(Cells.of(batch))
                     memory = memory_of_any_size(batch.execution)
@@ -491,9 +493,3 @@ class SymbolicLaunch:
         found = ByteLanes(self.store, 0)
         found.terms, found.lows = memory.globals.lanes.terms[lanes], memory.globals.lanes.lows[lanes]
         return found
-
-
-def constant(name: str, value: int) -> Expression:
-    """Return a number as an expression."""
-    source = Source(str(value), name)
-    return Expression(source, parse_expression(source))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..registers.threads import Indices
+from .moments import Moment
 from .ordering import Ordering
 from .vector_clocks import Places
 
@@ -44,6 +45,11 @@ class _Fetch:
     by: Fetcher
     places: Places
     line: int
+
+    def tell(self, moment: Moment) -> None:
+        """See `moments`."""
+        moment.of_threads(self.by.agent, self.by.phase)
+        moment.rest(self, "by", "ordering")
 
 
 class Fetches:

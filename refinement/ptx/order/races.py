@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....spec.errors import UnsupportedError
 from ..registers.threads import WARP, Indices
 from .atomic_users import AtomicUsers
 from .conflicts import Conflicts
 from .fetches import Fetcher, Fetches
+from .moments import Moment
 from .ordering import NOBODY, Ordering
 from .same_value_writers import OTHER_BLOCK, JointWriters
 from .vector_clocks import AGENT, Places
@@ -321,6 +323,25 @@ class AccessHistory:
         products = [] if self._products is None else [self._products[0].copy()]
         products += [] if self._changed is None else [self._changed.copy()]
         return [*found, *marks, *products, *self._joint.open_accesses(ordering, latest)]
+
+    def tell(self, moment: Moment) -> None:
+        """See `moments`.
+
+        Raises
+        ------
+        UnsupportedError
+            If places have several last writers, or are changed by atomics.
+        """
+        moment.of_threads(self._plain_writer, self._written)
+        moment.of_threads(self._reader, self._read)
+        if self._waited is not None:
+            moment.of_threads(self._waited[0], self._waited[1])
+        if self._joint.is_used or self.atomic_users.kept:
+            raise UnsupportedError("threads write one value to one place in no order, in a loop of any size")
+        if self.warp_reads is None:  # what several warps read is compared with the clocks of all of them
+            moment.take(np.where(self._several, self._read, 0))
+        clocks = ("_plain_writer", "_written", "_reader", "_read", "_waited", "_joint", "atomic_users")
+        moment.rest(self, *clocks)
 
     def arrays(self) -> list[NDArray[Any]]:
         """Return all that is kept."""

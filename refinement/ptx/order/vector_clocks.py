@@ -145,6 +145,11 @@ class Told:
         """Threads that were told what the others of their warps may not know."""
         return frozenset(self._of_threads)
 
+    @property
+    def parts(self) -> tuple[Mapping[int, Knowledge], Mapping[int, Knowledge]]:
+        """What warps were told together, and threads alone."""
+        return self._of_warps, self._of_threads
+
     def share(self, warps: Indices) -> None:
         """Tell some warps what any of their threads was told."""
         members = set(warps.tolist())
@@ -157,6 +162,12 @@ class Told:
 
 AGENT = 1 << 40
 """From here up, blocks stand for barrier objects, and their intervals for phases: see `barrier_objects`."""
+
+OPERATIONS = AGENT + (1 << 32)
+"""From here up, they stand for queues of operations on tensor memory: see `tensor_memory.uses`."""
+
+FENCED = 1 << 34
+"""What is more of the agent whose operations are over for who runs a fence behind a barrier."""
 
 
 def of_agents(known: Knowledge) -> Knowledge:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ....spec.ptx.variant import WARPGROUP_WARPS
 from ..registers.threads import Indices
-from .ordering import Ordering
+from .moments import Moment
+from .ordering import NOBODY, Ordering
 
 _NEVER = -1
 
@@ -42,6 +43,15 @@ class WarpReads:
         self._products: NDArray[np.int32] | None = None
         self.assumed = False
         """Whether accesses are in order for what `WAITED_BY_ONE` says."""
+
+    def tell(self, moment: Moment) -> None:
+        """See `moments`."""
+        for table in (self._times, self._products):
+            moment.take(table is None)
+            if table is not None:
+                columns = np.arange(table.shape[1])
+                moment.intervals(np.where(table == _NEVER, NOBODY, columns % moment.warps), table)
+        moment.rest(self, "_times", "_products")
 
     def note(
         self, ordering: Ordering, places: NDArray[np.int64], threads: Indices, *, by_products: bool

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..order.moments import Moment
 from ..order.vector_clocks import NOTHING, Happened, Knowledge, is_over, joined
 
 
@@ -27,6 +28,11 @@ class Events:
     names: NDArray[np.int64]
     times: NDArray[np.int32]
     line: int
+
+    def tell(self, moment: Moment) -> None:
+        """See `moments`."""
+        moment.of_threads(self.names, self.times)
+        moment.take(self.line)
 
     def unknown(self, known: Knowledge, per_block: int, own: int | None = None) -> int | None:
         """Return a thread of which somebody does not know that it is behind this; None if there is none."""
@@ -68,6 +74,12 @@ class Phase:
     within: list[Events] = field(default_factory=list)
     transactions: int = 0
     finished: Knowledge = field(default_factory=dict)
+
+    def tell(self, moment: Moment) -> None:
+        """See `moments`."""
+        moment.known(self.ending)
+        moment.known(self.finished)
+        moment.rest(self, "ending", "finished")
 
     @property
     def is_over(self) -> bool:

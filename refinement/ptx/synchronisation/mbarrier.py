@@ -18,7 +18,6 @@ from ....spec.ptx.operands import Integer, Sink
 from ...findings.finding import Kind
 from ..memory.addressing import Addresses, addresses, located
 from ..memory.memory_access import use_atomically, write
-from ..memory.symbolic_accesses import is_of_any_size
 from ..registers.threads import Indices
 from ..registers.values import known
 from ..state.execution import Decoders, Execution, Step
@@ -117,8 +116,6 @@ def _init(modifiers: Modifiers) -> Step:
     place, count = modifiers.operands(2)
 
     def init(execution: Execution, active: Indices) -> None:
-        if is_of_any_size(execution):
-            execution.unsupported("barrier objects where sizes are not numbers")
         counts = execution.numbers(count, 32, active, "the count").astype(np.int64)
         wrong = (counts < 1) | (counts > MOST)
         if wrong.any():

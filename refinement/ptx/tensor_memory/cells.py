@@ -16,6 +16,7 @@ from ....spec.ptx.tensor_memory.kinds import COLUMNS, CTA_LANES
 from ...findings.finding import Kind
 from ...machine.memory import ABSENT
 from ...terms.interning import Ids
+from ..order.moments import Moment
 from ..state.execution import Execution
 from .uses import NAMES, NO_FENCE, WAITS, Clocks, Operation, Sort, is_issued, is_over
 
@@ -70,6 +71,26 @@ class Cells:
         found = execution.state[_STATE]
         assert isinstance(found, Cells)
         return found
+
+    # -- moments of a run
+    def tell(self, moment: Moment) -> None:
+        """See `moments`; what cells hold is left out."""
+        moment.take(self.owner)
+        moment.take(self._terms != ABSENT)
+        numbers, last = np.unique(self._writer, return_inverse=True)
+        moment.take(last)
+        moment.take([self._operations[number - 1] for number in numbers.tolist() if number])
+        moment.take(self._readings)
+
+    @property
+    def contents(self) -> Ids:
+        """What the cells hold that hold something."""
+        found: Ids = self._terms[self._terms != ABSENT]
+        return found
+
+    def put(self, words: Ids) -> None:
+        """Let them hold something else."""
+        self._terms[self._terms != ABSENT] = words
 
     # -- columns
     def allocate(self, block: int, column: int, count: int, operation: Operation) -> None:

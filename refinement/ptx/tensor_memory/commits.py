@@ -6,7 +6,6 @@ Source: PTX ISA 9.1 section 9.7.16 (tcgen05.commit).
 from __future__ import annotations
 
 from ..memory.addressing import addresses
-from ..memory.symbolic_accesses import is_of_any_size
 from ..registers.threads import Indices
 from ..state.execution import Execution, Step
 from ..synchronisation.barrier_objects import BarrierObjects
@@ -26,8 +25,6 @@ def commit(instruction: InstructionStatement) -> Step:
 
     def step(execution: Execution, active: Indices) -> None:
         refuse_on_data(execution)
-        if is_of_any_size(execution):
-            execution.unsupported(f"{instruction.mnemonic} where sizes are not numbers")
         at = addresses(execution, place, active)
         masks = None if mask is None else execution.numbers(mask, 16, active, "the mask").tolist()
         objects = BarrierObjects.of(execution)

@@ -15,15 +15,10 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ..order.vector_clocks import AGENT, THREAD, Happened, Knowledge
+from ..order.moments import Moment
+from ..order.vector_clocks import FENCED, OPERATIONS, THREAD, Happened, Knowledge
 from ..registers.threads import WARP, Indices
 from ..state.execution import Execution
-
-_AGENTS = AGENT + (1 << 32)
-"""Above the numbers of barrier objects."""
-
-_FENCED = 1 << 34
-"""What is more of the agent whose operations are over for who runs a fence behind a barrier."""
 
 NO_FENCE = (
     "tcgen05.fence is not needed where barriers tell that tensor memory may be used: ptxas 13.0 writes no "
@@ -96,6 +91,12 @@ class Operation:
     line: int
     shape: tuple[object, ...] = ()
 
+    def tell(self, moment: Moment) -> None:
+        """See `moments`."""
+        moment.of_threads(self.agent, self.time)
+        moment.of_threads(self.issuer, self.issued)
+        moment.rest(self, "agent", "time", "issuer", "issued")
+
 
 class Clocks:
     """The clocks of the agents of a batch, and what threads knew when they last ran a fence."""
@@ -111,10 +112,19 @@ class Clocks:
         assert isinstance(found, Clocks)
         return found
 
+    def tell(self, moment: Moment) -> None:
+        """See `moments`."""
+        keys = sorted(self._times)
+        moment.take(keys)
+        moment.intervals(keys, [self._times[key] for key in keys])
+        moment.take(sorted(self._fenced))
+        for thread in sorted(self._fenced):
+            moment.known(self._fenced[thread])
+
     @staticmethod
     def _key(execution: Execution, sort: Sort, thread: int) -> int:
         who = thread if _QUEUES[sort] == 0 else thread // WARP * WARP
-        return _AGENTS + 4 * int(execution.ordering.names[who]) + _QUEUES[sort]
+        return OPERATIONS + 4 * int(execution.ordering.names[who]) + _QUEUES[sort]
 
     def begin(
         self, execution: Execution, sort: Sort, thread: int, shape: tuple[object, ...] = ()
@@ -132,7 +142,7 @@ class Clocks:
     def allocate_together(self, execution: Execution, threads: list[int]) -> Operation:
         """Return the allocation of warps, by one thread of each, who know of it now."""
         ordering, first = execution.ordering, min(threads)
-        key = _AGENTS + 4 * int(ordering.names[first]) + _TOGETHER
+        key = OPERATIONS + 4 * int(ordering.names[first]) + _TOGETHER
         time = self._times.setdefault(key, 0)
         self._times[key] = time + 1
         told = {key: np.array([time + 1], dtype=np.int32)}
@@ -148,13 +158,13 @@ class Clocks:
         self._times[key] = self._times.setdefault(key, 0) + 1
         over = np.array([self._times[key]], dtype=np.int32)
         # A commit is a fence before what the thread synchronises with.
-        return {key: over, key + _FENCED: over} if _QUEUES[sort] == 0 else {key: over}
+        return {key: over, key + FENCED: over} if _QUEUES[sort] == 0 else {key: over}
 
     def fence_before(self, execution: Execution, warp: Indices) -> None:
         """Let the loads and stores that a warp waited for be known behind fences of others."""
         keys = [self._key(execution, sort, int(warp[0])) for sort in (Sort.LOAD, Sort.STORE)]
         told = {
-            key + _FENCED: np.array([self._times[key]], dtype=np.int32) for key in keys if key in self._times
+            key + FENCED: np.array([self._times[key]], dtype=np.int32) for key in keys if key in self._times
         }
         if told:
             execution.ordering.acquire_all(warp, Happened(told, told))
@@ -163,14 +173,14 @@ class Clocks:
         """Note what threads know now."""
         for thread in threads.tolist():
             known = execution.ordering.known(thread)
-            self._fenced[thread] = {key: known[key] for key in known if _AGENTS + _FENCED <= key < THREAD}
+            self._fenced[thread] = {key: known[key] for key in known if OPERATIONS + FENCED <= key < THREAD}
 
     def has_fences(self, execution: Execution, thread: int, operation: Operation) -> bool:
         """Tell whether what is over for a thread is so by fences too, as far as they are needed."""
         own = int(execution.ordering.names[thread]) // WARP == operation.issuer // WARP
         if operation.sort is Sort.ALLOCATION or (own and _QUEUES[operation.sort]):
             return True
-        key = operation.agent // execution.ordering.per_block + _FENCED
+        key = operation.agent // execution.ordering.per_block + FENCED
         over = self._fenced.get(thread, {}).get(key)
         return over is not None and operation.time < int(over[0])
 
