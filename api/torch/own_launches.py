@@ -13,7 +13,7 @@ import numpy as np
 
 from ...refinement.findings.finding import Kind
 from ...refinement.ptx.numeric.faults import Fault, FaultError
-from ...refinement.ptx.numeric.float_kinds import KINDS, rounded_words
+from ...refinement.ptx.numeric.float_kinds import KINDS, overflows, rounded_words
 from ...refinement.ptx.numeric.machine import Program
 from ...refinement.ptx.numeric.memory import KNOWN, NOBODY, UNKNOWN, Stored, address, folded, stored
 from ...refinement.ptx.registers.threads import Launch as Grid
@@ -85,6 +85,8 @@ class Launches:
         What was not run, and why.
     uninitialised : dict of str to str
         Arrays of which something was read that nobody has written, and where.
+    overflowed : bool
+        Whether finite numbers became none where they were rounded, of a run that draws its roundings.
     current : str
         The kernel that runs.
     seconds : float
@@ -110,6 +112,7 @@ class Launches:
         self.done: list[tuple[str, int, int]] = []
         self.open: list[str] = []
         self.uninitialised: dict[str, str] = {}
+        self.overflowed = False
         self.current = ""
         self.seconds = 0.0
 
@@ -257,6 +260,7 @@ class Launches:
         for start in range(0, len(blocks), step):
             some = blocks[start : start + step]
             ran = program.run(some, fill=self._fill, until=until, random=self._random)
+            self.overflowed |= ran.overflowed
             for name, instruction in ran.uninitialised.items():
                 where = instruction.source or f"line {instruction.line} of the PTX"
                 self.uninitialised.setdefault(name, str(where))
@@ -317,7 +321,9 @@ class Launches:
         """Return numbers in a type; where a run draws its roundings, the host's go to either side, too."""
         if self._random is None or values.dtype != np.float64 or dtype.name not in _ROUNDED:
             return values.astype(dtype)
-        return rounded_words(values, KINDS[_ROUNDED[dtype.name]], "rn", self._random).view(dtype)
+        kind = KINDS[_ROUNDED[dtype.name]]
+        self.overflowed |= overflows(values, kind)
+        return rounded_words(values, kind, "rn", self._random).view(dtype)
 
 
 def _unrounded(value: Any, dtype: str, shape: Any, strides: Any, offset: int) -> Any:

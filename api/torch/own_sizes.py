@@ -160,6 +160,9 @@ def _compared(
         except (FaultError, BudgetError, TimeUpError, UnsupportedError):
             return replace(found, findings=(), open=("results differ, and depend on roundings",))
         others.append(again)
+        if draw and again.overflowed:
+            greater = "numbers greater than the problem's own overflow, and results differ"
+            return replace(found, findings=(), open=(greater,))
         if len(others) >= AGAIN[0]:
             found = compared(candidate, launches, numbers, draw, others)
     return found

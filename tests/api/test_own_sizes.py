@@ -164,6 +164,21 @@ def test_integers_that_no_rounding_explains_are_wrong(tmp_path: Path) -> None:
     assert found.startswith("wrong-value")
 
 
+@pytest.mark.parametrize(("up", "down", "shown"), [("7C8", "028", True), ("7E0", "010", False)])
+def test_what_overflows_for_greater_numbers_alone_is_no_finding(
+    problem: Problem, up: str, down: str, shown: bool
+) -> None:
+    """A sum that overflows is cut off at 2^127, and scaled back."""
+    launch = problem.launch()
+    body = f"mul.f32 %f2, %f0, 0f{up}00000; min.f32 %f2, %f2, 0f7F000000; max.f32 %f2, %f2, 0fFF000000; "
+    body += f"mul.f32 %f0, %f2, 0f{down}00000; "
+    text, stored = Path(launch.ptx).read_text(encoding="utf-8"), "st.global.f32 [%d1], %f0"
+    Path(launch.ptx).write_text(text.replace(stored, body + stored), encoding="utf-8")
+    found = problem.ran(launch)
+    assert (not found.findings) == shown
+    assert any("overflow" in each for each in found.open) == shown
+
+
 def test_rows_that_no_block_has_are_missing(problem: Problem) -> None:
     (found,) = problem.ran(problem.launch(blocks=4)).findings
     assert found == "missing-output: nobody writes result 0 at [256], of 44 elements"

@@ -94,8 +94,19 @@ KINDS: dict[str, FloatKind] = {
 
 
 def encoded(state: State, exact: Numbers, kind: FloatKind, mode: str) -> Numbers:
-    """Return the words of exact numbers, or such in double precision, rounded to a type in a direction."""
+    """Return the words of exact numbers, or such in double precision, rounded to a type in a direction.
+
+    A run that draws its roundings notes that finite numbers have become none.
+    """
+    if state.random is not None and not state.overflowed:
+        state.overflowed = overflows(exact, kind)
     return rounded_words(exact, kind, mode, state.random)
+
+
+def overflows(exact: Numbers, kind: FloatKind) -> bool:
+    """Tell whether some finite number is none in a type."""
+    exact, one = np.asarray(exact), KINDS[kind.name] if kind.lanes > 1 else kind
+    return bool((np.isfinite(exact) & ~np.isfinite(one.decode(one.encode(exact)))).any())
 
 
 def rounded_words(exact: Numbers, kind: FloatKind, mode: str, random: np.random.Generator | None) -> Numbers:
