@@ -1,8 +1,9 @@
-"""Comparisons and extrema that the ranges of what is compared decide, and equalities of sums of words.
+"""Comparisons, extrema and inputs that ranges decide, and equalities of sums of words.
 
 A scan for the least number begins with 3.4e38, or with an infinity: no input that `[requires]` bounds, and no
 finite one, is beyond that. Inputs are taken for finite numbers here, and what is tested for a NaN for a
 number, so that a verdict that rests on this is about such. ``5 - x == 0`` is ``x == 5``, whatever wraps.
+What `[requires]` makes 0, as the padding of a matrix or the upper half of a triangular one, is 0.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.float_encoding import decode
+from ...spec.float_encoding import decode, encode
 from ...spec.formats import FloatFormat, Format, IntegerFormat, Special
+from ...spec.rounding import Rounding
 from ..analysis.intervals import Interval
 from ..analysis.real_ranges import limits
 from ..normal_forms.forms import NormalForms
@@ -25,8 +27,21 @@ from ..terms.domains import Domain, Rewriting
 from ..terms.evaluation import apply
 from ..terms.interning import Ids
 from ..terms.slices import fields
-from ..terms.store import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, Operation, TermStore, bits, is_raw
+from ..terms.store import (
+    CONCATENATION,
+    CONSTANT,
+    INPUT,
+    NORMAL_FORM,
+    VECTOR,
+    Operation,
+    TermStore,
+    bits,
+    is_raw,
+)
 from ..terms.traversal import by_operation
+
+_EXACT = 2.0**53
+"""Integers from here on are known from outside alone."""
 
 _OF_NUMBERS = {"num": True, "nan": False}
 """What tests of numbers for NaNs tell."""
@@ -50,9 +65,46 @@ class DecidedComparisons(Rewriting):
         self._ranges, self._magnitudes = forms.overflows.ranges, forms.quantifier.magnitudes
         self._forms = forms
         self._passed: dict[Format, _PassedOn] = {}
+        self._zeros = np.empty(0, dtype=np.int32)
+        """Floats that are 0."""
+
+    def leaf(self, operation: Operation, terms: Ids) -> Any:
+        """Return inputs that `[requires]` makes one number as that; a float that is 0 has two signs."""
+        ends = self.store.ends.get(str(operation.attribute)) if operation.name == INPUT else None
+        if ends is None:
+            return terms
+        fmt, places = operation.result, self.store.arguments(terms)[:, 0]
+        low = ends.low[places]
+        known = ends.number[places] & (low == ends.high[places]) & (np.abs(low) < _EXACT)
+        if isinstance(fmt, FloatFormat):
+            self._zeros = np.union1d(self._zeros, terms[known & (low == 0)])
+            known &= low != 0
+            words = encode(low[known], fmt, Rounding.NEAREST_EVEN).astype(np.uint64)
+        else:
+            words = low[known].astype(np.int64).astype(np.uint64) & np.uint64((1 << fmt.bits) - 1)
+        found = terms.copy()
+        found[known] = self.store.constants(words, fmt.bits)
+        return found
+
+    def numbers(self, terms: Ids, fmt: Format) -> Ids:
+        """Return terms (n,) that are read in a format, with 0 for floats that `[requires]` makes 0."""
+        if not (isinstance(fmt, FloatFormat) and len(self._zeros)):
+            return terms
+        zero = self.store.constants(0, fmt.bits)
+        found: Ids = np.where(np.isin(terms, self._zeros), zero, terms)
+        for operation, members in by_operation(self.store, np.unique(terms)):
+            if operation.name == VECTOR:
+                elements = self.store.elements(members)
+                vectors = self.store.vectors(np.where(np.isin(elements, self._zeros), zero, elements))
+                places = np.isin(terms, members)
+                found[places] = vectors[np.searchsorted(members, terms[places])]
+        return found
 
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         """Return terms of one operation whose arguments are replaced."""
+        if len(self._zeros):
+            pairs = zip(given, operation.operands, strict=False)
+            given = [self.numbers(*pair) for pair in pairs] + given[len(operation.operands) :]
         if operation.name == operations.SELECT:
             return chosen(self.store, *given)
         if operation.name == operations.BITWISE and all(each.bits == 1 for each in operation.operands):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import Format, IntegerFormat
+from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..conditions.scalar_cases import Case
 from ..conditions.scalar_conditions import Condition
 from ..contract.contract import Instance
@@ -248,4 +248,6 @@ def _drawn(ends: Ends, places: NDArray[np.intp], random: np.random.Generator, sc
     found = np.select(
         [zero & (high >= 1), zero & (low <= -1), zero & (high > 0), zero], [1.0, -1.0, high, low], found
     )
+    if isinstance(ends.format, FloatFormat) and ends.format.signed:
+        found = np.where((found == 0) & (part < 0.5), -0.0, found)  # of either sign
     return words_of(found, ends.format)

@@ -43,6 +43,33 @@ def test_a_comparison_is_decided_for_all_inputs(comparison: str, requires: list[
     assert (result.verdict == "verified") == holds, result.findings
 
 
+@pytest.mark.parametrize(
+    ("requires", "verdict"),
+    [
+        ("A[i] == 0 if i >= 16", "verified"),
+        ("A[i] == 0 if i >= 17", "refuted"),
+        ("A[i] == 1 if i >= 16", "refuted"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["f32", "s32"])
+def test_what_conditions_make_0_need_not_be_read(kind: str, requires: str, verdict: str) -> None:
+    body = "setp.lt.u32 %p1, %t, 16; selp.b32 %C, %A, 0, %p1;"
+    arrays = {"A": kind, "C": f"{kind} out"}
+    assert result_of(body, "C[i] = A[i]", arrays, requires=[requires]).verdict == verdict
+
+
+@pytest.mark.parametrize("body", ["mov.b32 %C, %A;", "mul.rn.f32 %f1, %A, 0f3F800000; mov.b32 %C, %f1;"])
+def test_the_bits_of_what_conditions_make_0_are_not_known(body: str) -> None:
+    arrays = {"A": "f32", "C": "s32 out"}
+    assert result_of(body, "C[i] = 0", arrays, requires=["A[i] == 0"]).verdict == "refuted"
+
+
+def test_the_reciprocal_of_what_conditions_make_0_is_none() -> None:
+    arrays = {"A": "f32", "B": "f32", "C": "f32 out"}
+    result = result_of("rcp.rn.f32 %C, %A;", "C[i] = 1 / B[i]", arrays, requires=["A[i] == 0", "B[i] == 0"])
+    assert result.verdict != "verified"
+
+
 def test_what_is_decided_for_finite_inputs_is_said_to_be_of_those() -> None:
     result = result_of(f"setp.gt.f32 %p1, %A, {INFINITY}; {CHOSEN}", "C[i] = 1", INTEGERS)
     assert result.equality == "value"

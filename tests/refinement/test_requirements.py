@@ -186,6 +186,12 @@ def test_a_kernel_wrong_on_other_data_only_is_not_refuted() -> None:
     assert found.verdict != "refuted", found.findings
 
 
+def test_what_is_to_be_0_is_drawn_with_both_signs() -> None:
+    instance = instance_of("X[i, k] == 0")
+    inputs = trial_inputs(instance, 0, finite=True)
+    assert set(inputs["X"].tolist()) == {0, 0x80000000}
+
+
 @pytest.mark.parametrize("condition", ["X[i] >= 1e39", "X[i] > 3.5e38", "-X[i] <= -1e39"])
 def test_inputs_between_infinite_ends_are_drawn(condition: str) -> None:
     found = result_of("mov.f32 %Y, %X;", "Y[i] = inf", VECTORS, requires=[condition])
