@@ -58,6 +58,35 @@ def test_what_conditions_make_0_need_not_be_read(kind: str, requires: str, verdi
     assert result_of(body, "C[i] = A[i]", arrays, requires=[requires]).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("formula", "requires", "verdict"),
+    [
+        ("C[i] = max(A[i], 0)", "A[i] >= 0", "verified"),
+        ("C[i] = max(A[i], 0)", "A[i] >= -0.5", "refuted"),
+        ("C[i] = min(max(A[i], -1), 6)", "-1 <= A[i] <= 6", "verified"),
+        ("C[i] = min(max(A[i], -1), 5.5)", "-1 <= A[i] <= 6", "refuted"),
+        ("C[i] = -abs(A[i])", "A[i] <= 0", "verified"),
+        ("C[i] = -abs(A[i])", "A[i] <= 1", "refuted"),
+    ],
+)
+def test_an_extremum_is_the_side_that_is_never_beyond(formula: str, requires: str, verdict: str) -> None:
+    arrays = {"A": "f32", "C": "f32 out"}
+    assert result_of("mov.f32 %C, %A;", formula, arrays, requires=[requires]).verdict == verdict
+
+
+@pytest.mark.parametrize("least", [0, -1])
+def test_an_extremum_of_integers_is_the_side_that_is_never_beyond(least: int) -> None:
+    arrays, requires = {"A": "s32", "C": "s32 out"}, [f"A[i] >= {least}"]
+    result = result_of("mov.b32 %C, %A;", "C[i] = max(A[i], 0)", arrays, requires=requires)
+    assert result.verdict == ("refuted" if least else "verified")
+
+
+def test_the_greater_of_two_zeros_has_bits_of_its_own() -> None:
+    body = "max.f32 %f1, %A, 0f00000000; mov.b32 %r1, %f1; mov.b32 %r2, %A; sub.s32 %C, %r1, %r2;"
+    arrays = {"A": "f32", "C": "s32 out"}
+    assert result_of(body, "C[i] = 0", arrays, requires=["A[i] >= 0"]).verdict == "refuted"
+
+
 @pytest.mark.parametrize("body", ["mov.b32 %C, %A;", "mul.rn.f32 %f1, %A, 0f3F800000; mov.b32 %C, %f1;"])
 def test_the_bits_of_what_conditions_make_0_are_not_known(body: str) -> None:
     arrays = {"A": "f32", "C": "s32 out"}
