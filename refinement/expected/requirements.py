@@ -254,12 +254,13 @@ def _drawn(
 ) -> Words:
     """Return encodings of small numbers, scaled, where they lie between the ends; else of others there.
 
-    Integers are at last those from 0 on, one a turn: with any remainder.
+    Integers are at last, every other turn, those from 0 on: with any remainder.
     """
     low, high, nonzero = (each[places] for each in (ends.low, ends.high, ends.nonzero))
     found = random.choice(_SMALL, len(places)) * scale
     if isinstance(ends.format, IntegerFormat):
-        found = np.trunc(found) if turn < _COUNTED else np.full(len(places), float(turn - _COUNTED))
+        is_counted = turn >= _COUNTED and turn % 2 == 1
+        found = np.full(len(places), (turn - _COUNTED) // 2.0) if is_counted else np.trunc(found)
     part = random.random(len(places))
     with np.errstate(invalid="ignore"):
         wide = (random.random(len(places)) < 1 / 8) & np.isfinite(low) & np.isfinite(high)

@@ -191,7 +191,8 @@ def test_a_kernel_wrong_on_other_data_only_is_not_refuted() -> None:
     [
         ("f32", "V[i] <= V[min(i + 1, 63)]"),
         ("f16", "V[i + 1] > V[i] if i < 63"),
-        ("s32", "V[i] % 32 == 23"),
+        ("s32", "V[i] % 32 == 21"),
+        ("s32", "V[i] * V[i] >= 1000000"),
         ("f32", "V[i] >= 0 and abs(sum(k, V[k]) - 1) < 0.5"),
         ("s32", "V[i] >= V[min(i + 1, 63)] and V[i] > 3"),
     ],
