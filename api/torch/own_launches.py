@@ -13,6 +13,7 @@ import numpy as np
 
 from ...refinement.findings.finding import Kind
 from ...refinement.ptx.numeric.faults import Fault, FaultError
+from ...refinement.ptx.numeric.float_kinds import KINDS, overflows, rounded_words
 from ...refinement.ptx.numeric.machine import Program
 from ...refinement.ptx.numeric.memory import KNOWN, NOBODY, UNKNOWN, Stored, address, folded, stored
 from ...refinement.ptx.registers.threads import Launch as Grid
@@ -20,6 +21,7 @@ from ...refinement.ptx.run.launch_legality import violations
 from ...refinement.ptx.text.module import Module
 from ...spec.errors import UnsupportedError
 from .arrays import TYPES
+from .arrays import stored as stored_elements
 from .own_numbers import Numbers
 from .programs import HEAD, call, needed, views_in, writes
 from .recording import Launch, Operation, Passed, Pointer, Recording, Storage, identifiers
@@ -35,6 +37,9 @@ FOLDED = 1 << 16
 
 DRAWN = 3
 """Blocks that are drawn beside those at the corners of a grid."""
+
+_ROUNDED = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+"""Types to which numbers are rounded, and what PTX calls them."""
 
 
 def held_type(dtype: str) -> np.dtype[Any]:
@@ -80,6 +85,8 @@ class Launches:
         What was not run, and why.
     uninitialised : dict of str to str
         Arrays of which something was read that nobody has written, and where.
+    overflowed : bool
+        Whether finite numbers became none where they were rounded, of a run that draws its roundings.
     current : str
         The kernel that runs.
     seconds : float
@@ -105,6 +112,7 @@ class Launches:
         self.done: list[tuple[str, int, int]] = []
         self.open: list[str] = []
         self.uninitialised: dict[str, str] = {}
+        self.overflowed = False
         self.current = ""
         self.seconds = 0.0
 
@@ -252,6 +260,7 @@ class Launches:
         for start in range(0, len(blocks), step):
             some = blocks[start : start + step]
             ran = program.run(some, fill=self._fill, until=until, random=self._random)
+            self.overflowed |= ran.overflowed
             for name, instruction in ran.uninitialised.items():
                 where = instruction.source or f"line {instruction.line} of the PTX"
                 self.uninitialised.setdefault(name, str(where))
@@ -277,7 +286,7 @@ class Launches:
         values = {self._names[each]: self.numbers(each) for each in read}
         namespace: dict[str, Any] = {}
         exec(HEAD.format(what=""), namespace)
-        namespace |= values
+        namespace |= values | {"stored": _unrounded}
         try:
             namespace["value"] = eval(call(operation, self._names), namespace)
             for number, change in writes(operation, "value"):
@@ -301,12 +310,25 @@ class Launches:
         storage, array = self._recording.storages[number], self.storages[number]
         held = array.data[: array.size].view(held_type(storage.dtype))
         with np.errstate(all="ignore"):
-            held[places] = values.astype(held.dtype)
+            held[places] = self._rounded(values, held.dtype)
         if array.states is not None:
             array.states[places] = UNKNOWN if unknown else KNOWN
         elif unknown:
             array.states = np.full(storage.elements, KNOWN)
             array.states[places] = UNKNOWN
+
+    def _rounded(self, values: Any, dtype: np.dtype[Any]) -> Any:
+        """Return numbers in a type; where a run draws its roundings, the host's go to either side, too."""
+        if self._random is None or values.dtype != np.float64 or dtype.name not in _ROUNDED:
+            return values.astype(dtype)
+        kind = KINDS[_ROUNDED[dtype.name]]
+        self.overflowed |= overflows(values, kind)
+        return rounded_words(values, kind, "rn", self._random).view(dtype)
+
+
+def _unrounded(value: Any, dtype: str, shape: Any, strides: Any, offset: int) -> Any:
+    """Return where the elements of a tensor are written, and the real numbers that are rounded there."""
+    return stored_elements(value, "float64" if dtype in _ROUNDED else dtype, shape, strides, offset)
 
 
 def _bytes(passed: Passed) -> bytes:

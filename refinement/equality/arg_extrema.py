@@ -79,6 +79,21 @@ class _Equality(NamedTuple):
     otherwise: int
 
 
+class _OtherWidth(NamedTuple):
+    """An integer that a term holds in more or fewer bits.
+
+    Attributes
+    ----------
+    term : int
+        The integer.
+    indices : range
+        For which numbers both are the same.
+    """
+
+    term: int
+    indices: range
+
+
 class ArgExtrema:
     """Compares indices of extrema.
 
@@ -120,8 +135,8 @@ class ArgExtrema:
             each = pending.pop()
             if each not in inside and len(inside) < _MOST_TERMS:
                 inside.add(each)
-                choice, narrow = self._choice(each), self._extended(each)
-                pending += choice[1:] if choice is not None else () if narrow is None else (narrow,)
+                choice, other = self._choice(each), self._in_other_width(each)
+                pending += choice[1:] if choice is not None else () if other is None else (other.term,)
         for each in sorted(inside):
             if each not in self._known:
                 self._known[each] = self._found(each)
@@ -136,12 +151,30 @@ class ArgExtrema:
         if operation.name == operations.EXTREMUM and not isinstance(operation.result, FloatFormat):
             written = self._written_out(term)
             return () if written is None else (written,)
-        narrow = self._extended(term)
-        return () if narrow is None else self._known.get(narrow, ())
+        other = self._in_other_width(term)
+        if other is None:
+            return ()
+        searches = self._known.get(other.term, ())
+        return tuple(each for each in searches if all(index in other.indices for _, index in each.places))
 
-    def _extended(self, term: int) -> int | None:
-        """Return the integer of which a term is the same in more bits; zeros above its sign bit are not."""
-        return self._operands(term)[0] if self._store.operation(term).name == operations.EXTEND else None
+    def _in_other_width(self, term: int) -> _OtherWidth | None:
+        """Return the integer of which a term has the low bits, with zeros or copies of its sign above."""
+        operation = self._store.operation(term)
+        width = operation.result.bits
+        if operation.name == operations.EXTEND:
+            (narrow,) = self._operands(term)
+            bound = 1 << (self._store.operation(narrow).result.bits - 1)
+            return _OtherWidth(narrow, range(-bound, bound))
+        if operation.name != CONCATENATION:
+            return None
+        low, *above = slices_of(self._store, np.array([term], dtype=np.int32))
+        if low.constant or low.field.low or low.field.repeats:
+            return None
+        if not above:
+            return _OtherWidth(int(low.terms[0]), range(-1 << (width - 1), 1 << (width - 1)))
+        if len(above) > 1 or not above[0].constant or int(values(self._store, above[0])[0]):
+            return None
+        return _OtherWidth(int(low.terms[0]), range(1 << low.width))
 
     def _choice(self, term: int) -> tuple[int, int, int] | None:
         """Return condition and sides of a choice; ``x > y ? 1 : 0`` is a bit with zeros above it."""

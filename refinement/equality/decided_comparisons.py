@@ -1,8 +1,9 @@
-"""Comparisons and extrema that the ranges of what is compared decide, and equalities of sums of words.
+"""Comparisons, extrema and inputs that ranges decide, and equalities of sums of words.
 
 A scan for the least number begins with 3.4e38, or with an infinity: no input that `[requires]` bounds, and no
 finite one, is beyond that. Inputs are taken for finite numbers here, and what is tested for a NaN for a
 number, so that a verdict that rests on this is about such. ``5 - x == 0`` is ``x == 5``, whatever wraps.
+What `[requires]` makes 0, as the padding of a matrix or the upper half of a triangular one, is 0.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.float_encoding import decode
+from ...spec.float_encoding import decode, encode
 from ...spec.formats import FloatFormat, Format, IntegerFormat, Special
+from ...spec.rounding import Rounding
 from ..analysis.intervals import Interval
 from ..analysis.real_ranges import limits
 from ..normal_forms.forms import NormalForms
@@ -25,8 +27,23 @@ from ..terms.domains import Domain, Rewriting
 from ..terms.evaluation import apply
 from ..terms.interning import Ids
 from ..terms.slices import fields
-from ..terms.store import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, Operation, TermStore, bits, is_raw
+from ..terms.store import (
+    CONCATENATION,
+    CONSTANT,
+    INPUT,
+    NORMAL_FORM,
+    VECTOR,
+    Operation,
+    TermStore,
+    bits,
+    is_raw,
+)
 from ..terms.traversal import by_operation
+
+_EXACT = 2.0**53
+"""Integers from here on are known from outside alone."""
+
+_NONE: Ids = np.empty(0, dtype=np.int32)
 
 _OF_NUMBERS = {"num": True, "nan": False}
 """What tests of numbers for NaNs tell."""
@@ -50,9 +67,58 @@ class DecidedComparisons(Rewriting):
         self._ranges, self._magnitudes = forms.overflows.ranges, forms.quantifier.magnitudes
         self._forms = forms
         self._passed: dict[Format, _PassedOn] = {}
+        self._same: dict[Format, tuple[Ids, Ids]] = {}
+        """Of formats, terms in ascending order, and what is the same number: another zero perhaps."""
+
+    def leaf(self, operation: Operation, terms: Ids) -> Any:
+        """Return inputs that `[requires]` makes one number as that; a float that is 0 has two signs."""
+        ends = self.store.ends.get(str(operation.attribute)) if operation.name == INPUT else None
+        if ends is None:
+            return terms
+        fmt, places = operation.result, self.store.arguments(terms)[:, 0]
+        low = ends.low[places]
+        known = ends.number[places] & (low == ends.high[places]) & (np.abs(low) < _EXACT)
+        if isinstance(fmt, FloatFormat):
+            self._note(fmt, terms[known & (low == 0)], self.store.constants(0, fmt.bits))
+            known &= low != 0
+            words = encode(low[known], fmt, Rounding.NEAREST_EVEN).astype(np.uint64)
+        else:
+            words = low[known].astype(np.int64).astype(np.uint64) & np.uint64((1 << fmt.bits) - 1)
+        found = terms.copy()
+        found[known] = self.store.constants(words, fmt.bits)
+        return found
+
+    def numbers(self, terms: Ids, fmt: Format) -> Ids:
+        """Return terms (n,) that are read as floats of a format; of a 0 the sign makes no difference then."""
+        if fmt not in self._same:
+            return terms
+        found = self._replaced(terms, fmt)
+        for operation, members in by_operation(self.store, np.unique(terms)):
+            if operation.name == VECTOR:
+                vectors = self.store.vectors(self._replaced(self.store.elements(members), fmt))
+                places = np.isin(terms, members)
+                found[places] = vectors[np.searchsorted(members, terms[places])]
+        return found
+
+    def _note(self, fmt: FloatFormat, terms: Ids, others: Ids) -> None:
+        """Note that terms (n,), read in a format, are the same numbers as others."""
+        if len(terms):
+            known = self._same.get(fmt, (_NONE, _NONE))
+            every, first = np.unique(np.concatenate([known[0], terms]), return_index=True)
+            both = np.concatenate([known[1], np.broadcast_to(others, terms.shape)])
+            self._same[fmt] = every, both[first]
+
+    def _replaced(self, terms: Ids, fmt: Format) -> Ids:
+        known, others = self._same[fmt]
+        places = np.minimum(np.searchsorted(known, terms), len(known) - 1)
+        found: Ids = np.where(known[places] == terms, others[places], terms).astype(np.int32)
+        return found
 
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         """Return terms of one operation whose arguments are replaced."""
+        if self._same:
+            pairs = zip(given, operation.operands, strict=False)
+            given = [self.numbers(*pair) for pair in pairs] + given[len(operation.operands) :]
         if operation.name == operations.SELECT:
             return chosen(self.store, *given)
         if operation.name == operations.BITWISE and all(each.bits == 1 for each in operation.operands):
@@ -75,13 +141,28 @@ class DecidedComparisons(Rewriting):
             for holds, some in ((outcomes[0], left.high < right.low), (outcomes[2], left.low > right.high)):
                 found[some] = self.store.constants(int(holds), 1)
         elif operation.name == operations.EXTREMUM and not is_raw(operation.result):
-            assert isinstance(operation.attribute, tuple)
-            if operation.attribute[2]:  # which flushes subnormal numbers
-                return found
-            left, right = self._sides(operation, given)
-            sides = given if operation.attribute[0] == "max" else given[::-1]
-            found = np.where(left.low > right.high, sides[0], found)
-            found = np.where(left.high < right.low, sides[1], found)
+            return self._one_side(operation, given, found)
+        return found
+
+    def _one_side(self, operation: Operation, given: list[Ids], terms: Ids) -> Ids:
+        """Return extrema (n,), in the place of some the argument that is never beyond the other one.
+
+        Where both may be equal, they may be two zeros.
+        """
+        assert isinstance(operation.attribute, tuple)
+        if operation.attribute[2]:  # which flushes subnormal numbers
+            return terms
+        left, right = self._sides(operation, given)
+        sides = given if operation.attribute[0] == "max" else given[::-1]
+        found = np.where(left.low > right.high, sides[0], terms)
+        found = np.where(left.high < right.low, sides[1], found)
+        is_left = left.low == right.high
+        ties = np.flatnonzero(is_left | (left.high == right.low))
+        others = np.where(is_left, sides[0], sides[1])[ties]
+        if isinstance(operation.result, FloatFormat):
+            self._note(operation.result, found[ties], others)
+        else:
+            found[ties] = others
         return found
 
     def _solved(self, operation: Operation, given: list[Ids]) -> Ids:

@@ -2,8 +2,8 @@
 
 Thousands of inputs are drawn at once: all values of an argument of at most 16 bits on which a pair depends
 alone; else small numbers with ties, ends of formats, powers of two and what the terms compare with, their
-halves, and their neighbours, and numbers that differ by half of the range. Where results differ by more than
-roundings do, the checker looks: it alone says whether that is a fault.
+halves, and their neighbours, numbers that differ by half of the range, and the ends of all inputs at once.
+Where results differ by more than roundings do, the checker looks: it alone says whether that is a fault.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ _OF_PAIR, _IN_ALL = 4, 12
 
 _ROUNDED = 2.0**-10
 """Relative differences up to here are left to roundings."""
+
+_EXACT = 2.0**53
+"""Integers from here on are no numbers of f64."""
 
 _SIZES = 1e-30, 1e30
 """Numbers of f32 and beyond that are far from overflow and underflow."""
@@ -144,7 +147,29 @@ class DistinguishingInputs:
                 near = shared[fmt]
             own = np.where(np.arange(count) % 4 == 3, near, own) & ones(fmt.bits)
             found[name] = self._admitted(name, term, own)
+            ends = self._ends(name, term)
+            found[name][: len(ends)] = ends
         return found
+
+    def _ends(self, name: Name, term: int) -> list[int]:
+        """Return the least and the greatest word of an input, which all inputs are at once; of some none.
+
+        A search for the greatest number begins with one, and a sum wraps, where all of them are.
+        """
+        store, (array, fmt, index) = self._store, name
+        if term in store.bounded:
+            return [each & (1 << fmt.bits) - 1 for each in store.bounded[term]]
+        if array in store.ends:
+            ends = np.array([store.ends[array].low[index], store.ends[array].high[index]])
+            ends = np.where(np.isfinite(ends), ends, ends[::-1])
+            if not (np.abs(ends) < _EXACT).all() or not ends.all():
+                return []
+            if isinstance(fmt, FloatFormat):
+                words = encode(ends, fmt, Rounding.NEAREST_EVEN)
+            else:
+                words = ends.astype(np.int64).view(np.uint64) & ones(fmt.bits)
+            return [int(each) for each in words]
+        return [fmt.minimum & (1 << fmt.bits) - 1, fmt.maximum] if isinstance(fmt, IntegerFormat) else []
 
     def _admitted(self, name: Name, term: int, words: Words) -> Words:
         """Return words, of which those are replaced that an input is known not to be."""

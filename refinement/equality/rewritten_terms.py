@@ -28,13 +28,13 @@ class Rewritten(NamedTuple):
     of_nans: bool
 
 
-def decided(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritten | None:
-    """Return terms without the comparisons and extrema that ranges decide; None if there are none."""
+def decided(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Rewritten | None:
+    """Return terms without comparisons, extrema and inputs that ranges decide; None if there are none."""
     compared = DecidedComparisons(forms)
-    found = compared.values(actual), compared.values(expected)
+    found = [compared.numbers(compared.values(each), fmt) for each in (actual, expected)]
     if (found[0] == actual).all() and (found[1] == expected).all():
         return None
-    return Rewritten(*found, of_nans=False)
+    return Rewritten(found[0], found[1], of_nans=False)
 
 
 def truncated(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Rewritten | None:

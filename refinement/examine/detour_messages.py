@@ -59,7 +59,7 @@ class DetourMessages:
         if argument is not None:
             term, relation, hypothesis = argument
             return Explanation(hypothesis, line, f"{self._named(term)} {relation}")
-        if operation.name == operations.COMPARE:
+        if operation.name in (operations.COMPARE, operations.SELECT):  # a literal that is compared, rounded
             return Explanation("no rounding turns a comparison", line, "")
         word = self._assignment(detour).values(np.array([detour.culprit]))
         fmt = operation.result

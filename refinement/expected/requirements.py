@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import Format, IntegerFormat
+from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..conditions.scalar_cases import Case
 from ..conditions.scalar_conditions import Condition
 from ..contract.contract import Instance
@@ -27,11 +27,15 @@ from .bound_inference import inferred_bounds
 from .formula_space import FormulaSpace, Scope
 from .input_bounds import InputBounds, limits, numbers_of, words_of
 from .reference_result import reference
+from .structured_inputs import structured
 
 Words = NDArray[np.uint64]
 
 REDRAWS = 64
 """Times that what a condition is about is drawn anew, half of them from ever smaller and larger numbers."""
+
+_COUNTED = 16
+"""The turn from which on integers are counted; what was found by structure once is drawn as often."""
 
 _FAR = 8.0
 """Numbers beyond an end, of this magnitude and more, become that end; others are drawn anew."""
@@ -71,6 +75,7 @@ class Requirements:
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
         self._conditions = [(each, as_output(instance, each)) for each in instance.contract.requirements]
+        self._turns = REDRAWS
         self.bounds = inferred_bounds(instance) if self._conditions else InputBounds()
         for each, own in self._conditions:
             if not _inputs(own, each.condition) and not self._truths(own, {}).all():
@@ -113,7 +118,7 @@ class Requirements:
             return found
         for name in found.keys() & self.bounds.ends.keys() - case.values.keys():
             found[name] = _within(found[name], self.bounds.ends[name], random)
-        for turn in range(REDRAWS):
+        for turn in range(self._turns):
             unmet = self._unmet(found)
             if not unmet:
                 kept, found = found, case.adapted(found)
@@ -123,8 +128,26 @@ class Requirements:
                 if name in found and name not in case.values:
                     ends = self.bounds.of(name, self._format(name), len(found[name]))
                     found[name] = found[name].copy()
-                    found[name][places] = _drawn(ends, places, random, _scale(turn))
-        return None
+                    found[name][places] = _drawn(ends, places, random, _scale(turn), turn)
+        structured_inputs = next(self._structured(found), None)
+        self._turns = REDRAWS if structured_inputs is None else _COUNTED
+        return structured_inputs
+
+    def _structured(self, inputs: dict[str, Words]) -> Iterator[dict[str, Words]]:
+        """Yield inputs that meet all conditions, those structured that are in conditions that do not hold."""
+        case, shapes = self._instance.case, {each: own.shape for each, own in self._instance.arrays.items()}
+        names = [each for each in self._unmet(inputs) if each in inputs and each not in case.values]
+        ends = {each: self.bounds.of(each, self._format(each), len(inputs[each])) for each in names}
+        kinds = [
+            structured(numbers_of(inputs[each], ends[each].format), shapes.get(each, ()), ends[each])
+            for each in names
+        ]
+        for some in zip(*kinds, strict=True):
+            changed = zip(names, some, strict=True)
+            found = {**inputs, **{each: words_of(numbers, ends[each].format) for each, numbers in changed}}
+            adapted = case.adapted(found)
+            if not self._unmet(found) and all(adapted[each] is found[each] for each in found):
+                yield found
 
     def _format(self, name: str) -> Format:
         own = self._instance.arrays.get(name) or self._instance.scalars[name]
@@ -226,12 +249,18 @@ def _within(words: Words, ends: Ends, random: np.random.Generator) -> Words:
     return found
 
 
-def _drawn(ends: Ends, places: NDArray[np.intp], random: np.random.Generator, scale: float) -> Words:
-    """Return encodings of small numbers, scaled, where they lie between the ends; else of others there."""
+def _drawn(
+    ends: Ends, places: NDArray[np.intp], random: np.random.Generator, scale: float, turn: int = 0
+) -> Words:
+    """Return encodings of small numbers, scaled, where they lie between the ends; else of others there.
+
+    Integers are at last, every other turn, those from 0 on: with any remainder.
+    """
     low, high, nonzero = (each[places] for each in (ends.low, ends.high, ends.nonzero))
     found = random.choice(_SMALL, len(places)) * scale
     if isinstance(ends.format, IntegerFormat):
-        found = np.trunc(found)
+        is_counted = turn >= _COUNTED and turn % 2 == 1
+        found = np.full(len(places), (turn - _COUNTED) // 2.0) if is_counted else np.trunc(found)
     part = random.random(len(places))
     with np.errstate(invalid="ignore"):
         wide = (random.random(len(places)) < 1 / 8) & np.isfinite(low) & np.isfinite(high)
@@ -248,4 +277,6 @@ def _drawn(ends: Ends, places: NDArray[np.intp], random: np.random.Generator, sc
     found = np.select(
         [zero & (high >= 1), zero & (low <= -1), zero & (high > 0), zero], [1.0, -1.0, high, low], found
     )
+    if isinstance(ends.format, FloatFormat) and ends.format.signed:
+        found = np.where((found == 0) & (part < 0.5), -0.0, found)  # of either sign
     return words_of(found, ends.format)

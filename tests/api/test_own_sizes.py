@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from ptx_machine import kernel
 
-from mmaproof.api.torch import own_launches
+from mmaproof.api.torch import own_comparison, own_launches
 from mmaproof.api.torch.outcome import TorchResult
 from mmaproof.api.torch.own_launches import some_blocks
 from mmaproof.api.torch.own_numbers import Numbers
@@ -95,6 +95,35 @@ class Problem:
         return run_at_own_sizes(self.recording(*steps, more=more), self.numbers, OwnRun({}), seconds)
 
 
+class WholeSums(Problem):
+    """Sums of rows times a number, rounded down to integers."""
+
+    def __init__(self, folder: Path, rows: int, columns: int) -> None:
+        super().__init__(folder, rows, columns)
+        for draw in range(2):
+            steps = np.floor(self.numbers.array(f"{draw} exact 0") * 2.0**14).astype(np.int32)
+            for name in ("result", "exact"):
+                np.save(folder / f"{draw} {name}.npy", steps)
+                self.numbers.files[f"{draw} {name} 0"] = [f"{draw} {name}.npy", "int32"]
+
+    def whole(self, factor: str) -> OwnRun:
+        """Run the kernel with a factor, as a float in hexadecimal."""
+        launch = self.launch()
+        stored = "st.global.f32 [%d1], %f0"
+        text = (
+            Path(launch.ptx)
+            .read_text(encoding="utf-8")
+            .replace(
+                stored, f"mul.f32 %f0, %f0, {factor}; cvt.rmi.s32.f32 %r5, %f0; st.global.u32 [%d1], %r5"
+            )
+        )
+        Path(launch.ptx).write_text(text, encoding="utf-8")
+        recording = self.recording(launch)
+        recording.storages[1] = replace(recording.storages[1], dtype="int32")
+        recording.results[0] = replace(recording.results[0], dtype="int32")
+        return run_at_own_sizes(recording, self.numbers, OwnRun({}), 20)
+
+
 @pytest.fixture
 def problem(tmp_path: Path) -> Problem:
     return Problem(tmp_path, 300, 70)
@@ -118,6 +147,36 @@ def test_sums_in_another_order_are_right(tmp_path: Path) -> None:
     """A sum of thousands of numbers one after the other errs more than PyTorch's."""
     wide = Problem(tmp_path, 4, 20_000)
     assert wide.ran(wide.launch()).shows
+
+
+def test_integers_next_to_a_step_are_not_wrong(tmp_path: Path) -> None:
+    assert WholeSums(tmp_path, 1000, 70).whole("0f46800000").shows
+
+
+def test_few_integers_next_to_a_step_are_not_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two more runs leave one of them on its side, and change no other."""
+    monkeypatch.setattr(own_comparison, "SPREADS", 0)
+    assert WholeSums(tmp_path, 50, 70).whole("0f46800000").shows
+
+
+def test_integers_that_no_rounding_explains_are_wrong(tmp_path: Path) -> None:
+    (found,) = WholeSums(tmp_path, 1000, 70).whole("0f46800200").findings
+    assert found.startswith("wrong-value")
+
+
+@pytest.mark.parametrize(("up", "down", "shown"), [("7C8", "028", True), ("7E0", "010", False)])
+def test_what_overflows_for_greater_numbers_alone_is_no_finding(
+    problem: Problem, up: str, down: str, shown: bool
+) -> None:
+    """A sum that overflows is cut off at 2^127, and scaled back."""
+    launch = problem.launch()
+    body = f"mul.f32 %f2, %f0, 0f{up}00000; min.f32 %f2, %f2, 0f7F000000; max.f32 %f2, %f2, 0fFF000000; "
+    body += f"mul.f32 %f0, %f2, 0f{down}00000; "
+    text, stored = Path(launch.ptx).read_text(encoding="utf-8"), "st.global.f32 [%d1], %f0"
+    Path(launch.ptx).write_text(text.replace(stored, body + stored), encoding="utf-8")
+    found = problem.ran(launch)
+    assert (not found.findings) == shown
+    assert any("overflow" in each for each in found.open) == shown
 
 
 def test_rows_that_no_block_has_are_missing(problem: Problem) -> None:
@@ -170,6 +229,18 @@ def test_steps_of_the_host_are_computed_between_launches(problem: Problem) -> No
     assert "wrong-value" in found
     half = Operation("mul", (replace(x, storage=2), 0.5), {}, (replace(x, storage=2),), "here")
     assert problem.ran(double, half, launch, more=(copy,)).shows
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.1])
+def test_roundings_of_the_host_are_drawn_as_those_of_a_kernel(problem: Problem, factor: float) -> None:
+    x = View(0, "float32", (300, 70), (70, 1), 0)
+    half = replace(x, storage=2, dtype="float16")
+    steps = (
+        Operation("mul", (x, 1.0), {}, (half,), "here"),
+        Operation("mul", (half, factor), {}, (replace(x, storage=3),), "here"),
+    )
+    more = tuple(Storage(each, 21_000, "result", each, None, (300, 70)) for each in ("float16", "float32"))
+    assert problem.ran(*steps, problem.launch(source=3), more=more).shows == (factor == 1)
 
 
 def test_steps_of_the_host_that_take_too_long_are_told(

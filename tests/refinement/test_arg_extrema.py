@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mmaproof.refinement.equality.arg_extrema import ArgExtrema
 from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.terms import operations
-from mmaproof.refinement.terms.bit_slices import zero_extend
+from mmaproof.refinement.terms.bit_slices import extract, zero_extend
 from mmaproof.refinement.terms.evaluation import apply, evaluate
 from mmaproof.refinement.terms.interning import Ids
 from mmaproof.refinement.terms.store import Operation, TermStore
@@ -258,6 +258,29 @@ def test_indices_of_64_bits_are_those_of_32_bits() -> None:
         best = on(operations.select(32), holds, number, best)
         index = on(operations.select(64), holds, on.constant(at, 64), index)
     assert shown(on.store, index, formula)
+
+
+@pytest.mark.parametrize(("last", "zeros", "same"), [(3, 0, True), (3, 32, True), (2**32 + 3, 0, False)])
+def test_the_low_bits_of_an_index_are_the_index_if_it_fits(last: int, zeros: int, same: bool) -> None:
+    on = OnTerms(F32)
+    best, index = on.numbers[0], on.constant(0, 64)
+    for at, number in zip((1, 2, last), on.numbers[1:], strict=True):
+        holds = on(operations.compare(F32, "gt"), number, best)
+        best = on(operations.select(32), holds, number, best)
+        index = on(operations.select(64), holds, on.constant(at, 64), index)
+    low = extract(on.store, index, 0, 32)
+    formula = written(on, F32, range(NUMBERS), "max", "min")
+    if zeros:
+        low, formula = zero_extend(on.store, low, 64), on(operations.extend(64, 32), formula)
+    assert shown(on.store, low, formula) == same
+
+
+def test_low_bits_with_zeros_above_are_no_negative_index() -> None:
+    on = OnTerms(F32)
+    holds = on(operations.compare(F32, "gt"), on.numbers[1], on.numbers[0])
+    index = on(operations.select(32), holds, on.constant(0, 32), on.constant(0xFFFFFFFF, 32))
+    sides = zero_extend(on.store, index, 64), on(operations.extend(64, 32), index)
+    assert not shown(on.store, *sides)
 
 
 @pytest.mark.parametrize("which", ["max", "min"])

@@ -43,6 +43,62 @@ def test_a_comparison_is_decided_for_all_inputs(comparison: str, requires: list[
     assert (result.verdict == "verified") == holds, result.findings
 
 
+@pytest.mark.parametrize(
+    ("requires", "verdict"),
+    [
+        ("A[i] == 0 if i >= 16", "verified"),
+        ("A[i] == 0 if i >= 17", "refuted"),
+        ("A[i] == 1 if i >= 16", "refuted"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["f32", "s32"])
+def test_what_conditions_make_0_need_not_be_read(kind: str, requires: str, verdict: str) -> None:
+    body = "setp.lt.u32 %p1, %t, 16; selp.b32 %C, %A, 0, %p1;"
+    arrays = {"A": kind, "C": f"{kind} out"}
+    assert result_of(body, "C[i] = A[i]", arrays, requires=[requires]).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("formula", "requires", "verdict"),
+    [
+        ("C[i] = max(A[i], 0)", "A[i] >= 0", "verified"),
+        ("C[i] = max(A[i], 0)", "A[i] >= -0.5", "refuted"),
+        ("C[i] = min(max(A[i], -1), 6)", "-1 <= A[i] <= 6", "verified"),
+        ("C[i] = min(max(A[i], -1), 5.5)", "-1 <= A[i] <= 6", "refuted"),
+        ("C[i] = -abs(A[i])", "A[i] <= 0", "verified"),
+        ("C[i] = -abs(A[i])", "A[i] <= 1", "refuted"),
+    ],
+)
+def test_an_extremum_is_the_side_that_is_never_beyond(formula: str, requires: str, verdict: str) -> None:
+    arrays = {"A": "f32", "C": "f32 out"}
+    assert result_of("mov.f32 %C, %A;", formula, arrays, requires=[requires]).verdict == verdict
+
+
+@pytest.mark.parametrize("least", [0, -1])
+def test_an_extremum_of_integers_is_the_side_that_is_never_beyond(least: int) -> None:
+    arrays, requires = {"A": "s32", "C": "s32 out"}, [f"A[i] >= {least}"]
+    result = result_of("mov.b32 %C, %A;", "C[i] = max(A[i], 0)", arrays, requires=requires)
+    assert result.verdict == ("refuted" if least else "verified")
+
+
+def test_the_greater_of_two_zeros_has_bits_of_its_own() -> None:
+    body = "max.f32 %f1, %A, 0f00000000; mov.b32 %r1, %f1; mov.b32 %r2, %A; sub.s32 %C, %r1, %r2;"
+    arrays = {"A": "f32", "C": "s32 out"}
+    assert result_of(body, "C[i] = 0", arrays, requires=["A[i] >= 0"]).verdict == "refuted"
+
+
+@pytest.mark.parametrize("body", ["mov.b32 %C, %A;", "mul.rn.f32 %f1, %A, 0f3F800000; mov.b32 %C, %f1;"])
+def test_the_bits_of_what_conditions_make_0_are_not_known(body: str) -> None:
+    arrays = {"A": "f32", "C": "s32 out"}
+    assert result_of(body, "C[i] = 0", arrays, requires=["A[i] == 0"]).verdict == "refuted"
+
+
+def test_the_reciprocal_of_what_conditions_make_0_is_none() -> None:
+    arrays = {"A": "f32", "B": "f32", "C": "f32 out"}
+    result = result_of("rcp.rn.f32 %C, %A;", "C[i] = 1 / B[i]", arrays, requires=["A[i] == 0", "B[i] == 0"])
+    assert result.verdict != "verified"
+
+
 def test_what_is_decided_for_finite_inputs_is_said_to_be_of_those() -> None:
     result = result_of(f"setp.gt.f32 %p1, %A, {INFINITY}; {CHOSEN}", "C[i] = 1", INTEGERS)
     assert result.equality == "value"

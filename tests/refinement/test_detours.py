@@ -208,6 +208,13 @@ def hypotheses(result: Result) -> set[str]:
     return {each.name for each in result.hypotheses}
 
 
+def test_a_literal_of_f64_that_is_compared_is_told_as_a_comparison() -> None:
+    body = "cvt.f64.f32 %d1, %X; setp.gt.f64 %p1, %d1, 0d3FB999999999999A; selp.f32 %Y, %X, 0f00000000, %p1;"
+    result = result_of(body, "Y[i] = where(X[i] > 0.1, X[i], 0)", ONE)
+    assert result.verdict == "undecided"
+    assert "no rounding turns a comparison" in result.findings[0].message
+
+
 def test_what_conditions_imply_is_no_hypothesis() -> None:
     body, formula = "div.approx.f32 %f1, %A, %B; add.f32 %Y, %f1, %A;", "Y[i] = A[i] + A[i] / B[i]"
     free = hypotheses(result_of(body, formula, TWO))

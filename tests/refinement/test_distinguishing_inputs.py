@@ -56,6 +56,29 @@ def test_a_fault_on_few_inputs_is_stopped(name: str) -> None:
         result_of(*FAULTS[name])
 
 
+SEARCH = (
+    "mov.f32 %f1, 0fBF800000; mov.u32 %r1, 9;"
+    "setp.gt.f32 %p1, %A, %f1; selp.f32 %f1, %A, %f1, %p1; selp.b32 %r1, 0, %r1, %p1;"
+    "setp.gt.f32 %p1, %B, %f1; selp.f32 %f1, %B, %f1, %p1; selp.b32 %I, 1, %r1, %p1;"
+)
+OF_TWO = "I[i] = where(A[i] >= B[i], 0, 1)"
+AT_ENDS = {
+    "all at the lower end": (SEARCH, OF_TWO, {"A": "f32", "B": "f32", "I": "s32 out"}, "{} >= -1"),
+    "both at the upper end": (
+        "add.s32 %Y, %A, %B; shr.s32 %Y, %Y, 1;", "Y[i] = (s64(A[i]) + s64(B[i])) >> 1", TWO,
+        "-1073741824 <= {} <= 1073741824",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AT_ENDS)
+def test_a_fault_at_the_ends_of_all_inputs_is_stopped(name: str) -> None:
+    body, formula, arrays, condition = AT_ENDS[name]
+    conditions = [condition.format(f"{each}[i]") for each in "AB"]
+    with equality_forced(), pytest.raises(DisagreementError):
+        result_of(body, formula, arrays, requires=conditions)
+
+
 def test_the_tree_without_the_fault_is_right() -> None:
     assert result_of(TREE.format(one="gt", other="gt"), FIRST, FOUR).verdict == "verified"
 

@@ -186,6 +186,30 @@ def test_a_kernel_wrong_on_other_data_only_is_not_refuted() -> None:
     assert found.verdict != "refuted", found.findings
 
 
+@pytest.mark.parametrize(
+    ("kind", "condition"),
+    [
+        ("f32", "V[i] <= V[min(i + 1, 63)]"),
+        ("f16", "V[i + 1] > V[i] if i < 63"),
+        ("s32", "V[i] % 32 == 21"),
+        ("s32", "V[i] * V[i] >= 1000000"),
+        ("f32", "V[i] >= 0 and abs(sum(k, V[k]) - 1) < 0.5"),
+        ("s32", "V[i] >= V[min(i + 1, 63)] and V[i] > 3"),
+    ],
+)
+def test_inputs_are_found_whose_elements_are_related(kind: str, condition: str) -> None:
+    ensures = f'[launch]\ngrid = 1\nblock = 64\n[requires]\nconditions = "{condition}"'
+    text = contract_text("Y[i] = V[i]", {"V": f"{kind} 64 in", "Y": f"{kind} 64 out"}, ensures=ensures)
+    instance = next(parse_contract(text, "test.toml").instances())
+    assert Requirements(instance).hold(trial_inputs(instance, 0, finite=True))
+
+
+def test_what_is_to_be_0_is_drawn_with_both_signs() -> None:
+    instance = instance_of("X[i, k] == 0")
+    inputs = trial_inputs(instance, 0, finite=True)
+    assert set(inputs["X"].tolist()) == {0, 0x80000000}
+
+
 @pytest.mark.parametrize("condition", ["X[i] >= 1e39", "X[i] > 3.5e38", "-X[i] <= -1e39"])
 def test_inputs_between_infinite_ends_are_drawn(condition: str) -> None:
     found = result_of("mov.f32 %Y, %X;", "Y[i] = inf", VECTORS, requires=[condition])

@@ -119,7 +119,27 @@ def places_by_data(
     at = value.numbers[members, None] + offset & ones(width)
     known = Enumerated(members, value.terms[members], np.zeros(1, dtype=np.uint64), at)
     told = possible_values(execution, value, f"the address {place.base}")
-    return known, (each._replace(words=each.words + offset & ones(width)) for each in told)
+    moved = (each._replace(words=each.words + offset & ones(width)) for each in told)
+    return known, (_on_path(execution, each, active) for each in moved)
+
+
+def _on_path(execution: Execution, found: Enumerated, threads: Indices) -> Enumerated:
+    """Return words with another one in place of those with which no thread comes here.
+
+    In ``i < 0 ? 0 : x[i]`` nobody loads ``x[-1]``.
+    """
+    if execution.path is None:
+        return found
+    path = execution.path.at(threads[found.places]).as_terms(execution.store)
+    enumerated, comes = _enumerated_of(execution), np.ones(found.words.shape, dtype=np.bool_)
+    members = np.flatnonzero(enumerated.are(path))
+    for condition in enumerated.of(path[members]):
+        places = members[condition.places]
+        same = condition.integers == found.integers[places]
+        if np.array_equal(condition.codes, found.codes):
+            comes[places[same]] = condition.words[same] != 0
+    any_other = np.take_along_axis(found.words, comes.argmax(axis=1)[:, None], axis=1)
+    return found._replace(words=np.where(comes, found.words, any_other))
 
 
 def is_found_by_data(execution: Execution, place: Operand, active: Indices) -> bool:

@@ -96,12 +96,37 @@ KINDS: dict[str, FloatKind] = {
 def encoded(state: State, exact: Numbers, kind: FloatKind, mode: str) -> Numbers:
     """Return the words of exact numbers, or such in double precision, rounded to a type in a direction.
 
-    Where a run draws its roundings, inexact results go to one of both neighbours.
+    A run that draws its roundings notes that finite numbers have become none.
+    """
+    if state.random is not None and not state.overflowed:
+        state.overflowed = overflows(exact, kind)
+    return rounded_words(exact, kind, mode, state.random)
+
+
+def overflows(exact: Numbers, kind: FloatKind) -> bool:
+    """Tell whether some finite number is none in a type."""
+    exact, one = np.asarray(exact), KINDS[kind.name] if kind.lanes > 1 else kind
+    return bool((np.isfinite(exact) & ~np.isfinite(one.decode(one.encode(exact)))).any())
+
+
+def rounded_words(exact: Numbers, kind: FloatKind, mode: str, random: np.random.Generator | None) -> Numbers:
+    """Return the words of exact numbers, or such in double precision, rounded to a type.
+
+    Parameters
+    ----------
+    exact : array
+        The numbers.
+    kind : FloatKind
+        The type.
+    mode : str
+        The direction, as PTX calls it; empty for the nearest.
+    random : Generator, optional
+        Of a run that draws its roundings: what is inexact goes to one of both neighbours.
     """
     exact = np.asarray(exact)
     one = KINDS[kind.name] if kind.lanes > 1 else kind
     words = one.encode(exact)
-    if (mode in ("rn", "") and state.random is None) or kind.bits == 64 or exact.dtype != np.float64:
+    if (mode in ("rn", "") and random is None) or kind.bits == 64 or exact.dtype != np.float64:
         return _joined(words, kind)
     held = one.decode(words).astype(np.float64)
     above = held > exact
@@ -113,8 +138,8 @@ def encoded(state: State, exact: Numbers, kind: FloatKind, mode: str) -> Numbers
         case "rz":
             moved, up = np.abs(held) > np.abs(exact), exact < 0
         case _:
-            assert state.random is not None
-            moved = (state.random.random(exact.shape) < 0.5) & (held != exact) & np.isfinite(held)
+            assert random is not None
+            moved = (random.random(exact.shape) < 0.5) & (held != exact) & np.isfinite(held)
             up = ~above
     return _joined(np.where(moved, _neighbour(words, held, up), words), kind)
 

@@ -56,12 +56,15 @@ class Ran:
         How many of them have read numbers that are not known.
     uninitialised : mapping of str to InstructionStatement
         Arrays of which something was read that nobody has written.
+    overflowed : bool
+        Whether finite numbers became none, where roundings are drawn.
     seconds : float
         Processor time.
     """
 
     unknown: int
     uninitialised: dict[str, InstructionStatement]
+    overflowed: bool
     seconds: float
 
 
@@ -150,7 +153,8 @@ class Program:
             state.races = Races(len(shared.data), len(blocks), self._unit)
         with np.errstate(all="ignore"):
             self._scheduled(state, until)
-        return Ran(int(state.unknown.sum()), state.uninitialised, time.process_time() - started)
+        seconds = time.process_time() - started
+        return Ran(int(state.unknown.sum()), state.uninitialised, state.overflowed, seconds)
 
     def _scheduled(self, state: State, until: float) -> None:
         total = len(state.threads)

@@ -50,6 +50,8 @@ class State:
         Which blocks have read numbers that are not known.
     uninitialised : dict of str to InstructionStatement
         Arrays of which something was read that nobody has written, and where first.
+    overflowed : bool
+        Whether a finite number became none where it was rounded; looked at where roundings are drawn.
     races : Races, optional
         None where barriers are not all that orders threads.
     """
@@ -62,6 +64,7 @@ class State:
         self.instruction: InstructionStatement | None = None
         self.unknown: NDArray[np.bool_] = np.zeros(len(threads.blocks), dtype=np.bool_)
         self.uninitialised: dict[str, InstructionStatement] = {}
+        self.overflowed = False
         self.races: Races | None = None
 
     def indices(self, lanes: Lanes) -> NDArray[np.intp]:

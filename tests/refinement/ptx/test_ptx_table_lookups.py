@@ -120,6 +120,30 @@ def test_indices_of_several_widths_have_values_of_their_own(wide: str, verdict: 
     assert other_way.verdict == ("verified" if wide == "u8" else "refuted")
 
 
+GUARDED = """
+mov.f32 %C, 0f00000000; setp.lt.s32 %p1, %I, 0; @%p1 bra $OVER;
+ld.param.u64 %d1, [p0]; mad.wide.s32 %d3, %I, 4, %d1; ld.global.f32 %C, [%d3];
+$OVER:
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("", "", "verified"),
+        ("%I, 0;", "%I, -1;", "refuted"),
+        ("%I, 0;", "%I, 1;", "refuted"),
+        ("lt.s32 %p1, %I, 0;", "le.s32 %p1, %I, -1;", "verified"),
+        ("4, %d1", "4, %d1; add.s64 %d3, %d3, -4", "refuted"),
+    ],
+)
+def test_places_are_those_to_which_a_guard_lets_data_lead(old: str, new: str, verdict: str) -> None:
+    arrays = {"A": "f32", "I": "s32", "C": "f32 out"}
+    formula = "C[i] = where(I[i] < 0, 0, A[max(I[i], 0)])"
+    found = result_of(GUARDED.replace(old, new), formula, arrays, requires=["-1 <= I[i] < 4"])
+    assert found.verdict == verdict
+
+
 READ_AND_ADDED = """
 .shared .align 4 .b8 s[128]; mov.u32 %r40, s; shl.b32 %r42, %t, 2; add.u32 %r42, %r40, %r42;
 st.shared.f32 [%r42], %A; bar.sync 0; ld.param.u64 %d1, [p1]; ld.global.u32 %r1, [%d1];
