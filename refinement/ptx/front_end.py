@@ -34,12 +34,11 @@ from .outline.control_part import control_part
 from .outline.outline import outline
 from .registers.threads import Indices, Launch
 from .run import machine
-from .run.entry import PtxEntry, argument_of, buffer_of, bytes_of
+from .run.entry import PtxEntry, address_of, argument_of, buffer_of, bytes_of
 from .run.guards import conditions_on_sizes
 from .run.host_variables import variables_held
-from .run.launching import POINTER_BYTES, Pointer, Simple, Tensor, check_size, cluster_of, entry_named
+from .run.launching import Pointer, Simple, check_size, cluster_of, entry_named
 from .same_numbers import are_same_numbers
-from .state.address_spaces import Buffer
 from .text.branch_tables import with_plain_branches
 from .text.module import Function, InstructionStatement, Module
 from .text.parser import read
@@ -91,7 +90,7 @@ class PtxKernel(PtxEntry):
                 given[each.name] = Pointer(shared[each.within], each.at)
             else:
                 given[each.name] = argument_of(each, memory, store, inputs, held, later=later)
-        given |= {each.name: _address(each, given) for each in instance.pointers}
+        given |= {each.name: address_of(each, given) for each in instance.pointers}
         taken = self.packed(instance, given)
         function = entry_named(self.module, self.entry)
         cluster = cluster_of(function, instance.cluster)
@@ -214,29 +213,6 @@ def _on_numbers(arrays: Sequence[Array], store: TermStore, inputs: Mapping[str, 
 def _final(found: machine.Contents) -> FinalArray:
     before = None if found.overwritten is None else _final(found.overwritten)
     return FinalArray(found.lanes, found.lines, found.threads, before)
-
-
-def _address(pointers: Pointers, given: Mapping[str, Simple]) -> Pointer | Tensor:
-    """Return an address in an array, or the one of the memory in which such are."""
-    found = []
-    for name, offset in pointers.targets:
-        target = given[name]
-        assert isinstance(target, Pointer)
-        found.append(Pointer(target.buffer, target.offset + offset))
-    if pointers.tensor is not None:
-        return Tensor(found[0], pointers.tensor)
-    if not pointers.in_memory:
-        return found[0]
-    name = pointers.name
-    return Pointer(
-        Buffer(
-            name,
-            POINTER_BYTES * len(found),
-            pointers.alignment,
-            addresses=tuple((each.buffer, each.offset) for each in found),
-            naming=lambda byte: f"{name}[{byte // POINTER_BYTES}]",
-        )
-    )
 
 
 def read_kernel(path: Path, entry: str | None, target: str | None) -> PtxKernel:

@@ -311,6 +311,10 @@ class SymbolicMemory:
         """Return an array by its name."""
         return next(each for _, each in self._arrays if each.name == name)
 
+    def array_at(self, address: int) -> tuple[int, SymbolicArray] | None:
+        """Return the array that an address belongs to, and where it begins; None of other memory."""
+        return next((each for each in self._arrays if abs(address - each[0]) < self.REACH), None)
+
     def owners(self, rows: Rows) -> NDArray[np.intp]:
         """Return which array addresses (n, monomials) belong to; -1 for other memory."""
         found = np.full(len(rows), -1)

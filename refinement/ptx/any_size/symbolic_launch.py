@@ -31,8 +31,8 @@ from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_siz
 from ..registers.threads import Launch, Threads
 from ..registers.values import Value
 from ..run import launching
-from ..run.entry import PtxEntry
-from ..run.launching import Number, Pointer, Scalar
+from ..run.entry import PtxEntry, address_of
+from ..run.launching import Number, Pointer, Scalar, Simple
 from ..run.main_loops import loops, outermost
 from ..run.program import Program
 from ..same_numbers import are_same_numbers
@@ -146,10 +146,14 @@ class SymbolicLaunch:
                 raise LaunchSizeError(self._domain.name)
         if launching.cluster_of(self._function, instance.cluster) not in (None, (1, 1, 1)):
             raise UnsupportedError("clusters of blocks are not for any size")
-        if contract.launches or instance.buffers or instance.pointers:
+        maps = [each.tensor for each in contract.pointers]
+        if contract.launches or instance.buffers or None in maps:
             raise UnsupportedError(
                 "several launches, buffers of several arrays and passed addresses are not for any size"
             )
+        boxes = [each for fields in maps if fields for each in (*fields.box, *fields.element_strides)]
+        if any(map(self.polynomials.varies, boxes)):
+            raise UnsupportedError("boxes of tensor maps that depend on sizes are not for any size")
         if instance.case:
             raise UnsupportedError("cases of scalars are told apart at known sizes only")
 
@@ -280,7 +284,8 @@ class SymbolicLaunch:
         """Return the kernel at its beginning, for n and u in the hull of some points."""
         self.suppose(corners)
         self._observations = Observations(self.kernel.module.path)
-        given = dict(self._given())
+        given: dict[str, Simple] = dict(self._given())
+        given |= {each.name: address_of(each, given) for each in self.instance.pointers}
         taken = self.kernel.packed(self.instance, given)
         buffers = launching.buffers(taken)
         launching.check_block(self.kernel.module, self._function, self._grid)

@@ -18,7 +18,17 @@ from ...machine.memory import ByteLanes
 from ...machine.shared_buffers import Joined
 from ...terms.interning import Ids
 from ...terms.store import TermStore
-from ..run.launching import POINTER_BYTES, Argument, Number, Pointer, Scalar, Simple, Structure, entry_named
+from ..run.launching import (
+    POINTER_BYTES,
+    Argument,
+    Number,
+    Pointer,
+    Scalar,
+    Simple,
+    Structure,
+    Tensor,
+    entry_named,
+)
 from ..state.address_spaces import Buffer
 from ..text.module import Module
 
@@ -162,3 +172,26 @@ def bytes_of(given: arguments.Scalar | Array | Pointers) -> int:
     if isinstance(given, Pointers) and given.tensor is not None:
         return MAP_BYTES
     return -(-given.format.bits // 8) if isinstance(given, arguments.Scalar) else POINTER_BYTES
+
+
+def address_of(pointers: Pointers, given: Mapping[str, Simple]) -> Pointer | Tensor:
+    """Return an address in an array, or the one of the memory in which such are."""
+    found = []
+    for name, offset in pointers.targets:
+        target = given[name]
+        assert isinstance(target, Pointer)
+        found.append(Pointer(target.buffer, target.offset + offset))
+    if pointers.tensor is not None:
+        return Tensor(found[0], pointers.tensor)
+    if not pointers.in_memory:
+        return found[0]
+    name = pointers.name
+    return Pointer(
+        Buffer(
+            name,
+            POINTER_BYTES * len(found),
+            pointers.alignment,
+            addresses=tuple((each.buffer, each.offset) for each in found),
+            naming=lambda byte: f"{name}[{byte // POINTER_BYTES}]",
+        )
+    )

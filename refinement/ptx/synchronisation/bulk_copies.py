@@ -21,7 +21,6 @@ from ...findings.finding import Kind
 from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
 from ..memory.proxy_reads import check_proxy, refuse_written
-from ..memory.symbolic_accesses import is_of_any_size
 from ..order.fetches import Fetcher
 from ..registers.threads import Indices
 from ..state.execution import Execution
@@ -50,8 +49,6 @@ _SPACES = {"shared::cluster": REMOTE, "shared::cta": "shared"}
 
 def bulk(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     """Carry out an instruction whose mnemonic begins with ``cp.async.bulk`` or ``cp.reduce.async.bulk``."""
-    if is_of_any_size(execution):
-        execution.unsupported(f"{instruction.mnemonic} where sizes are not numbers")
     if execution.path is not None:
         execution.unsupported(f"{instruction.mnemonic} where data decide over it")
     modifiers = Modifiers(instruction)

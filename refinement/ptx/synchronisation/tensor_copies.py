@@ -17,13 +17,16 @@ from ....spec.ptx.asynchronous.tensor_copies import shared_address, source
 from ....spec.ptx.asynchronous.tensor_map import COPY_ALIGNMENT, TensorMap
 from ....spec.ptx.operands import Vector
 from ...findings.finding import Kind
+from ...sizes.integer_forms import Rows
 from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
+from ..memory.symbolic_accesses import memory_of_any_size
 from ..order.fetches import Fetcher
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.loose_races import Bytes
 from ..text.operands import Operand, TensorAddress
+from .boxes_of_any_size import array_of, elements_of
 from .tensor_map_objects import map_at
 
 DIMENSIONS = ("1d", "2d", "3d", "4d", "5d")
@@ -45,6 +48,8 @@ class Box:
         Addresses in shared memory.
     at : uint64
         Where the map lies.
+    rows : array (elements, monomials), optional
+        Addresses in global memory, in place of those in `outside`, where they depend on sizes.
     """
 
     tensor: TensorMap
@@ -52,6 +57,7 @@ class Box:
     inside: NDArray[np.bool_]
     shared: NDArray[np.uint64]
     at: np.uint64
+    rows: Rows | None = None
 
     def is_same_as(self, other: Box) -> bool:
         """Tell whether a copy of the one is a copy of the other."""
@@ -69,8 +75,10 @@ class Box:
         some = np.flatnonzero(self.inside)
         if len(some):
             who = np.repeat(thread, len(some))
-            terms[some], lows[some] = load_bytes(
-                execution, "global", self.outside[some], size, who, 1, fetchers
+            terms[some], lows[some] = (
+                load_bytes(execution, "global", self.outside[some], size, who, 1, fetchers)
+                if self.rows is None
+                else memory_of_any_size(execution).load_bytes(self.rows[some], size, size, who)
             )
         return terms, lows
 
@@ -123,12 +131,6 @@ def box(execution: Execution, operand: Operand, start: np.uint64, thread: Indice
         message = f"{instruction.mnemonic} has {len(elements)} coordinates of a map of {rank} dimensions"
         execution.report(Kind.UNDEFINED, message, thread)
         return None
-    numbers = [execution.numbers(each, 32, thread, "the coordinate") for each in elements]
-    coordinates = [int(np.int32(np.uint32(each[0]))) for each in numbers]
-    if instruction.has("bulk_group") and min(coordinates) < 0:
-        message = f"{instruction.mnemonic} writes at coordinates {coordinates}; none may be negative"
-        execution.report(Kind.UNDEFINED, message, thread)
-        return None
     if int(start) % COPY_ALIGNMENT:
         message = f"{instruction.mnemonic} at {int(start):#x}, which is no multiple of {COPY_ALIGNMENT}"
         execution.report(Kind.MISALIGNED, message, thread)
@@ -138,12 +140,22 @@ def box(execution: Execution, operand: Operand, start: np.uint64, thread: Indice
             f"{instruction.mnemonic} of a box that does not begin where its swizzling pattern does, at a "
             f"multiple of {tensor.alignment}"
         )
+    places = np.asarray(shared_address(tensor, tuple(np.indices(tensor.extents)), int(start))).reshape(-1)
+    if (mapped := array_of(execution, tensor)) is not None:
+        rows, inside = elements_of(execution, tensor, mapped, elements, thread)
+        nowhere = np.zeros(len(inside), dtype=np.uint64)
+        return Box(tensor, nowhere, inside, places.astype(np.uint64), at, rows)
+    numbers = [execution.numbers(each, 32, thread, "the coordinate") for each in elements]
+    coordinates = [int(np.int32(np.uint32(each[0]))) for each in numbers]
+    if instruction.has("bulk_group") and min(coordinates) < 0:
+        message = f"{instruction.mnemonic} writes at coordinates {coordinates}; none may be negative"
+        execution.report(Kind.UNDEFINED, message, thread)
+        return None
     offsets, inside = source(tensor, coordinates)
-    places = shared_address(tensor, tuple(np.indices(tensor.extents)), int(start))
     return Box(
         tensor,
         (offsets.reshape(-1) + tensor.address).astype(np.uint64),
         inside.reshape(-1),
-        np.asarray(places).reshape(-1).astype(np.uint64),
+        places.astype(np.uint64),
         at,
     )
