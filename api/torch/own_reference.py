@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from .recording import NotRecordedError
+
 MOST_BYTES = 1 << 29
 """Bytes of inputs, weights and results that a reference may have."""
 
@@ -19,7 +21,10 @@ MOST_WORK = 3 * 10**11
 """Floating-point operations of matrix products and convolutions that it may take."""
 
 QUICK = 3 * 10**10
-"""The same of one that is computed for two draws, and in double precision too."""
+"""The same of one that is computed twice, and in double precision; smaller batches are taken for it."""
+
+FEW_BYTES = 1 << 27
+"""Bytes for which smaller batches are taken."""
 
 SCALE = 4.0
 """By how much inputs of the second draw are greater, where they are not from 0 to 1."""
@@ -91,6 +96,37 @@ def cost(made: Callable[[], tuple[Any, Sequence[Any]]]) -> tuple[int, int]:
     every = [*inputs, *held, *(result if isinstance(result, tuple | list) else [result])]
     tensors = [each for each in every if isinstance(each, torch.Tensor)]
     return sum(each.numel() * each.element_size() for each in tensors), counter.get_total_flops()
+
+
+def affordable(choices: Sequence[Callable[[], tuple[Any, Sequence[Any]]]]) -> tuple[int, int]:
+    """Return at which of several sizes a reference is run, and its operations: the first that is quick.
+
+    Parameters
+    ----------
+    choices : sequence of callable
+        Return the reference and its inputs at each, the dearest first, as of `cost`.
+
+    Raises
+    ------
+    NotRecordedError
+        If even the cheapest takes too much.
+    """
+    costs: list[tuple[int, int]] = []
+    for made in choices:
+        try:
+            costs.append(cost(made))
+        except RuntimeError:  # a batch and another size that have to be the same
+            if not costs:
+                raise
+            break
+        held, operations = costs[-1]
+        if held <= FEW_BYTES and operations <= QUICK:
+            break
+    held, operations = costs[-1]
+    if held > MOST_BYTES or operations > MOST_WORK:
+        said = f"{costs[0][0] >> 20:,} MiB and {costs[0][1] // 10**9:,} billion operations"
+        raise NotRecordedError(f"it takes {said} there, which is too much to run on numbers")
+    return len(costs) - 1, operations
 
 
 @contextlib.contextmanager

@@ -8,22 +8,24 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <initializer_list>
-#include <iostream>
 #include <limits>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <numeric>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
+#ifndef MMAPROOF_FEW_HEADERS  // compilers take most of their time for what hardly any extension needs
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <sstream>
+#endif
 #include <cuda_runtime.h>
 
 struct _object;
