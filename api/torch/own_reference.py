@@ -26,6 +26,9 @@ QUICK = 3 * 10**10
 FEW_BYTES = 1 << 27
 """Bytes for which smaller batches are taken."""
 
+SLACK = 1.25
+"""How many times as much as that sizes may take that are greater."""
+
 SCALE = 4.0
 """By how much inputs of the second draw are greater, where they are not from 0 to 1."""
 
@@ -99,7 +102,9 @@ def cost(made: Callable[[], tuple[Any, Sequence[Any]]]) -> tuple[int, int]:
 
 
 def affordable(choices: Sequence[Callable[[], tuple[Any, Sequence[Any]]]]) -> tuple[int, int]:
-    """Return at which of several sizes a reference is run, and its operations: the first that is quick.
+    """Return at which of several sizes a reference is run, and its operations.
+
+    It is the first that is quick, or that takes hardly more than the smallest.
 
     Parameters
     ----------
@@ -115,18 +120,19 @@ def affordable(choices: Sequence[Callable[[], tuple[Any, Sequence[Any]]]]) -> tu
     for made in choices:
         try:
             costs.append(cost(made))
-        except RuntimeError:  # a batch and another size that have to be the same
+        except (RuntimeError, ValueError):  # too small a batch, or one that has to be as another size
             if not costs:
                 raise
             break
-        held, operations = costs[-1]
-        if held <= FEW_BYTES and operations <= QUICK:
+        if costs[-1][0] <= FEW_BYTES and costs[-1][1] <= QUICK:
             break
-    held, operations = costs[-1]
+    few, quick = (max(pair) for pair in zip((FEW_BYTES, QUICK), costs[-1], strict=True))
+    place = next(n for n, (held, work) in enumerate(costs) if held <= SLACK * few and work <= SLACK * quick)
+    held, operations = costs[place]
     if held > MOST_BYTES or operations > MOST_WORK:
         said = f"{costs[0][0] >> 20:,} MiB and {costs[0][1] // 10**9:,} billion operations"
         raise NotRecordedError(f"it takes {said} there, which is too much to run on numbers")
-    return len(costs) - 1, operations
+    return place, operations
 
 
 @contextlib.contextmanager
