@@ -20,7 +20,7 @@ MOST_BYTES = 1 << 29
 MOST_WORK = 3 * 10**11
 """Floating-point operations of matrix products and convolutions that it may take."""
 
-QUICK = 3 * 10**10
+QUICK = 10**10
 """The same of one that is computed twice, and in double precision; smaller batches are taken for it."""
 
 FEW_BYTES = 1 << 27

@@ -177,7 +177,7 @@ MIB, BILLION = 1 << 20, 10**9
     [
         ([(100 * MIB, BILLION)], 0),
         ([(4096 * MIB, 8 * BILLION), (2048 * MIB, 4 * BILLION), (120 * MIB, BILLION), (MIB, 1)], 2),
-        ([(300 * MIB, 40 * BILLION), (290 * MIB, 10 * BILLION), (285 * MIB, BILLION)], 1),  # weights
+        ([(300 * MIB, 40 * BILLION), (290 * MIB, 9 * BILLION), (285 * MIB, BILLION)], 1),  # weights
         ([(300 * MIB, 40 * BILLION), RuntimeError("these do not broadcast")], 0),
         ([(400 * MIB, 90 * BILLION), (300 * MIB, 80 * BILLION), ValueError("one value")], 1),
     ],
