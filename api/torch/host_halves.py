@@ -22,8 +22,8 @@ MOST_HEADERS = 4
 """Different texts of headers that are compiled and kept, some 70 MiB each."""
 
 _MANY = re.compile(
-    r"std::(?:function|bind|not_fn|mem_fn|hash|map|multimap|unordered_\w+|shared_ptr|unique_ptr|weak_ptr|"
-    r"make_shared|make_unique|\w*mutex|lock_guard|unique_lock|scoped_lock|call_once|once_flag|\w*stringstream|"
+    r"std::(?:deque|set|multiset|function|bind|not_fn|mem_fn|hash|map|multimap|unordered_\w+|"
+    r"shared_ptr|unique_ptr|weak_ptr|make_shared|make_unique|\w*mutex|lock_guard|unique_lock|scoped_lock|call_once|once_flag|\w*stringstream|"
     r"[io]stream|cout|cerr|clog|endl|setw|setprecision|fixed|iota|accumulate|reduce|inner_product|gcd|lcm)\b"
 )
 """Names of headers that take long, and that few extensions use without including them."""
@@ -57,6 +57,10 @@ def separated(written: Path, kept: Path, compiled: Callable[[Path, Path], None])
     header = kept / f"host_{digest}.hpp"
     made = header.with_name(f"{header.name}.gch")
     if not made.exists():
+        seen = header.with_suffix(".seen")
+        if not seen.exists():  # what nvcc writes may be so of this extension alone
+            seen.touch()
+            return written
         if len(list(kept.glob("host_*.hpp.gch"))) >= MOST_HEADERS:
             return written
         beside = kept / f"{os.getpid()}_{header.name}"

@@ -28,6 +28,8 @@ def written(folder: Path, name: str, headers: str = "struct Tensor;\n", end: str
 
 def test_headers_are_compiled_once(tmp_path: Path) -> None:
     compiler = Compiler()
+    first = written(tmp_path, "first")
+    assert separated(first, tmp_path, compiler) == first  # which may be the only one of its kind
     made = [separated(written(tmp_path, name), tmp_path, compiler) for name in ("one", "other")]
     texts = [path.read_text(encoding="utf-8").splitlines() for path in made]
     assert texts[0][0] == texts[1][0] and texts[0][0].startswith("#include ")
@@ -42,6 +44,7 @@ def test_other_headers_are_others(tmp_path: Path) -> None:
     compiler = Compiler()
     for number in range(MOST_HEADERS + 1):
         path = written(tmp_path, f"x{number}", f"struct Tensor{number};\n")
+        assert separated(path, tmp_path, compiler) == path
         is_kept = separated(path, tmp_path, compiler) != path
         assert is_kept == (number < MOST_HEADERS)
     assert len(compiler.texts) == MOST_HEADERS

@@ -18,13 +18,18 @@
 #include <utility>
 #include <vector>
 #ifndef MMAPROOF_FEW_HEADERS  // compilers take most of their time for what hardly any extension needs
+#include <deque>
 #include <functional>
+#include <iomanip>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <set>
 #include <sstream>
+#include <unordered_map>
+#include <unordered_set>
 #endif
 #include <cuda_runtime.h>
 
