@@ -23,7 +23,8 @@ MOST_HEADERS = 4
 
 _MANY = re.compile(
     r"std::(?:deque|set|multiset|function|bind|not_fn|mem_fn|hash|map|multimap|unordered_\w+|"
-    r"shared_ptr|unique_ptr|weak_ptr|make_shared|make_unique|\w*mutex|lock_guard|unique_lock|scoped_lock|call_once|once_flag|\w*stringstream|"
+    r"shared_ptr|unique_ptr|weak_ptr|make_shared|make_unique|\w*mutex|lock_guard|"
+    r"unique_lock|scoped_lock|call_once|once_flag|\w*stringstream|"
     r"[io]stream|cout|cerr|clog|endl|setw|setprecision|fixed|iota|accumulate|reduce|inner_product|gcd|lcm)\b"
 )
 """Names of headers that take long, and that few extensions use without including them."""
