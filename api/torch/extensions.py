@@ -19,6 +19,7 @@ from typing import Any
 
 from . import extension_calls
 from .compiler_flags import kept_flags
+from .host_halves import HEAD, headers_wanted, separated
 from .recording import NotRecordedError
 
 STAND_IN = Path(__file__).with_name("stand_in")
@@ -78,6 +79,8 @@ class Toolchain:
         sources = sorted(path for path in STAND_IN.rglob("*") if path.is_file())
         compilers = [
             *OF_PYTORCH,
+            *HOST,
+            HEAD,
             str(self.nvcc),
             str(self.nvcc.stat().st_mtime_ns),
             str(_modified("g++")),
@@ -106,7 +109,7 @@ class Toolchain:
         if not made.exists():
             made.parent.mkdir(parents=True, exist_ok=True)
             beside = made.with_name(f"{os.getpid()}_{name}")
-            _run([*command, "-o", str(beside), *self.includes])
+            _run([[*command, "-o", str(beside), *self.includes]])
             beside.replace(made)
         return made
 
@@ -153,28 +156,46 @@ class Toolchain:
     ) -> None:
         """Compile an extension's files into a folder, and link them."""
         plain = [each for each in kept if each.startswith(("-D", "-U", "-I"))]
-        jobs = []
-        objects = [self.runtime()]
+        jobs: list[list[list[str]]] = []
+        objects, halves = [self.runtime()], dict[Path, Path]()
         for path in cpp:
             made = into / f"{path.stem}_cpp.o"
             header = [] if plain else ["-include", str(self.header())]  # which macros might change
-            jobs.append(["g++", *HOST, *header, *plain, *self.includes, "-c", str(path), "-o", str(made)])
+            jobs.append([["g++", *HOST, *header, *plain, *self.includes, "-c", str(path), "-o", str(made)]])
             objects.append(made)
         virtual = self.target.replace("sm_", "compute_")
         for path in cuda:
-            binds = ["-DMMAPROOF_BINDS"] if "PYBIND11_MODULE" in path.read_text(encoding="utf-8") else []
-            made, folder = into / f"{path.stem}_cuda.o", into / path.stem
+            text = path.read_text(encoding="utf-8")
+            binds = ["-DMMAPROOF_BINDS"] if "PYBIND11_MODULE" in text else []
+            half, folder = into / f"{path.stem}_half.ii", into / path.stem
             folder.mkdir(exist_ok=True)
-            jobs.append([
-                str(self.nvcc), CPP, "-c", *OF_PYTORCH, UNCHECKED,
-                "-w", "-lineinfo", "--keep", "--keep-dir", str(folder),
-                "-Xcompiler=-fPIC", *binds,
-                "-gencode", f"arch={virtual},code={virtual}", str(path), "-o", str(made),
-                *[each for each in kept if not each.startswith(("-std", "--std"))], *self.includes,
-            ])  # fmt: skip
-            objects.append(made)
+            jobs.append(
+                [
+                    [
+                        str(self.nvcc), CPP, "-cuda", *OF_PYTORCH, UNCHECKED, *headers,
+                        "-w", "-lineinfo", "--keep", "--keep-dir", str(folder),
+                        "-Xcompiler=-fPIC", *binds,
+                        "-gencode", f"arch={virtual},code={virtual}", str(path), "-o", str(half),
+                        *[each for each in kept if not each.startswith(("-std", "--std"))], *self.includes,
+                    ]
+                    for headers in headers_wanted(text)
+                ]
+            )  # fmt: skip
+            halves[half] = into / f"{path.stem}_cuda.o"
         _run(*jobs)
-        _run(["g++", "-shared", "-Wl,-Bsymbolic", "-o", str(into / "extension.so"), *map(str, objects)])
+        _run(
+            *([["g++", *HOST, "-c", str(self._half(half)), "-o", str(made)]] for half, made in halves.items())
+        )
+        objects += halves.values()
+        _run([["g++", "-shared", "-Wl,-Bsymbolic", "-o", str(into / "extension.so"), *map(str, objects)]])
+
+    def _half(self, written: Path) -> Path:
+        """Return the host's half of a file of CUDA as it is compiled."""
+
+        def compiled(header: Path, made: Path) -> None:
+            _run([["g++", *HOST, "-x", "c++-header", str(header), "-o", str(made)]])
+
+        return separated(written, self.kept / self.digest, compiled)
 
     # -- in place of torch.utils.cpp_extension
     def load_inline(
@@ -205,8 +226,7 @@ class Toolchain:
         cpp, cuda = self.folder / f"{name}_main.cpp", self.folder / f"{name}.cu"
         cpp.write_text("\n".join(host), encoding="utf-8")
         if device:
-            head = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n#line 1\n"
-            cuda.write_text(head + "\n".join(device), encoding="utf-8")
+            cuda.write_text(HEAD + "\n".join(device), encoding="utf-8")
         flags = [*_listed(extra_cflags), *_listed(extra_cuda_cflags)]
         return self.extension(name, [cpp], [cuda] if device else [], flags, _listed(extra_include_paths))
 
@@ -277,14 +297,19 @@ def _nvcc() -> Path:
     )
 
 
-def _run(*commands: Sequence[str]) -> None:
-    """Run compilers side by side."""
-    running = [
-        subprocess.Popen(each, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        for each in commands
-    ]
-    said = [each.communicate()[0] for each in running]
-    for each, text in zip(running, said, strict=True):
-        if each.returncode:
-            lines = [line for line in text.splitlines() if "error" in line.lower()] or text.splitlines()
-            raise NotRecordedError(f"the extension does not compile without PyTorch: {(lines or ['?'])[0]}")
+def _run(*jobs: Sequence[Sequence[str]]) -> None:
+    """Run compilers side by side; of every job the first command that succeeds."""
+    left = dict(enumerate(jobs))
+    while left:
+        running = {
+            number: subprocess.Popen(each[0], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            for number, each in left.items()
+        }
+        said = {number: each.communicate()[0] for number, each in running.items()}
+        failed = [number for number, each in running.items() if each.returncode]
+        for number in failed:
+            if len(left[number]) == 1:
+                lines = said[number].splitlines()
+                lines = [line for line in lines if "error" in line.lower()] or lines or ["?"]
+                raise NotRecordedError(f"the extension does not compile without PyTorch: {lines[0]}")
+        left = {number: left[number][1:] for number in failed}

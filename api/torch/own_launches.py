@@ -35,6 +35,9 @@ SIDE_BY_SIDE = 8192
 FOLDED = 1 << 16
 """Bytes that stand for an array where only memory is looked at."""
 
+REST = 1.0
+"""Seconds in which all blocks of a launch are run, or those at the corners and some between alone."""
+
 DRAWN = 3
 """Blocks that are drawn beside those at the corners of a grid."""
 
@@ -231,6 +234,7 @@ class Launches:
         if self._numbers is None or len(done) < len(first):
             return done
         each = (time.process_time() - before) / len(done)
+        soon = min(soon, time.process_time() + REST)
         seen = set(done)
         rest = [number for number in range(every) if number not in seen]
         trial = rest[: max(SIDE_BY_SIDE // threads, 1)]  # side by side, each takes less

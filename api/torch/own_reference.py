@@ -12,14 +12,22 @@ from typing import Any
 import numpy as np
 import torch
 
+from .recording import NotRecordedError
+
 MOST_BYTES = 1 << 29
 """Bytes of inputs, weights and results that a reference may have."""
 
 MOST_WORK = 3 * 10**11
 """Floating-point operations of matrix products and convolutions that it may take."""
 
-QUICK = 3 * 10**10
-"""The same of one that is computed for two draws, and in double precision too."""
+QUICK = 10**10
+"""The same of one that is computed twice, and in double precision; smaller batches are taken for it."""
+
+FEW_BYTES = 1 << 27
+"""Bytes for which smaller batches are taken."""
+
+SLACK = 1.25
+"""How many times as much as that sizes may take that are greater."""
 
 SCALE = 4.0
 """By how much inputs of the second draw are greater, where they are not from 0 to 1."""
@@ -91,6 +99,40 @@ def cost(made: Callable[[], tuple[Any, Sequence[Any]]]) -> tuple[int, int]:
     every = [*inputs, *held, *(result if isinstance(result, tuple | list) else [result])]
     tensors = [each for each in every if isinstance(each, torch.Tensor)]
     return sum(each.numel() * each.element_size() for each in tensors), counter.get_total_flops()
+
+
+def affordable(choices: Sequence[Callable[[], tuple[Any, Sequence[Any]]]]) -> tuple[int, int]:
+    """Return at which of several sizes a reference is run, and its operations.
+
+    It is the first that is quick, or that takes hardly more than the smallest.
+
+    Parameters
+    ----------
+    choices : sequence of callable
+        Return the reference and its inputs at each, the dearest first, as of `cost`.
+
+    Raises
+    ------
+    NotRecordedError
+        If even the cheapest takes too much.
+    """
+    costs: list[tuple[int, int]] = []
+    for made in choices:
+        try:
+            costs.append(cost(made))
+        except (RuntimeError, ValueError):  # too small a batch, or one that has to be as another size
+            if not costs:
+                raise
+            break
+        if costs[-1][0] <= FEW_BYTES and costs[-1][1] <= QUICK:
+            break
+    few, quick = (max(pair) for pair in zip((FEW_BYTES, QUICK), costs[-1], strict=True))
+    place = next(n for n, (held, work) in enumerate(costs) if held <= SLACK * few and work <= SLACK * quick)
+    held, operations = costs[place]
+    if held > MOST_BYTES or operations > MOST_WORK:
+        said = f"{costs[0][0] >> 20:,} MiB and {costs[0][1] // 10**9:,} billion operations"
+        raise NotRecordedError(f"it takes {said} there, which is too much to run on numbers")
+    return place, operations
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from ..formula.tree import (
     Name,
     Node,
     Number,
+    ReducedProduct,
     Reduction,
     Source,
     walk,
@@ -79,7 +80,7 @@ class Kinds:
                 return isinstance(self.format(node.array), FloatFormat)
             case Cast():
                 return isinstance(node.format, FloatFormat)
-            case Infinite() | Function() | Lookup() | Binary(operator="/"):
+            case Infinite() | Function() | Lookup() | ReducedProduct() | Binary(operator="/"):
                 return True
             case Choice():
                 return self.is_real(node.then) or self.is_real(node.otherwise)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat
-from ..formula.tree import Binary, Choice, Element, Node, Sum
+from ..formula.tree import Binary, Choice, Element, Node, ReducedProduct, Sum
 from .arguments import Array, Scalar
 from .contract import Instance
 from .parameters import Access, ArrayParameter
@@ -80,7 +80,7 @@ def _deciding(node: Node, *, needed: bool) -> Iterator[str]:
             parts = [(each, True) for each in node.indices]
         case Choice():
             parts = [(node.condition, True), (node.then, needed), (node.otherwise, needed)]
-        case Sum():
+        case Sum() | ReducedProduct():
             parts = [(bound.extent, True) for bound in node.indices if bound.extent is not None]
             parts.append((node.body, needed))
         case Binary(operator="/"):

@@ -39,6 +39,7 @@ from ..formula.tree import (
     Node,
     Number,
     ReducedExtremum,
+    ReducedProduct,
     Sum,
     factors,
     walk,
@@ -405,6 +406,9 @@ class _Expected:
                 left, right = self.make.alike(*(self._real(each, scope) for each in node.operands))
                 operation = operations.extremum(left.format, node.which)
                 return Value(apply(self.store, operation, left.terms, right.terms), left.format)
+            case ReducedProduct():
+                inside, axes = self.space.summed(node, scope)
+                return self.make.products(self._real(node.body, inside), axes)
             case ReducedExtremum():
                 inside, axes = self.space.summed(node, scope)
                 return self.make.extremum(node.which, self._real(node.body, inside), axes)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..contract.contract import Instance
 from ..contract.formula_checking import Kinds, indexed_axes, target_variables
 from ..formula.index_arithmetic import IndexArithmetic
-from ..formula.tree import Element, Formula, Name, Node, Number, Reduction, Sum, walk
+from ..formula.tree import Element, Formula, Name, Node, Number, ReducedProduct, Reduction, Sum, walk
 from ..terms.evaluation import integers
 
 Numbers = NDArray[np.int64]
@@ -235,8 +235,8 @@ class FormulaSpace:
         return self._possible(node, name, extent, first.at)
 
     def _possible(self, node: Reduction, name: str, extent: int, at: int) -> int:
-        """Return how far an index goes; a sum of nothing is 0, but there is no greatest of nothing."""
-        fewest = 0 if isinstance(node, Sum) else 1
+        """Return how far an index goes; a sum of nothing is 0, a product 1, there is no greatest of it."""
+        fewest = 0 if isinstance(node, Sum | ReducedProduct) else 1
         if not fewest <= extent < 2**31:
             raise self.source.error(at, f"{name} takes {extent} values; allowed: {fewest} to {2**31 - 1}")
         return extent

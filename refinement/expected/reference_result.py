@@ -34,6 +34,7 @@ from ..formula.tree import (
     Node,
     Number,
     ReducedExtremum,
+    ReducedProduct,
     Sum,
     factors,
     walk,
@@ -247,6 +248,9 @@ class _Reference:
             case Sum():
                 inside, axes = self.space.summed(node, scope)
                 return _summed([self._real(factor, inside) for factor in factors(node.body)], axes)
+            case ReducedProduct():
+                inside, axes = self.space.summed(node, scope)
+                return _multiplied(self._real(node.body, inside), axes)
             case ReducedExtremum():
                 inside, axes = self.space.summed(node, scope)
                 return _extreme(node.which, self._real(node.body, inside), axes)
@@ -376,6 +380,12 @@ def _extreme(which: str, values: Values, axes: Mapping[int, int]) -> Values:
     for axis in axes:
         found = choose.reduce(found, axis=axis, keepdims=True)
     return np.asarray(found)
+
+
+def _multiplied(values: Values, axes: Mapping[int, int]) -> Values:
+    """Return the product over axes of an array that broadcasts to them."""
+    shape = [axes.get(axis, size) for axis, size in enumerate(values.shape)]
+    return np.asarray(np.prod(np.broadcast_to(values, shape), axis=tuple(axes), keepdims=True))
 
 
 def _summed(given: Sequence[Values], axes: Mapping[int, int]) -> Values:

@@ -220,6 +220,16 @@ class TermArithmetic:
             terms = np.concatenate([pairs, terms[..., 2 * half :]], axis=-1)
         return Value(terms[..., 0], each.format)
 
+    def products(self, each: Value, axes: Axes) -> Value:
+        """Return products of numbers over axes, one after the other; 1 of nothing."""
+        if 0 in axes.values():
+            return self.reals(1.0)
+        terms = _summands(each.terms, axes)
+        total = self.rounded(Value(terms[..., 0], each.format), self.working)
+        for k in range(1, terms.shape[-1]):
+            total = self.product(total, Value(terms[..., k], each.format))
+        return total
+
     def chain(self, start: Value, left: Value, right: Value | None, axes: Axes) -> Value:
         """Return sums over axes by fused multiply-adds (additions where there is one factor), in order."""
         columns = [(each.format, _summands(each.terms, axes)) for each in (left, right) if each]

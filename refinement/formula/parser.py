@@ -34,6 +34,7 @@ from .tree import (
     Node,
     Number,
     ReducedExtremum,
+    ReducedProduct,
     Reduction,
     Source,
     Sum,
@@ -56,18 +57,17 @@ FUNCTIONS = MappingProxyType(
 _ARITIES = MappingProxyType(
     {
         "where": 3,
-        "relu": 1,
-        "old": 1,
-        "round": 1,
         "fma": 3,
         "cdiv": 2,
-        **dict.fromkeys((*FUNCTIONS, *DERIVED), 1),
+        **dict.fromkeys(("relu", "old", "round", *FUNCTIONS, *DERIVED), 1),
     }
 )
-WORDS = ("sum", "max", "min", "lookup", *_ARITIES)
+_SUM, _PRODUCT = ("summed: sum(k, A[i, k] * B[k, j])", Sum), ("multiplied: prod(k, A[i, k])", ReducedProduct)
+_OVER_INDICES = {"sum": _SUM, "prod": _PRODUCT}
+WORDS = ("sum", "max", "min", "prod", "lookup", *_ARITIES)
 """Everything that can be called, besides the formats."""
 
-KEYWORDS = frozenset({"if", "and", "or", "not", "inf", *WORDS})
+KEYWORDS = frozenset({"if", "and", "or", "not", "inf", *WORDS}) - {"prod"}  # which came later
 """Names that no size, parameter or index can have. Those of types can be: only ``b1(x)`` is a conversion."""
 
 _DEEPEST = 60
@@ -400,8 +400,8 @@ class _Reader:
         return result
 
     def _call(self, at: int, name: str, arguments: list[Any]) -> Node:
-        if name == "sum":
-            return self._sum(at, arguments)
+        if name in _OVER_INDICES:
+            return self._over_indices(at, name, arguments)
         if name in ("max", "min"):
             reduced = self._reduced_extremum(at, name, arguments)
             return self._extremum(at, name, arguments) if reduced is None else reduced
@@ -460,12 +460,12 @@ class _Reader:
             result = Extremum(at, name, result, each)
         return result
 
-    def _sum(self, at: int, arguments: list[Any]) -> Sum:
+    def _over_indices(self, at: int, name: str, arguments: list[Any]) -> Reduction:
+        what, kind = _OVER_INDICES[name]
         if len(arguments) < 2:
-            raise self.source.error(at, "sum takes indices and what is summed: sum(k, A[i, k] * B[k, j])")
-        *indices, body = arguments
-        bounds = tuple(self._bound(each) for each in indices)
-        return Sum(at, bounds, self._inside(bounds, body))
+            raise self.source.error(at, f"{name} takes indices and what is {what}")
+        bounds = tuple(self._bound(each) for each in arguments[:-1])
+        return kind(at, bounds, self._inside(bounds, arguments[-1]))
 
     def _inside(self, bounds: tuple[Bound, ...], body: Any) -> Node:
         """Return what is reduced over indices."""

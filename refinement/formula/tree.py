@@ -131,6 +131,11 @@ class Sum(Reduction):
 
 
 @dataclass(frozen=True)
+class ReducedProduct(Reduction):
+    """A product over indices, a real number."""
+
+
+@dataclass(frozen=True)
 class ReducedExtremum(Reduction):
     """``max`` or ``min`` over indices."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mmaproof.api.torch.recording import NotRecordedError
 from mmaproof.torch import Limits, verify
 
 
@@ -166,3 +167,37 @@ def test_faults_at_the_own_sizes_are_refuted(
 def test_without_time_nothing_is_run(tmp_path: Path) -> None:
     result = verify(*written(tmp_path, "row", "row[1024]", "row[48]"), limits=Limits(own=0))
     assert result.verdict == "verified" and result.own_run is None
+
+
+MIB, BILLION = 1 << 20, 10**9
+
+
+@pytest.mark.parametrize(
+    ("costs", "place"),
+    [
+        ([(100 * MIB, BILLION)], 0),
+        ([(4096 * MIB, 8 * BILLION), (2048 * MIB, 4 * BILLION), (120 * MIB, BILLION), (MIB, 1)], 2),
+        ([(300 * MIB, 40 * BILLION), (290 * MIB, 9 * BILLION), (285 * MIB, BILLION)], 1),  # weights
+        ([(300 * MIB, 40 * BILLION), RuntimeError("these do not broadcast")], 0),
+        ([(400 * MIB, 90 * BILLION), (300 * MIB, 80 * BILLION), ValueError("one value")], 1),
+    ],
+)
+def test_the_batch_is_as_large_as_is_quick(
+    costs: list[tuple[int, int] | Exception], place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_reference = pytest.importorskip("mmaproof.api.torch.own_reference", exc_type=ImportError)
+
+    def cost(made: tuple[int, int] | Exception) -> tuple[int, int]:
+        if isinstance(made, Exception):
+            raise made
+        return made
+
+    monkeypatch.setattr(own_reference, "cost", cost)
+    assert own_reference.affordable(costs)[0] == place
+
+
+def test_what_no_batch_makes_affordable_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    own_reference = pytest.importorskip("mmaproof.api.torch.own_reference", exc_type=ImportError)
+    monkeypatch.setattr(own_reference, "cost", lambda made: made)
+    with pytest.raises(NotRecordedError, match="it takes 8,192 MiB and 4 billion operations"):
+        own_reference.affordable([(8192 * MIB, 4 * BILLION), (8000 * MIB, BILLION)])

@@ -135,6 +135,10 @@ FORMULAS = {
         {},
     ),
     "extrema of integers": ("C[i, j] = max(k, A[i, k] * B[k, j]) - min(k, B[k, j])", INTEGERS, {}),
+    "products": ("C[i, j] = prod(k, A[i, k]) * prod(k < 2, B[k + 1, j])", MATRICES, {}),
+    "running": ("C[i, j] = prod(k, where(k <= j, A[i, k], 1.0)) + prod(k < 0, B[0, j])", MATRICES, {}),
+    "multiplied integers": ("C[i, j] = prod(k, A[i, k] - B[k, j])", {**INTEGERS, "C": "f32 M N out"}, {}),
+    "sum of products": ("C[i, j] = sum(k, prod(l, A[i, l] - B[k, j]))", MATRICES, {}),
     "masked extrema": ("C[i, j] = max(k, where(k <= i, A[i, k], -inf)) + B[0, j]", MATRICES, {}),
     "named parts": (
         "C[i, j] = total[j] * scaled[i, 0] / 4 + scaled[i, K - 1]",

@@ -8,22 +8,29 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <initializer_list>
-#include <iostream>
 #include <limits>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <numeric>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
+#ifndef MMAPROOF_FEW_HEADERS  // compilers take most of their time for what hardly any extension needs
+#include <deque>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <unordered_map>
+#include <unordered_set>
+#endif
 #include <cuda_runtime.h>
 
 struct _object;

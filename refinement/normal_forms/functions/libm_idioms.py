@@ -97,6 +97,9 @@ class Written(NamedTuple):
 _KNOWN: WeakKeyDictionary[TermStore, dict[tuple[Any, ...], Written | None]] = WeakKeyDictionary()
 """What has been tried of the terms of a store."""
 
+_ENDS: WeakKeyDictionary[TermStore, dict[int, tuple[int, Written] | None]] = WeakKeyDictionary()
+"""The argument and the function whose written form a term ends, None where it ends none, of every store."""
+
 
 class _Computing(domains.Domain):
     """Whether a term, or what it chooses from, is computed: 1 or 0."""
@@ -138,6 +141,7 @@ class SoftwareFunctions:
         self.store = store
         self._of_structure = _KNOWN.setdefault(store, {})
         self._known: dict[int, int] = {}
+        self._ends = _ENDS.setdefault(store, {})
         self._used = set[str]()
         self._computing = _Computing(store)
 
@@ -223,19 +227,29 @@ class SoftwareFunctions:
 
     def _approximate(self, term: int, known: Ids) -> int:
         """Return an approximate function in place of one that is written out."""
-        for argument, above in self._cuts(term):
-            written = self._written(argument, above)
-            if written is not None:
-                return approximate(self.store, written.function, int(known[argument]))
-        raise AssertionError(term)
+        found = self._ended(term)
+        assert found is not None, term
+        return approximate(self.store, found[1].function, int(known[found[0]]))
 
     def _recognised(self, term: int) -> int:
-        for argument, above in self._cuts(term):
-            written = self._written(argument, above)
-            if written is not None:
-                self._used.add(str(written))
-                return exact(self.store, written.function, argument)
-        return _NONE
+        found = self._ended(term)
+        if found is None:
+            return _NONE
+        self._used.add(str(found[1]))
+        return exact(self.store, found[1].function, found[0])
+
+    def _ended(self, term: int) -> tuple[int, Written] | None:
+        """Return the argument and the function whose written form a term ends."""
+        if term not in self._ends:
+            self._ends[term] = next(
+                (
+                    (argument, written)
+                    for argument, above in self._cuts(term)
+                    if (written := self._written(argument, above)) is not None
+                ),
+                None,
+            )
+        return self._ends[term]
 
     def _written(self, argument: int, above: list[int]) -> Written | None:
         """Return the function that operations compute of an argument, whatever that is made of."""

@@ -91,13 +91,22 @@ class Races:
                 self.written_at[places], self.writer[places] = now[changes], mine
                 together = self.writer[places] != mine
                 if together.any():
-                    self._report_different(state, lanes, at[changes], word[changes], together)
+                    self._report_different(state, lanes, at[changes], word[changes], mine, together)
 
-    def _report_different(self, state: Any, lanes: Lanes, at: Any, word: Any, together: Any) -> None:
-        """Report two warps that write one place by one instruction, if they write different numbers."""
-        order = np.argsort(at, kind="stable")
-        same = at[order][1:] == at[order][:-1]
-        if (same & (word[order][1:] != word[order][:-1])).any():
+    def _report_different(
+        self, state: Any, lanes: Lanes, at: Any, word: Any, warps: Any, together: Any
+    ) -> None:
+        """Report two warps that write one place by one instruction, if they write different numbers.
+
+        Where threads of a warp write several there, as sums of the same data whose products are rounded or
+        fused, another warp that writes just these changes nothing of what may be left.
+        """
+        places, of = np.unique(at, return_inverse=True)
+        pairs = np.unique(np.stack([of, warps.astype(np.int64), word.astype(np.int64)]), axis=1)
+        writers = np.unique(pairs[:2], axis=1)[0]
+        written = np.unique(pairs[[0, 2]], axis=1)[0]
+        each = [np.bincount(some, minlength=len(places)) for some in (pairs[0], writers, written)]
+        if (each[0] != each[1] * each[2]).any():
             self._report(state, lanes, int(np.argmax(together)), "writes what another warp writes")
 
     def _report(self, state: Any, lanes: Lanes, place: int, what: str) -> None:

@@ -236,3 +236,17 @@ def test_a_warp_exchanges_numbers_when_all_of_it_is_there() -> None:
     y = empty(64)
     ran(ROTATED, [floats(64), y])
     assert y.words(4)[:64].tolist() == [31] * 32 + [63] * 32
+
+
+TOGETHER = PLACE + "VALUE cvt.rn.f32.u32 %f0, %r4; st.shared.f32 [s], %f0;"
+
+
+@pytest.mark.parametrize("value", ["mov.u32 %r4, 7;", "and.b32 %r4, %r0, 1;", "and.b32 %r4, %r0, 31;"])
+def test_warps_that_write_the_same_numbers_to_one_place_do_not_race(value: str) -> None:
+    ran(TOGETHER.replace("VALUE", value), [floats(64), empty(64)], ".shared .align 4 .f32 s;")
+
+
+@pytest.mark.parametrize("value", ["mov.u32 %r4, %r0;", "shr.u32 %r4, %r0, 5;", "min.u32 %r4, %r0, 40;"])
+def test_warps_that_write_other_numbers_to_one_place_race(value: str) -> None:
+    found = fault(TOGETHER.replace("VALUE", value), [floats(64), empty(64)], ".shared .align 4 .f32 s;")
+    assert "writes what another warp writes" in found.message
