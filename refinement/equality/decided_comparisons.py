@@ -1,4 +1,4 @@
-"""Comparisons and extrema that the ranges of what is compared decide, and equalities of sums of words.
+"""Comparisons and extrema that ranges or signs of what is compared decide, and equalities of sums of words.
 
 A scan for the least number begins with 3.4e38, or with an infinity: no input that `[requires]` bounds, and no
 finite one, is beyond that. Inputs are taken for finite numbers here, and what is tested for a NaN for a
@@ -7,6 +7,7 @@ number, so that a verdict that rests on this is about such. ``5 - x == 0`` is ``
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...spec.formats import FloatFormat, Format, IntegerFormat, Special
 from ..analysis.intervals import Interval
 from ..analysis.real_ranges import limits
 from ..normal_forms.forms import NormalForms
+from ..normal_forms.polynomials import ExpansionError
 from ..normal_forms.sparse_polynomials import Sparse, sparse
 from ..terms import operations
 from ..terms.bit_slices import bitwise
@@ -27,6 +29,10 @@ from ..terms.interning import Ids
 from ..terms.slices import fields
 from ..terms.store import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, Operation, TermStore, bits, is_raw
 from ..terms.traversal import by_operation
+from .known_signs import ANY, KnownSigns
+
+_MOST_SIGNS = 256
+"""Comparisons that are decided by signs, of one operation at a time."""
 
 _OF_NUMBERS = {"num": True, "nan": False}
 """What tests of numbers for NaNs tell."""
@@ -48,13 +54,13 @@ class DecidedComparisons(Rewriting):
         super().__init__(forms.store)
         self._of_inputs = of_inputs
         self._ranges, self._magnitudes = forms.overflows.ranges, forms.quantifier.magnitudes
-        self._forms = forms
+        self._forms, self._signs = forms, dict[bool, KnownSigns]()
         self._passed: dict[Format, _PassedOn] = {}
 
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         """Return terms of one operation whose arguments are replaced."""
         if operation.name == operations.SELECT:
-            return chosen(self.store, *given)
+            return self._chosen(*given)
         if operation.name == operations.BITWISE and all(each.bits == 1 for each in operation.operands):
             assert isinstance(operation.attribute, int)
             return bitwise(self.store, operation.attribute, *given)
@@ -74,6 +80,12 @@ class DecidedComparisons(Rewriting):
             outcomes = operations.OUTCOMES[str(operation.attribute).removesuffix("u")]
             for holds, some in ((outcomes[0], left.high < right.low), (outcomes[2], left.low > right.high)):
                 found[some] = self.store.constants(int(holds), 1)
+            left = np.flatnonzero(self.store.are(operations.COMPARE, found))
+            exact = self._forms.quantifier.computed_equality.is_exact
+            left = left[[exact(given[0][each]) and exact(given[1][each]) for each in left]]  # else it may turn
+            for place, signs in self._signs_of(operation.operands[0], left, given):
+                if len(told := {outcomes[sign + 1] for sign in signs}) == 1:
+                    found[place] = self.store.constants(int(told.pop()), 1)
         elif operation.name == operations.EXTREMUM and not is_raw(operation.result):
             assert isinstance(operation.attribute, tuple)
             if operation.attribute[2]:  # which flushes subnormal numbers
@@ -82,7 +94,54 @@ class DecidedComparisons(Rewriting):
             sides = given if operation.attribute[0] == "max" else given[::-1]
             found = np.where(left.low > right.high, sides[0], found)
             found = np.where(left.high < right.low, sides[1], found)
+            left = np.flatnonzero(self.store.are(operations.EXTREMUM, found))
+            found[left] = self._extreme(str(operation.attribute[0]), operation.operands[0], found, given, left)
         return found
+
+    def _chosen(self, conditions: Ids, then: Ids, otherwise: Ids) -> Ids:
+        """Return choices, of the greater or the less of two numbers that number of which signs tell it."""
+        found = chosen(self.store, conditions, then, otherwise)
+        for operation, members in by_operation(self.store, np.unique(conditions)):
+            which = operations.EXTREMES.get(str(operation.attribute).removesuffix("u"))
+            if operation.name != operations.COMPARE or which is None or not is_ordered(operation):
+                continue
+            sides = [self.store.arguments(conditions)[:, column] for column in (0, 1)]
+            for one, other, name in ((then, otherwise, which), (otherwise, then, operations.OPPOSITE_EXTREMES[which])):
+                alike = np.isin(conditions, members) & (one == sides[0]) & (other == sides[1])
+                left = np.flatnonzero(alike & self.store.are(operations.SELECT, found))
+                found[left] = self._extreme(name, operation.operands[0], found, sides, left)
+        return found
+
+    def _extreme(
+        self, which: str, fmt: Format, found: Ids, given: Sequence[Ids], places: NDArray[np.intp]
+    ) -> Ids:
+        """Return terms at some places, extrema of two numbers, or of these that which signs tell."""
+        made = found.copy()
+        for place, signs in self._signs_of(fmt, places, given):
+            if not {-1, 1} <= signs:
+                made[place] = given[(which == "max") == (1 not in signs)][place]
+        return made[places]
+
+    def _signs_of(
+        self, fmt: Format, places: NDArray[np.intp], given: Sequence[Ids]
+    ) -> Iterator[tuple[int, Collection[int]]]:
+        """Yield places at which the signs of differences are known; none where roundings alone decide."""
+        for forms in (self._forms, self._forms.of_fractions):
+            fractions = forms is not self._forms
+            if self._of_inputs or not 0 < len(places) <= _MOST_SIGNS:
+                return
+            if fractions and not self._forms.quantifier.near_fractions:
+                return
+            try:
+                found = forms.thorough.difference(given[0][places], given[1][places], fmt)
+            except ExpansionError:
+                return
+            signs = self._signs.setdefault(fractions, KnownSigns(forms))
+            known = [signs.of(each) if any(each) else ANY for each in sparse(found, len(places))]
+            told = np.array([each != ANY for each in known], dtype=bool)
+            self._forms.needs_fractions |= fractions and bool(told.any())
+            yield from ((place, each) for place, each in zip(places.tolist(), known, strict=True) if each != ANY)
+            places = places[~told]
 
     def _solved(self, operation: Operation, given: list[Ids]) -> Ids:
         """Return equalities of words without the constants and signs that are on one side, in one order."""

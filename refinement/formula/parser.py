@@ -16,7 +16,7 @@ from ...spec.errors import InputError
 from ...spec.formats import FORMATS, IntegerFormat
 from ..terms.operations import INTEGRAL
 from .definitions import Definition, expanded
-from .derived_functions import DERIVED
+from .derived_functions import DERIVED, counted, powered
 from .tree import (
     Binary,
     Bound,
@@ -79,12 +79,12 @@ _POWER = re.compile(r"2(?:\^|\*\*)(-?\d{1,3})")
 _TERMINALS = MappingProxyType(
     {
         "NUMBER": "a number", "NAME": "a name", "RELATION": "a comparison", "SIGN": "'+' or '-'",
-        "PRODUCT": "'*', '/', '//' or '%'", "SHIFT": "'<<' or '>>'", "AMPERSAND": "'&'", "$END": "the end",
+        "PRODUCT": "'*', '/', '//' or '%'", "POWER": "'**'", "SHIFT": "'<<' or '>>'", "AMPERSAND": "'&'", "$END": "the end",
         "LPAR": "'('", "RPAR": "')'", "LSQB": "'['", "RSQB": "']'", "COMMA": "','", "EQUAL": "'='",
         "IF": "'if'", "AND": "'and'", "OR": "'or'", "NOT": "'not'",
     }
 )  # fmt: skip
-_OPERATORS = frozenset({"RELATION", "SIGN", "PRODUCT", "SHIFT", "AMPERSAND", "AND", "OR", "IF"})
+_OPERATORS = frozenset({"RELATION", "SIGN", "PRODUCT", "POWER", "SHIFT", "AMPERSAND", "AND", "OR", "IF"})
 _STARTS = frozenset({"NUMBER", "NAME", "SIGN", "LPAR"})
 
 
@@ -314,11 +314,9 @@ class _Reader:
         self.bound: set[str] = set()
 
     def number(self, tree: Any) -> Node:
-        """Return the node of a number."""
+        """Return the node of a number; a condition in its place counts 1 where it holds, else 0."""
         node = self.node(tree)
-        if is_truth(node):
-            raise self.source.error(node.at, "expected a number, not a condition")
-        return node
+        return counted(node) if is_truth(node) else node
 
     def truth(self, tree: Any) -> Node:
         """Return the node of a condition."""
@@ -344,6 +342,9 @@ class _Reader:
                 sign, operand = tree.children
                 node = self.number(operand)
                 return Negative(at, node) if sign == "-" else node
+            case "power":
+                base, sign, exponent = tree.children
+                return powered(self.source, sign.start_pos, *map(self.number, (base, exponent)))
             case "call":
                 name, *arguments = tree.children
                 return self._call(at, str(name), [each for each in arguments if each is not None])
@@ -464,8 +465,7 @@ class _Reader:
         if len(arguments) < 2:
             raise self.source.error(at, "sum takes indices and what is summed: sum(k, A[i, k] * B[k, j])")
         *indices, body = arguments
-        bounds = tuple(self._bound(each) for each in indices)
-        return Sum(at, bounds, self._inside(bounds, body))
+        return Sum(at, bounds := tuple(map(self._bound, indices)), self._inside(bounds, body))
 
     def _inside(self, bounds: tuple[Bound, ...], body: Any) -> Node:
         """Return what is reduced over indices."""
