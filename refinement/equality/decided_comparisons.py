@@ -48,11 +48,14 @@ class DecidedComparisons(Rewriting):
     of_inputs : bool
         Whether only comparisons of inputs with each other and with constants are: no number that is computed,
         and may overflow, is then lost sight of.
+    exact : bool
+        Whether signs tell extrema only of numbers that nothing rounds: where a formula limits what roundings
+        can take beyond the limit, a kernel that does not is another one.
     """
 
-    def __init__(self, forms: NormalForms, *, of_inputs: bool = False) -> None:
+    def __init__(self, forms: NormalForms, *, of_inputs: bool = False, exact: bool = False) -> None:
         super().__init__(forms.store)
-        self._of_inputs = of_inputs
+        self._of_inputs, self._exact = of_inputs, exact
         self._ranges, self._magnitudes = forms.overflows.ranges, forms.quantifier.magnitudes
         self._forms, self._signs = forms, dict[bool, KnownSigns]()
         self._passed: dict[Format, _PassedOn] = {}
@@ -80,9 +83,7 @@ class DecidedComparisons(Rewriting):
             outcomes = operations.OUTCOMES[str(operation.attribute).removesuffix("u")]
             for holds, some in ((outcomes[0], left.high < right.low), (outcomes[2], left.low > right.high)):
                 found[some] = self.store.constants(int(holds), 1)
-            left = np.flatnonzero(self.store.are(operations.COMPARE, found))
-            exact = self._forms.quantifier.computed_equality.is_exact
-            left = left[[exact(given[0][each]) and exact(given[1][each]) for each in left]]  # else it may turn
+            left = self._unrounded(np.flatnonzero(self.store.are(operations.COMPARE, found)), given)
             for place, signs in self._signs_of(operation.operands[0], left, given):
                 if len(told := {outcomes[sign + 1] for sign in signs}) == 1:
                     found[place] = self.store.constants(int(told.pop()), 1)
@@ -117,10 +118,17 @@ class DecidedComparisons(Rewriting):
     ) -> Ids:
         """Return terms at some places, extrema of two numbers, or of these that which signs tell."""
         made = found.copy()
+        places, all_places = self._unrounded(places, given) if self._exact else places, places
         for place, signs in self._signs_of(fmt, places, given):
             if not {-1, 1} <= signs:
                 made[place] = given[(which == "max") == (1 not in signs)][place]
-        return made[places]
+        return made[all_places]
+
+    def _unrounded(self, places: NDArray[np.intp], given: Sequence[Ids]) -> NDArray[np.intp]:
+        """Return the places at which nothing is rounded of what is compared: no rounding turns that."""
+        exact = self._forms.quantifier.computed_equality.is_exact
+        kept = [exact(int(given[0][each])) and exact(int(given[1][each])) for each in places.tolist()]
+        return places[np.array(kept, dtype=bool)]
 
     def _signs_of(
         self, fmt: Format, places: NDArray[np.intp], given: Sequence[Ids]

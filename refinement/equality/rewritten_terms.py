@@ -29,9 +29,11 @@ class Rewritten(NamedTuple):
 
 
 def decided(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritten | None:
-    """Return terms without the comparisons and extrema that ranges decide; None if there are none."""
-    compared = DecidedComparisons(forms)
-    found = compared.values(actual), compared.values(expected)
+    """Return terms without the comparisons and extrema that ranges or signs decide; None if there are none."""
+    found = (
+        DecidedComparisons(forms).values(actual),
+        DecidedComparisons(forms, exact=True).values(expected),
+    )
     if (found[0] == actual).all() and (found[1] == expected).all():
         return None
     return Rewritten(*found, of_nans=False)

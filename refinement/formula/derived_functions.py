@@ -76,7 +76,7 @@ def powered(source: Source, at: int, base: Node, exponent: Node) -> Node:
     if not isinstance(number, Number):
         return _of_logarithm(at, base, exponent)
     if number.value > _LARGEST_EXPONENT:
-        raise source.error(number.at, f"an exponent is at most {_LARGEST_EXPONENT}, not {float(number.value)}")
+        raise source.error(number.at, f"an exponent is at most {_LARGEST_EXPONENT}, not {float(number.value):g}")
     if number.value.denominator > 2:
         return _of_logarithm(at, base, exponent)
     factors = [base] * int(number.value)
