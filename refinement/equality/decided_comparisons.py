@@ -96,7 +96,9 @@ class DecidedComparisons(Rewriting):
             found = np.where(left.low > right.high, sides[0], found)
             found = np.where(left.high < right.low, sides[1], found)
             left = np.flatnonzero(self.store.are(operations.EXTREMUM, found))
-            found[left] = self._extreme(str(operation.attribute[0]), operation.operands[0], found, given, left)
+            found[left] = self._extreme(
+                str(operation.attribute[0]), operation.operands[0], found, given, left
+            )
         return found
 
     def _chosen(self, conditions: Ids, then: Ids, otherwise: Ids) -> Ids:
@@ -107,7 +109,10 @@ class DecidedComparisons(Rewriting):
             if operation.name != operations.COMPARE or which is None or not is_ordered(operation):
                 continue
             sides = [self.store.arguments(conditions)[:, column] for column in (0, 1)]
-            for one, other, name in ((then, otherwise, which), (otherwise, then, operations.OPPOSITE_EXTREMES[which])):
+            for one, other, name in (
+                (then, otherwise, which),
+                (otherwise, then, operations.OPPOSITE_EXTREMES[which]),
+            ):
                 alike = np.isin(conditions, members) & (one == sides[0]) & (other == sides[1])
                 left = np.flatnonzero(alike & self.store.are(operations.SELECT, found))
                 found[left] = self._extreme(name, operation.operands[0], found, sides, left)
@@ -148,7 +153,9 @@ class DecidedComparisons(Rewriting):
             known = [signs.of(each) if any(each) else ANY for each in sparse(found, len(places))]
             told = np.array([each != ANY for each in known], dtype=bool)
             self._forms.needs_fractions |= fractions and bool(told.any())
-            yield from ((place, each) for place, each in zip(places.tolist(), known, strict=True) if each != ANY)
+            yield from (
+                (place, each) for place, each in zip(places.tolist(), known, strict=True) if each != ANY
+            )
             places = places[~told]
 
     def _solved(self, operation: Operation, given: list[Ids]) -> Ids:

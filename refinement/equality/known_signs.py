@@ -1,8 +1,9 @@
 """Signs that polynomials have whatever the data: by ``[requires]``, and by what their numbers are.
 
-``x <= z`` of ``[requires]`` is that ``z - x`` is not negative, and so of every positive multiple. A sum of squares
-is not negative, a quadratic form with a dominant diagonal is one, such as a variance ``E[x²] - E[x]²``. The
-greatest of some numbers is not less than any of them: ``max(x, y) - x``, and ``1 - x / max(|x|, |y|)``.
+``x <= z`` of ``[requires]`` is that ``z - x`` is not negative, and so of every positive multiple. A sum of
+squares is not negative, a quadratic form with a dominant diagonal is one, such as a variance
+``E[x²] - E[x]²``. The greatest of some numbers is not less than any of them: ``max(x, y) - x``, and
+``1 - x / max(|x|, |y|)``.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class KnownSigns:
                 elif not monomial:
                     diagonal[None] = value
                 continue
-            if not 0 < len(monomial) <= 2 or monomial[0] == monomial[-1] and len(monomial) == 2:
+            if not 0 < len(monomial) <= 2 or (monomial[0] == monomial[-1] and len(monomial) == 2):
                 return False
             for atom in (monomial[0], monomial[1] if len(monomial) == 2 else None):
                 beside[atom] += abs(value)
@@ -114,7 +115,9 @@ class KnownSigns:
         atoms = {atom for monomial in polynomial for atom in monomial}
         for atom in sorted(each for each in atoms if self._elementary.is_a(each, RECIPROCAL)):
             divisor = self._elementary.arguments[atom]
-            if len(divisor) * len(polynomial) > _MOST_PRODUCTS or not self._is_not_negative(divisor, depth - 1):
+            if len(divisor) * len(polynomial) > _MOST_PRODUCTS or not self._is_not_negative(
+                divisor, depth - 1
+            ):
                 continue
             found: Sparse = {}
             for monomial, value in polynomial.items():
@@ -153,7 +156,9 @@ def _canonical(polynomial: Sparse) -> tuple[frozenset[tuple[Monomial, Fraction]]
     The lead is the greatest monomial that is no constant, if there is one.
     """
     lead = Fraction(polynomial[max(polynomial)])
-    return frozenset((key, Fraction(value) / lead) for key, value in polynomial.items()), 1 if lead > 0 else -1
+    return frozenset(
+        (key, Fraction(value) / lead) for key, value in polynomial.items()
+    ), 1 if lead > 0 else -1
 
 
 def _opposite(polynomial: Sparse) -> Sparse:

@@ -1,4 +1,7 @@
-"""Powers of two with a mask in the exponent as choices: ``2^(where(c, x, -∞) - m)`` is ``where(c, 2^(x - m), 0)``."""
+"""Powers of two with a mask in the exponent as choices of powers.
+
+``2^(where(c, x, -∞) - m)`` is ``where(c, 2^(x - m), 0)``.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 
 The index of a maximum, a sorting network, ranks, the greater of two pairs: through comparisons, extrema and
 selects a term depends on numbers by their order alone. Under each weak order of the numbers compared, every
-choice is made, and what is left is compared. A number is whatever is compared, an input or not; of what numbers
-have to do with each other but for their order, only the signs that differences have for all data are used.
+choice is made, and what is left is compared. A number is whatever is compared, an input or not. Orders that
+the signs of differences rule out for all data are left out; nothing else is used of what numbers have to do
+with each other.
 """
 
 from __future__ import annotations
@@ -78,12 +79,14 @@ class OrderCases:
         return all(self._alike(choices.resolved(terms, pair, some), fmt) for some in [*parts, slice(None)])
 
     def _differences(self, groups: Sequence[Numbers]) -> list[Mapping[tuple[int, int], Signs]]:
-        """Return the signs of differences of numbers by their places in each group, where some are ruled out."""
+        """Return the signs of differences of numbers, by their places in each group, that rule some out."""
         found: list[Mapping[tuple[int, int], Signs]] = []
         for group in groups if self._compare is not None else ():
             places = np.array(list(combinations(range(len(group.terms)), 2)), dtype=np.intp).reshape(-1, 2)
             sides = np.array(group.terms, dtype=np.int32)[places]
-            exact = [all(map(self._forms.quantifier.computed_equality.is_exact, each)) for each in sides.tolist()]
+            exact = [
+                all(map(self._forms.quantifier.computed_equality.is_exact, each)) for each in sides.tolist()
+            ]
             sides, places = sides[exact], places[exact]  # roundings make other orders
             differences = self._forms.difference(sides[:, 0], sides[:, 1], group.format)
             told = zip(places.tolist(), map(self._signs.of, sparse(differences, len(places))), strict=True)

@@ -136,16 +136,15 @@ class ResolvedChoices:
                 return None
             among = Among.ALL if exact is None else _among(store, group)
             table = representatives(
-                group.format, len(group.terms), constants.tolist(), MOST_ORDERS // count, among
+                group.format, len(group.terms), constants.tolist(), MOST_ORDERS // max(1, count), among
             )
             if table is None or len(np.unique(table)) + len(constants) >= _UNKNOWN // len(groups):
                 return None
-            if signs:
-                table = _possible(table, group.format, signs[number])
-            if not len(table):
-                return None
+            table = _possible(table, group.format, signs[number] if signs else {})
             tables.append(table)
             count *= len(table)
+        if not count:
+            return None
         rows = np.indices([len(each) for each in tables]).reshape(len(tables), -1)
         words: list[dict[Number, Words]] = []
         for group, table, row in zip(groups, tables, rows, strict=True):
@@ -283,9 +282,7 @@ def _among(store: TermStore, group: Numbers) -> Among:
     return Among.FINITE if inputs or not isinstance(group.format, FloatFormat) else Among.REALS
 
 
-def _possible(
-    table: Words, fmt: Format, signs: Mapping[tuple[int, int], Collection[int]]
-) -> Words:
+def _possible(table: Words, fmt: Format, signs: Mapping[tuple[int, int], Collection[int]]) -> Words:
     """Return the orders (orders, numbers) in which differences have signs that they may have."""
     words, which = np.unique(table, return_inverse=True)
     places = np.array([ordinal(fmt, each) for each in words.tolist()], dtype=np.int64)[which]

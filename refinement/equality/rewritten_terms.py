@@ -29,7 +29,7 @@ class Rewritten(NamedTuple):
 
 
 def decided(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritten | None:
-    """Return terms without the comparisons and extrema that ranges or signs decide; None if there are none."""
+    """Return terms without comparisons and extrema that ranges or signs decide; None if there are none."""
     found = (
         DecidedComparisons(forms).values(actual),
         DecidedComparisons(forms, exact=True).values(expected),

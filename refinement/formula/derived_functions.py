@@ -71,12 +71,16 @@ def powered(source: Source, at: int, base: Node, exponent: Node) -> Node:
         If the exponent is no literal, or there would be too many factors.
     """
     if not all(isinstance(each, Number | Negative | Binary) for each in walk(exponent)):
-        raise source.error(exponent.at, "an exponent is a number; of a positive x, x ** y is exp2(y * log2(x))")
+        raise source.error(
+            exponent.at, "an exponent is a number; of a positive x, x ** y is exp2(y * log2(x))"
+        )
     number = exponent.operand if isinstance(exponent, Negative) else exponent
     if not isinstance(number, Number):
         return _of_logarithm(at, base, exponent)
     if number.value > _LARGEST_EXPONENT:
-        raise source.error(number.at, f"an exponent is at most {_LARGEST_EXPONENT}, not {float(number.value):g}")
+        raise source.error(
+            number.at, f"an exponent is at most {_LARGEST_EXPONENT}, not {float(number.value):g}"
+        )
     if number.value.denominator > 2:
         return _of_logarithm(at, base, exponent)
     factors = [base] * int(number.value)

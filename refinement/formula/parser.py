@@ -79,9 +79,9 @@ _POWER = re.compile(r"2(?:\^|\*\*)(-?\d{1,3})")
 _TERMINALS = MappingProxyType(
     {
         "NUMBER": "a number", "NAME": "a name", "RELATION": "a comparison", "SIGN": "'+' or '-'",
-        "PRODUCT": "'*', '/', '//' or '%'", "POWER": "'**'", "SHIFT": "'<<' or '>>'", "AMPERSAND": "'&'", "$END": "the end",
+        "PRODUCT": "'*', '/', '//' or '%'", "SHIFT": "'<<' or '>>'", "AMPERSAND": "'&'", "$END": "the end",
         "LPAR": "'('", "RPAR": "')'", "LSQB": "'['", "RSQB": "']'", "COMMA": "','", "EQUAL": "'='",
-        "IF": "'if'", "AND": "'and'", "OR": "'or'", "NOT": "'not'",
+        "IF": "'if'", "AND": "'and'", "OR": "'or'", "NOT": "'not'", "POWER": "'**'",
     }
 )  # fmt: skip
 _OPERATORS = frozenset({"RELATION", "SIGN", "PRODUCT", "POWER", "SHIFT", "AMPERSAND", "AND", "OR", "IF"})

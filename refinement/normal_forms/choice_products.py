@@ -1,7 +1,7 @@
 """Normal forms in which choices are multiplied out: ``where(c, x, y)`` is ``[c]·x + (1 - [c])·y``.
 
-``[c]`` is 1 where a condition holds, else 0, so that it is its own square. So a mask is the same as a choice of
-0, as a factor that a choice or a comparison is, and as an integer of which nothing but 0 and 1 is admissible.
+``[c]`` is 1 where a condition holds, else 0, so that it is its own square. So a mask is the same as a choice
+of 0, as a factor that a choice or a comparison is, and as an integer that is 0 or 1 for all admissible data.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...spec.formats import FloatFormat, IntegerFormat
 from ..terms import operations
 from ..terms.evaluation import integers
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, NORMAL_FORM, Operation, is_raw
+from ..terms.store import CONSTANT, INPUT, NORMAL_FORM, Operation, is_raw
 from .forms import NormalForms
 from .monomial_reduction import MonomialReduction
 from .polynomials import ABSENT, Rows, compacted
@@ -56,16 +56,22 @@ class ChoiceForms(NormalForms):
         if operation.name != operations.SELECT or fmt.bits != operation.result.bits:
             return super()._unsplit(quantities)
         found = self._extremal.expanded(terms, fmt)
-        left = np.setdiff1d(np.arange(len(terms)), [place for places, _ in found for place in places.tolist()])
+        left = np.setdiff1d(
+            np.arange(len(terms)), [place for places, _ in found for place in places.tolist()]
+        )
         conditions, *sides = self.store.arguments(terms)[:, :3].T
         if isinstance(fmt, FloatFormat):
-            infinite = np.logical_or.reduce([self.quantifier.classes.never_finite(each, fmt) for each in sides])
+            infinite = np.logical_or.reduce(
+                [self.quantifier.classes.never_finite(each, fmt) for each in sides]
+            )
             others = left[infinite[left]]
             left = left[~infinite[left]]
             if len(others):
                 found += [(others[places], each) for places, each in super()._unsplit(quantities[others])]
         made = [
-            self._multiplied(self._truth(int(conditions[place])), [side[place : place + 1] for side in sides], fmt)
+            self._multiplied(
+                self._truth(int(conditions[place])), [side[place : place + 1] for side in sides], fmt
+            )
             for place in left.tolist()
         ]
         return found + [(left[places], each) for places, each in gathered(made)]
@@ -114,9 +120,13 @@ class ChoiceForms(NormalForms):
         return found
 
     def _as_integer(self, condition: int) -> Sparse | None:
-        """Return the truth of a comparison of what is 0 or 1, or a multiple of it, as a polynomial in that."""
+        """Return the truth of a comparison of a multiple of what is 0 or 1 as a polynomial in that."""
         operation, arguments = self._parts(condition)
         if operation.name != operations.COMPARE:
+            if operation.name == INPUT:  # as functions of one small element have it
+                atom = int(self.quantifier.read(condition, operation.result))
+                self._own_squares.add(atom)
+                return {(atom,): 1}
             bit = self.store.widths(np.array([condition]))[0] == 1
             found = self._own_square(condition, _BIT) if bit else None
             return found if found and [*found.values()] == [1] else None

@@ -24,7 +24,8 @@ SCALED = "C[i] = A[i] / max(abs(A[i]), abs(B[i]))"
     ("body", "formula", "verdict"),
     [
         (f"{VARIANCE} max.f32 %C, %f3, 0f00000000;", FORMULA, "verified"),
-        (f"{VARIANCE} setp.lt.f32 %p1, %f3, 0f00000000; selp.f32 %C, 0f00000000, %f3, %p1;", FORMULA, "verified"),
+        (f"{VARIANCE} setp.lt.f32 %p1, %f3, 0f00000000; selp.f32 %C, 0f00000000, %f3, %p1;",
+         FORMULA, "verified"),
         (f"{VARIANCE} max.f32 %C, %f3, 0f3A83126F;", FORMULA, "refuted"),  # 1e-3
         (f"{VARIANCE} min.f32 %C, %f3, 0f00000000;", FORMULA, "refuted"),
         (f"{VARIANCE} mov.f32 %C, %f3;", "C[i] = max(((A[i] - B[i]) / 2) ** 2, 0)", "undecided"),
