@@ -7,7 +7,7 @@ number, so that a verdict that rests on this is about such. ``5 - x == 0`` is ``
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from ..terms.interning import Ids
 from ..terms.slices import fields
 from ..terms.store import CONCATENATION, CONSTANT, INPUT, NORMAL_FORM, Operation, TermStore, bits, is_raw
 from ..terms.traversal import by_operation
-from .known_signs import ANY, KnownSigns
+from .known_signs import ANY, KnownSigns, Signs
 
 _MOST_SIGNS = 256
 """Comparisons that are decided by signs, of one operation at a time."""
@@ -83,8 +83,8 @@ class DecidedComparisons(Rewriting):
             outcomes = operations.OUTCOMES[str(operation.attribute).removesuffix("u")]
             for holds, some in ((outcomes[0], left.high < right.low), (outcomes[2], left.low > right.high)):
                 found[some] = self.store.constants(int(holds), 1)
-            left = self._unrounded(np.flatnonzero(self.store.are(operations.COMPARE, found)), given)
-            for place, signs in self._signs_of(operation.operands[0], left, given):
+            open_ = self._unrounded(np.flatnonzero(self.store.are(operations.COMPARE, found)), given)
+            for place, signs in self._signs_of(operation.operands[0], open_, given):
                 if len(told := {outcomes[sign + 1] for sign in signs}) == 1:
                     found[place] = self.store.constants(int(told.pop()), 1)
         elif operation.name == operations.EXTREMUM and not is_raw(operation.result):
@@ -95,9 +95,9 @@ class DecidedComparisons(Rewriting):
             sides = given if operation.attribute[0] == "max" else given[::-1]
             found = np.where(left.low > right.high, sides[0], found)
             found = np.where(left.high < right.low, sides[1], found)
-            left = np.flatnonzero(self.store.are(operations.EXTREMUM, found))
-            found[left] = self._extreme(
-                str(operation.attribute[0]), operation.operands[0], found, given, left
+            open_ = np.flatnonzero(self.store.are(operations.EXTREMUM, found))
+            found[open_] = self._extreme(
+                str(operation.attribute[0]), operation.operands[0], found, given, open_
             )
         return found
 
@@ -125,7 +125,7 @@ class DecidedComparisons(Rewriting):
         made = found.copy()
         places, all_places = self._unrounded(places, given) if self._exact else places, places
         for place, signs in self._signs_of(fmt, places, given):
-            if not {-1, 1} <= signs:
+            if not signs.issuperset((-1, 1)):
                 made[place] = given[(which == "max") == (1 not in signs)][place]
         return made[all_places]
 
@@ -133,11 +133,12 @@ class DecidedComparisons(Rewriting):
         """Return the places at which nothing is rounded of what is compared: no rounding turns that."""
         exact = self._forms.quantifier.computed_equality.is_exact
         kept = [exact(int(given[0][each])) and exact(int(given[1][each])) for each in places.tolist()]
-        return places[np.array(kept, dtype=bool)]
+        unrounded: NDArray[np.intp] = places[np.array(kept, dtype=bool)]
+        return unrounded
 
     def _signs_of(
         self, fmt: Format, places: NDArray[np.intp], given: Sequence[Ids]
-    ) -> Iterator[tuple[int, Collection[int]]]:
+    ) -> Iterator[tuple[int, Signs]]:
         """Yield places at which the signs of differences are known; none where roundings alone decide."""
         for forms in (self._forms, self._forms.of_fractions):
             fractions = forms is not self._forms

@@ -101,7 +101,7 @@ class KnownSigns:
             if not 0 < len(monomial) <= 2 or (monomial[0] == monomial[-1] and len(monomial) == 2):
                 return False
             for atom in (monomial[0], monomial[1] if len(monomial) == 2 else None):
-                beside[atom] += abs(value)
+                beside[atom] += max(value, -value)
         return all(total <= 2 * diagonal.get(atom, 0) for atom, total in beside.items())
 
     def _is_product(self, monomial: Monomial) -> bool:

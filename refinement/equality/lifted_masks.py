@@ -85,4 +85,5 @@ class LiftedMasks(Rewriting):
 
     def _arguments(self, term: int) -> list[int]:
         operation = self.store.operation(term)
-        return self.store.arguments(np.array([term]))[0].tolist()[: len(operation.operands)]
+        given: list[int] = self.store.arguments(np.array([term]))[0].tolist()
+        return given[: len(operation.operands)]
