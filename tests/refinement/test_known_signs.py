@@ -87,7 +87,8 @@ def test_an_order_of_some_elements_is_none_of_others() -> None:
         "setp.lt.f32 %p1, %A, %B; setp.gt.f32 %p2, %A, %D;"
         "selp.f32 %f1, %D, %A, %p2; selp.f32 %C, %B, %f1, %p1;"
     )
-    formula, requires = "C[i] = min(max(A[i], B[i]), D[i])", ["B[i] <= D[i] if i < 16"]
+    formula = "C[i] = min(max(A[i], B[i]), D[i])"
+    requires = ["B[i] <= D[i] if i < 16", "abs(B[i]) <= 9", "abs(D[i]) <= 9"]
     result = result_of(body, formula, LIMITS, requires=requires)
     assert result.verdict == "refuted"
     assert "16 of 32 elements" in str(result.findings[0])
