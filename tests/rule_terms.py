@@ -16,6 +16,7 @@ import numpy as np
 from mmaproof.refinement.analysis.literal_constants import LN_OF_2, LOG2_OF_E, literal
 from mmaproof.refinement.equality.clamped_conversions import ClampedConversions
 from mmaproof.refinement.equality.equivalence import compare
+from mmaproof.refinement.normal_forms.choice_products import ChoiceForms
 from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.ptx.registers.values import Value
 from mmaproof.refinement.ptx.scalar.term_words import TermWords
@@ -116,6 +117,8 @@ class RuleTerms:
         forms = NormalForms(self.store)
         if self.rule.theory is Theory.FLOAT or self.rule.place.startswith("equality."):
             return bool(compare(forms, one, other, fmt).equal.all())
+        if self.rule.place.startswith("normal_forms.choice_products:"):
+            return not len(ChoiceForms(forms).unequal(one, other, fmt))
         kinds: tuple[Callable[[], NormalForms], ...] = (
             lambda: forms, lambda: forms.outer, lambda: forms.thorough, lambda: forms.masked,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Comparisons, extrema and inputs that ranges decide, and equalities of sums of words.
+"""Comparisons, extrema and inputs that ranges or signs decide, and equalities of sums of words.
 
 A scan for the least number begins with 3.4e38, or with an infinity: no input that `[requires]` bounds, and no
 finite one, is beyond that. Inputs are taken for finite numbers here, and what is tested for a NaN for a
@@ -8,6 +8,7 @@ What `[requires]` makes 0, as the padding of a matrix or the upper half of a tri
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...spec.rounding import Rounding
 from ..analysis.intervals import Interval
 from ..analysis.real_ranges import limits
 from ..normal_forms.forms import NormalForms
+from ..normal_forms.polynomials import ExpansionError
 from ..normal_forms.sparse_polynomials import Sparse, sparse
 from ..terms import operations
 from ..terms.bit_slices import bitwise
@@ -39,6 +41,10 @@ from ..terms.store import (
     is_raw,
 )
 from ..terms.traversal import by_operation
+from .known_signs import ANY, KnownSigns, Signs
+
+_MOST_SIGNS = 256
+"""Comparisons that are decided by signs, of one operation at a time."""
 
 _EXACT = 2.0**53
 """Integers from here on are known from outside alone."""
@@ -59,13 +65,16 @@ class DecidedComparisons(Rewriting):
     of_inputs : bool
         Whether only comparisons of inputs with each other and with constants are: no number that is computed,
         and may overflow, is then lost sight of.
+    exact : bool
+        Whether signs tell extrema only of numbers that nothing rounds: where a formula limits what roundings
+        can take beyond the limit, a kernel that does not is another one.
     """
 
-    def __init__(self, forms: NormalForms, *, of_inputs: bool = False) -> None:
+    def __init__(self, forms: NormalForms, *, of_inputs: bool = False, exact: bool = False) -> None:
         super().__init__(forms.store)
-        self._of_inputs = of_inputs
+        self._of_inputs, self._exact = of_inputs, exact
         self._ranges, self._magnitudes = forms.overflows.ranges, forms.quantifier.magnitudes
-        self._forms = forms
+        self._forms, self._signs = forms, dict[bool, KnownSigns]()
         self._passed: dict[Format, _PassedOn] = {}
         self._same: dict[Format, tuple[Ids, Ids]] = {}
         """Of formats, terms in ascending order, and what is the same number: another zero perhaps."""
@@ -120,7 +129,7 @@ class DecidedComparisons(Rewriting):
             pairs = zip(given, operation.operands, strict=False)
             given = [self.numbers(*pair) for pair in pairs] + given[len(operation.operands) :]
         if operation.name == operations.SELECT:
-            return chosen(self.store, *given)
+            return self._chosen(*given)
         if operation.name == operations.BITWISE and all(each.bits == 1 for each in operation.operands):
             assert isinstance(operation.attribute, int)
             return bitwise(self.store, operation.attribute, *given)
@@ -140,8 +149,23 @@ class DecidedComparisons(Rewriting):
             outcomes = operations.OUTCOMES[str(operation.attribute).removesuffix("u")]
             for holds, some in ((outcomes[0], left.high < right.low), (outcomes[2], left.low > right.high)):
                 found[some] = self.store.constants(int(holds), 1)
+            open_ = self._unrounded(np.flatnonzero(self.store.are(operations.COMPARE, found)), given)
+            for place, signs in self._signs_of(operation.operands[0], open_, given):
+                if len(told := {outcomes[sign + 1] for sign in signs}) == 1:
+                    found[place] = self.store.constants(int(told.pop()), 1)
         elif operation.name == operations.EXTREMUM and not is_raw(operation.result):
-            return self._one_side(operation, given, found)
+            return self._extremum(operation, given, found)
+        return found
+
+    def _extremum(self, operation: Operation, given: list[Ids], terms: Ids) -> Ids:
+        """Return extrema (n,), in the place of some the argument that ranges or signs tell."""
+        assert isinstance(operation.attribute, tuple)
+        if operation.attribute[2]:  # which flushes subnormal numbers
+            return terms
+        found = self._one_side(operation, given, terms)
+        left = np.flatnonzero(self.store.are(operations.EXTREMUM, found))
+        which, fmt = str(operation.attribute[0]), operation.operands[0]
+        found[left] = self._extreme(which, fmt, found, given, left)
         return found
 
     def _one_side(self, operation: Operation, given: list[Ids], terms: Ids) -> Ids:
@@ -150,8 +174,6 @@ class DecidedComparisons(Rewriting):
         Where both may be equal, they may be two zeros.
         """
         assert isinstance(operation.attribute, tuple)
-        if operation.attribute[2]:  # which flushes subnormal numbers
-            return terms
         left, right = self._sides(operation, given)
         sides = given if operation.attribute[0] == "max" else given[::-1]
         found = np.where(left.low > right.high, sides[0], terms)
@@ -164,6 +186,69 @@ class DecidedComparisons(Rewriting):
         else:
             found[ties] = others
         return found
+
+    def _chosen(self, conditions: Ids, then: Ids, otherwise: Ids) -> Ids:
+        """Return choices, of the greater or the less of two numbers that number of which signs tell it."""
+        found = chosen(self.store, conditions, then, otherwise)
+        for operation, members in by_operation(self.store, np.unique(conditions)):
+            which = operations.EXTREMES.get(str(operation.attribute).removesuffix("u"))
+            if operation.name != operations.COMPARE or which is None or not is_ordered(operation):
+                continue
+            sides = [self.store.arguments(conditions)[:, column] for column in (0, 1)]
+            for one, other, name in (
+                (then, otherwise, which),
+                (otherwise, then, operations.OPPOSITE_EXTREMES[which]),
+            ):
+                alike = np.isin(conditions, members) & (one == sides[0]) & (other == sides[1])
+                left = np.flatnonzero(alike & self.store.are(operations.SELECT, found))
+                found[left] = self._extreme(name, operation.operands[0], found, sides, left)
+        return found
+
+    def _extreme(
+        self, which: str, fmt: Format, found: Ids, given: Sequence[Ids], places: NDArray[np.intp]
+    ) -> Ids:
+        """Return terms at some places, extrema of two numbers, or of these that which signs tell."""
+        made = found.copy()
+        places, all_places = self._unrounded(places, given) if self._exact else places, places
+        for place, signs in self._signs_of(fmt, places, given):
+            if signs.issuperset((-1, 1)):
+                continue
+            side = given[(which == "max") == (1 not in signs)][place]
+            if 0 in signs and isinstance(fmt, FloatFormat):  # equal numbers may be two zeros
+                self._note(fmt, made[place : place + 1], side)
+            else:
+                made[place] = side
+        return made[all_places]
+
+    def _unrounded(self, places: NDArray[np.intp], given: Sequence[Ids]) -> NDArray[np.intp]:
+        """Return the places at which nothing is rounded of what is compared: no rounding turns that."""
+        exact = self._forms.quantifier.computed_equality.is_exact
+        kept = [exact(int(given[0][each])) and exact(int(given[1][each])) for each in places.tolist()]
+        unrounded: NDArray[np.intp] = places[np.array(kept, dtype=bool)]
+        return unrounded
+
+    def _signs_of(
+        self, fmt: Format, places: NDArray[np.intp], given: Sequence[Ids]
+    ) -> Iterator[tuple[int, Signs]]:
+        """Yield places at which the signs of differences are known; none where roundings alone decide."""
+        for forms in (self._forms, self._forms.of_fractions):
+            fractions = forms is not self._forms
+            if self._of_inputs or not 0 < len(places) <= _MOST_SIGNS:
+                return
+            if fractions and not self._forms.quantifier.near_fractions:
+                return
+            try:
+                found = forms.thorough.difference(given[0][places], given[1][places], fmt)
+            except ExpansionError:
+                return
+            signs = self._signs.setdefault(fractions, KnownSigns(forms))
+            known = [signs.of(each) if any(each) else ANY for each in sparse(found, len(places))]
+            told = np.array([each != ANY for each in known], dtype=bool)
+            self._forms.needs_fractions |= fractions and bool(told.any())
+            yield from (
+                (place, each) for place, each in zip(places.tolist(), known, strict=True) if each != ANY
+            )
+            places = places[~told]
 
     def _solved(self, operation: Operation, given: list[Ids]) -> Ids:
         """Return equalities of words without the constants and signs that are on one side, in one order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,9 +16,11 @@ from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..analysis.discharged_hypotheses import discharged
 from ..analysis.rounding_depth import Roundings, roundings
 from ..checker.evaluated import Checked, ObjectionError, Taken, checked
+from ..normal_forms.choice_products import ChoiceForms
 from ..normal_forms.elementary_forms import OutweighedMaskError
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
+from ..terms import operations
 from ..terms.domains import NONE, Domain
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
@@ -26,6 +29,7 @@ from ..terms.traversal import by_operation
 from .arg_extrema import ArgExtrema
 from .distinguishing_inputs import DistinguishingInputs
 from .instances_of_pairs import without_instances
+from .lifted_masks import LiftedMasks
 from .order_cases import OrderCases
 from .proportional_choices import ProportionalChoices
 from .rewritten_terms import decided, halves_away, truncated, whole
@@ -34,6 +38,9 @@ from .sign_cases import SignCases
 from .special_values import SpecialValues
 
 Indices = NDArray[np.intp]
+
+Differing = Callable[[NormalForms, Ids, Ids, Indices, Format], tuple[Indices, str | None]]
+"""Tells which of some members of terms (n,) are not shown equal, and why some may yet be."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,8 @@ def compare(
             plain = _compared(forms, actual, expected, fmt, identical)
             if not plain.equal.all():
                 plain = _rewritten(forms, actual, expected, fmt, plain)
+            if not plain.equal.all():
+                plain = _of_choices(forms, actual, expected, fmt, plain)
             if found is None or plain.equal.sum() >= found.equal.sum():
                 found = plain
     finally:
@@ -172,6 +181,37 @@ def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, foun
     return found
 
 
+def _of_choices(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, found: Comparison) -> Comparison:
+    """Return what is found of terms (n,) with choices multiplied out, if more are equal.
+
+    They are equal over the reals, but round otherwise, as `_of_merges`.
+    """
+    if not any(each.name == operations.SELECT for each in forms.store.operations):
+        return found
+    masks, left = LiftedMasks(forms), np.flatnonzero(~found.equal)
+    made = [masks.values(forms.software.replaced(each)) for each in (actual, expected)]
+    differing = partial(_multiplied_out, left)
+    again = _compared(
+        forms, made[0], made[1], fmt, found.identical, computed=(actual, expected), differing=differing
+    )
+    return again if again.equal.sum() > found.equal.sum() else found
+
+
+def _multiplied_out(
+    left: Indices, forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return which terms of those that are left are not shown equal by products with truths."""
+    choices, members = ChoiceForms(forms), np.intersect1d(members, left)
+    try:
+        members = without_instances(choices, actual, expected, members, fmt)
+        for some in (members[:_FIRST], members[_FIRST:]):
+            if len(some) and len(choices.unequal(actual[some], expected[some], fmt)):
+                return members, None
+    except ExpansionError as error:
+        return members, str(error)
+    return members[:0], None
+
+
 def _undergone(forms: NormalForms, actual: Ids, expected: Ids, found: Comparison) -> Roundings | None:
     """Return the roundings of terms of which comparisons are decided: what was compared counts, too."""
     rounded = found.equal & ~found.identical
@@ -213,21 +253,22 @@ def _compared(
     identical: NDArray[np.bool_],
     *,
     computed: tuple[Ids, Ids] | None = None,
+    differing: Differing | None = None,
 ) -> Comparison:
     """Compare terms (n,), of which some are known to be the identical bits.
 
     Where these stand for others that are `computed`, equal to them over the reals, roundings and special
-    values are those of the others.
+    values are those of the others. Which are `differing` is told in another way, if one is given.
     """
     others = np.flatnonzero(actual != expected)
-    read = compared_as(fmt)
-    differing, reason = _differing(forms, actual, expected, others, read)
-    if len(differing) and forms.quantifier.near_fractions:
-        before = len(differing)
-        differing, reason = _differing(forms.of_fractions, actual, expected, differing, read)
-        forms.needs_fractions |= len(differing) < before
+    read, tell = compared_as(fmt), differing or _differing
+    unequal, reason = tell(forms, actual, expected, others, read)
+    if len(unequal) and forms.quantifier.near_fractions:
+        before = len(unequal)
+        unequal, reason = tell(forms.of_fractions, actual, expected, unequal, read)
+        forms.needs_fractions |= len(unequal) < before
     equal = np.ones(len(actual), dtype=bool)
-    equal[differing] = False
+    equal[unequal] = False
     actual, expected = computed or (actual, expected)
     if isinstance(fmt, FloatFormat):  # of what is no number, only the bits can be equal
         classes = forms.quantifier.classes

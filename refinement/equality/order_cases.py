@@ -2,26 +2,29 @@
 
 The index of a maximum, a sorting network, ranks, the greater of two pairs: through comparisons, extrema and
 selects a term depends on numbers by their order alone. Under each weak order of the numbers compared, every
-choice is made, and what is left is compared. A number is whatever is compared, an input or not; what numbers
-have to do with each other but for their order is not used.
+choice is made, and what is left is compared. A number is whatever is compared, an input or not. Orders that
+the signs of differences rule out for all data are left out; nothing else is used of what numbers have to do
+with each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format
 from ..normal_forms.forms import NormalForms
+from ..normal_forms.sparse_polynomials import sparse
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, LEAVES, NORMAL_FORM, VECTOR
 from ..terms.traversal import operands
 from .instances_of_pairs import unequal_pairs
+from .known_signs import ANY, KnownSigns, Signs
 from .resolved_choices import Number, Numbers, ResolvedChoices, ordered_format
 
 Unequal = Callable[[Ids, Ids, Format], NDArray[np.intp]]
@@ -54,6 +57,7 @@ class OrderCases:
 
     def __init__(self, forms: NormalForms, unequal: Unequal | None = None) -> None:
         self._forms, self._store, self._compare = forms, forms.store, unequal
+        self._signs = KnownSigns(forms)
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
@@ -68,11 +72,26 @@ class OrderCases:
         if not numbers or any(self._is_no_number(*each) for each in same):
             return False
         exact = None if self._compare is None else self._read_as_bits(terms, pair, fmt)
-        choices = ResolvedChoices.of(self._store, numbers, same, exact)
+        choices = ResolvedChoices.of(self._store, numbers, same, exact, self._differences(numbers))
         if choices is None or choices.count * len(terms) > _MOST_CELLS:
             return False
         parts = [slice(0, _FIRST)] if choices.count > _FIRST else []  # few orders tell what is wrong
         return all(self._alike(choices.resolved(terms, pair, some), fmt) for some in [*parts, slice(None)])
+
+    def _differences(self, groups: Sequence[Numbers]) -> list[Mapping[tuple[int, int], Signs]]:
+        """Return the signs of differences of numbers, by their places in each group, that rule some out."""
+        found: list[Mapping[tuple[int, int], Signs]] = []
+        for group in groups if self._compare is not None else ():
+            places = np.array(list(combinations(range(len(group.terms)), 2)), dtype=np.intp).reshape(-1, 2)
+            sides = np.array(group.terms, dtype=np.int32)[places]
+            exact = [
+                all(map(self._forms.quantifier.computed_equality.is_exact, each)) for each in sides.tolist()
+            ]
+            sides, places = sides[exact], places[exact]  # roundings make other orders
+            differences = self._forms.difference(sides[:, 0], sides[:, 1], group.format)
+            told = zip(places.tolist(), map(self._signs.of, sparse(differences, len(places))), strict=True)
+            found.append({(one, other): each for (one, other), each in told if each != ANY})
+        return found
 
     def _alike(self, sides: Ids, fmt: Format) -> bool:
         """Tell whether the two terms of each row are equal."""

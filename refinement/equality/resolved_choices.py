@@ -15,7 +15,7 @@ from ..terms.evaluation import Words, apply, evaluate
 from ..terms.interning import Ids
 from ..terms.store import CONCATENATION, CONSTANT, INPUT, LEAVES, NORMAL_FORM, VECTOR, Operation, TermStore
 from ..terms.traversal import operands
-from .weak_orders import Among, representatives
+from .weak_orders import Among, ordinal, representatives
 
 _EQUALITIES = ("eq", "ne")
 
@@ -109,6 +109,7 @@ class ResolvedChoices:
         groups: Sequence[Numbers],
         same: Mapping[Number, int],
         exact: Collection[int] | None,
+        signs: Sequence[Mapping[tuple[int, int], Collection[int]]] = (),
     ) -> ResolvedChoices | None:
         """Return the orders of numbers; None if they are too many.
 
@@ -123,9 +124,11 @@ class ResolvedChoices:
         exact : collection of int, optional
             Floats that are read as bits too, so that no equal one stands for them. Without it no number is to
             stand for another, and floats may be infinite and NaN.
+        signs : sequence of mapping of (int, int) to collection of int
+            The signs that the differences of two numbers of each group, by their places, may have alone.
         """
         tables, count = [], 1
-        for group in groups:
+        for number, group in enumerate(groups):
             if isinstance(group.format, FloatFormat) and group.format.special is not Special.IEEE:
                 return None
             constants = store.constant_values(np.array(group.constants, dtype=np.int32))
@@ -133,12 +136,15 @@ class ResolvedChoices:
                 return None
             among = Among.ALL if exact is None else _among(store, group)
             table = representatives(
-                group.format, len(group.terms), constants.tolist(), MOST_ORDERS // count, among
+                group.format, len(group.terms), constants.tolist(), MOST_ORDERS // max(1, count), among
             )
             if table is None or len(np.unique(table)) + len(constants) >= _UNKNOWN // len(groups):
                 return None
+            table = _possible(table, group.format, signs[number] if signs else {})
             tables.append(table)
             count *= len(table)
+        if not count:
+            return None
         rows = np.indices([len(each) for each in tables]).reshape(len(tables), -1)
         words: list[dict[Number, Words]] = []
         for group, table, row in zip(groups, tables, rows, strict=True):
@@ -274,6 +280,17 @@ def _among(store: TermStore, group: Numbers) -> Among:
     operations_of = map(store.operation, group.terms)
     inputs = all(each.name == INPUT and each.result == group.format for each in operations_of)
     return Among.FINITE if inputs or not isinstance(group.format, FloatFormat) else Among.REALS
+
+
+def _possible(table: Words, fmt: Format, signs: Mapping[tuple[int, int], Collection[int]]) -> Words:
+    """Return the orders (orders, numbers) in which differences have signs that they may have."""
+    words, which = np.unique(table, return_inverse=True)
+    places = np.array([ordinal(fmt, each) for each in words.tolist()], dtype=np.int64)[which]
+    places = places.reshape(table.shape)
+    possible = np.ones(len(table), dtype=bool)
+    for (one, other), allowed in signs.items():
+        possible &= np.isin(np.sign(places[:, one] - places[:, other]), list(allowed))
+    return table[possible]
 
 
 def _distinct(columns: Sequence[Ids]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

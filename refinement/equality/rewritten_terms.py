@@ -29,9 +29,9 @@ class Rewritten(NamedTuple):
 
 
 def decided(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Rewritten | None:
-    """Return terms without comparisons, extrema and inputs that ranges decide; None if there are none."""
-    compared = DecidedComparisons(forms)
-    found = [compared.numbers(compared.values(each), fmt) for each in (actual, expected)]
+    """Return terms without comparisons, extrema and inputs that ranges or signs decide; None if none are."""
+    sides = (DecidedComparisons(forms), actual), (DecidedComparisons(forms, exact=True), expected)
+    found = [decisions.numbers(decisions.values(terms), fmt) for decisions, terms in sides]
     if (found[0] == actual).all() and (found[1] == expected).all():
         return None
     return Rewritten(found[0], found[1], of_nans=False)

@@ -27,6 +27,7 @@ from .bound_inference import inferred_bounds
 from .formula_space import FormulaSpace, Scope
 from .input_bounds import InputBounds, limits, numbers_of, words_of
 from .reference_result import reference
+from .required_comparisons import required_comparisons
 from .structured_inputs import structured
 
 Words = NDArray[np.uint64]
@@ -95,8 +96,9 @@ class Requirements:
         return case
 
     def bound(self, store: TermStore) -> None:
-        """Let a store know the ends of its inputs."""
+        """Let a store know the ends of its inputs, and how they compare with each other."""
         store.ends = dict(self.bounds.ends)
+        store.required = required_comparisons(self._conditions, store)
 
     def hold(self, inputs: Mapping[str, Words]) -> bool:
         """Tell whether inputs, encodings by linear index, meet all conditions."""

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import e, log, log2, log10
 from types import MappingProxyType
 
-from .tree import Binary, Extremum, Function, Negative, Node, Number
+from .tree import Binary, Choice, Extremum, Function, Negative, Node, Number, Source, walk
 
 
 def _real(at: int, value: float) -> Number:
@@ -50,6 +50,52 @@ def _absolute(at: int, x: Node) -> Node:
         case Number():
             return Number(at, abs(x.value), x.whole)
     return Extremum(at, "max", x, Negative(at, x))
+
+
+_LARGEST_EXPONENT = 16
+"""Of powers that are products."""
+
+
+def _of_logarithm(at: int, base: Node, exponent: Node) -> Node:
+    return Function(at, "exp2", (Binary(at, "*", exponent, Function(at, "log2", (base,))),))
+
+
+def powered(source: Source, at: int, base: Node, exponent: Node) -> Node:
+    """Return a power: a product where the exponent is whole, with a root beside it for a half.
+
+    Other exponents are of positive numbers; what is no number could be either.
+
+    Raises
+    ------
+    InputError
+        If the exponent is no literal, or there would be too many factors.
+    """
+    if not all(isinstance(each, Number | Negative | Binary) for each in walk(exponent)):
+        raise source.error(
+            exponent.at, "an exponent is a number; of a positive x, x ** y is exp2(y * log2(x))"
+        )
+    number = exponent.operand if isinstance(exponent, Negative) else exponent
+    if not isinstance(number, Number):
+        return _of_logarithm(at, base, exponent)
+    if number.value > _LARGEST_EXPONENT:
+        raise source.error(
+            number.at, f"an exponent is at most {_LARGEST_EXPONENT}, not {float(number.value):g}"
+        )
+    if number.value.denominator > 2:
+        return _of_logarithm(at, base, exponent)
+    factors = [base] * int(number.value)
+    if number.value.denominator == 2:
+        factors.append(Function(at, "sqrt", (base,)))
+    product = factors[0] if factors else Number(at, Fraction(1), whole=True)
+    for factor in factors[1:]:
+        product = Binary(at, "*", product, factor)
+    return product if number is exponent else Binary(at, "/", _real(at, 1.0), product)
+
+
+def counted(condition: Node) -> Node:
+    """Return the number that a condition counts: 1 where it holds, else 0."""
+    one, zero = (Number(condition.at, Fraction(value), whole=True) for value in (1, 0))
+    return Choice(condition.at, condition, one, zero)
 
 
 DERIVED: Mapping[str, Callable[[int, Node], Node]] = MappingProxyType(

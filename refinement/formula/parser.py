@@ -16,7 +16,7 @@ from ...spec.errors import InputError
 from ...spec.formats import FORMATS, IntegerFormat
 from ..terms.operations import INTEGRAL
 from .definitions import Definition, expanded
-from .derived_functions import DERIVED
+from .derived_functions import DERIVED, counted, powered
 from .tree import (
     Binary,
     Bound,
@@ -81,10 +81,10 @@ _TERMINALS = MappingProxyType(
         "NUMBER": "a number", "NAME": "a name", "RELATION": "a comparison", "SIGN": "'+' or '-'",
         "PRODUCT": "'*', '/', '//' or '%'", "SHIFT": "'<<' or '>>'", "AMPERSAND": "'&'", "$END": "the end",
         "LPAR": "'('", "RPAR": "')'", "LSQB": "'['", "RSQB": "']'", "COMMA": "','", "EQUAL": "'='",
-        "IF": "'if'", "AND": "'and'", "OR": "'or'", "NOT": "'not'",
+        "IF": "'if'", "AND": "'and'", "OR": "'or'", "NOT": "'not'", "POWER": "'**'",
     }
 )  # fmt: skip
-_OPERATORS = frozenset({"RELATION", "SIGN", "PRODUCT", "SHIFT", "AMPERSAND", "AND", "OR", "IF"})
+_OPERATORS = frozenset({"RELATION", "SIGN", "PRODUCT", "POWER", "SHIFT", "AMPERSAND", "AND", "OR", "IF"})
 _STARTS = frozenset({"NUMBER", "NAME", "SIGN", "LPAR"})
 
 
@@ -314,11 +314,9 @@ class _Reader:
         self.bound: set[str] = set()
 
     def number(self, tree: Any) -> Node:
-        """Return the node of a number."""
+        """Return the node of a number; a condition in its place counts 1 where it holds, else 0."""
         node = self.node(tree)
-        if is_truth(node):
-            raise self.source.error(node.at, "expected a number, not a condition")
-        return node
+        return counted(node) if is_truth(node) else node
 
     def truth(self, tree: Any) -> Node:
         """Return the node of a condition."""
@@ -344,6 +342,9 @@ class _Reader:
                 sign, operand = tree.children
                 node = self.number(operand)
                 return Negative(at, node) if sign == "-" else node
+            case "power":
+                base, sign, exponent = tree.children
+                return powered(self.source, sign.start_pos, *map(self.number, (base, exponent)))
             case "call":
                 name, *arguments = tree.children
                 return self._call(at, str(name), [each for each in arguments if each is not None])
@@ -448,9 +449,8 @@ class _Reader:
     def _cast(self, at: int, name: str, argument: Any) -> Cast:
         fmt = FORMATS[name]
         rounds = argument.data == "call" and argument.children[0] == "round" and len(argument.children) == 2
-        if rounds and isinstance(fmt, IntegerFormat):
-            return Cast(at, fmt, self.number(argument.children[1]), nearest=True)
-        return Cast(at, fmt, self.number(argument))
+        nearest = rounds and isinstance(fmt, IntegerFormat)
+        return Cast(at, fmt, self.number(argument.children[1] if nearest else argument), nearest=nearest)
 
     def _extremum(self, at: int, name: str, arguments: list[Any]) -> Node:
         if len(arguments) < 2:

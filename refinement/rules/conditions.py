@@ -7,6 +7,7 @@ from .rule import Rule, Source, Theory
 _FORMS = "normal_forms.condition_forms:ConditionForms."
 _CHOICES = "terms.choices:"
 _ADDENDS = "normal_forms.one_sided_sums:"
+_PRODUCTS = "normal_forms.choice_products:"
 
 
 def _rule(
@@ -81,6 +82,23 @@ CHOICES = (
     _rule(
         "common-addend-of-sums", "where(p, x + y, x + z)", "x + where(p, y, z)",
         _ADDENDS + "common_addends", "choices", p="bit",
+    ),
+    _rule(
+        "multiplied-out", "where(p, x, y)", "where(p, 1, 0) * x + (1 - where(p, 1, 0)) * y",
+        _PRODUCTS + "ChoiceForms._multiplied", "choices", p="bit",
+    ),
+    _rule(
+        "truth-squared", "where(p, 1, 0) * where(p, 1, 0)", "where(p, 1, 0)",
+        _PRODUCTS + "_IdempotentReduction._once", "choices", p="bit",
+    ),
+    _rule(
+        "truth-of-both", "where(p and q, 1, 0)", "where(p, 1, 0) * where(q, 1, 0)",
+        _PRODUCTS + "ChoiceForms._combined", "choices", p="bit", q="bit",
+    ),
+    _rule(
+        "truth-of-either", "where(p or q, 1, 0)",
+        "where(p, 1, 0) + where(q, 1, 0) - where(p, 1, 0) * where(q, 1, 0)",
+        _PRODUCTS + "ChoiceForms._combined", "choices", p="bit", q="bit",
     ),
     Rule(
         "choices/number", Theory.FLOAT, "where(is_number(x), x, y)", "x", "normal_forms.readings:_select",

@@ -9,6 +9,7 @@ from .rule import Rule, Theory
 
 _EXTREMA = "normal_forms.extrema:"
 _CHOICES = "normal_forms.extremal_terms:ExtremalTerms."
+_SIGNS = "equality.known_signs:KnownSigns."
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -70,6 +71,20 @@ AFFINE = (
         "nested-in-product", "max(z * max(x, y), w)", "max(z * x, max(z * y, w))",
         _EXTREMA + "Extrema._flattened", guard="z >= 0",
         fails={"x": "1", "y": "0", "z": "-1", "w": "-2"}, sorts={"z": "nonnegative"},
+    ),
+)  # fmt: skip
+
+SIGNS = (
+    _rule(
+        "greatest-are-not-less", "max(max(x, y) - x + max(z, w) - w, 0)", "max(x, y) - x + max(z, w) - w",
+        _SIGNS + "_without_extrema",
+    ),
+    _rule(
+        "square-of-difference", "max(x * x - 2 * x * y + y * y, 0)", "x * x - 2 * x * y + y * y",
+        _SIGNS + "_is_sum_of_squares",
+    ),
+    _rule(
+        "square-of-shifted", "max(x * x - 2 * x + 1, 0)", "x * x - 2 * x + 1", _SIGNS + "_is_sum_of_squares"
     ),
 )  # fmt: skip
 
@@ -143,4 +158,4 @@ CHOSEN_LIMITS = (
 )  # fmt: skip
 """Limits that a comparison chooses, of what is limited on the other side already."""
 
-RULES = (*LATTICE, *AFFINE, *LIMITS, *CHOSEN, *CHOSEN_LIMITS)
+RULES = (*LATTICE, *AFFINE, *SIGNS, *LIMITS, *CHOSEN, *CHOSEN_LIMITS)

@@ -132,7 +132,7 @@ class PartialSums:
         ]
         parameters.append(replace(plain, name=PREFIX, format=held, access=Access.IN))
         formula = replace(self.formula, body=body)
-        return replace(contract, parameters=tuple(parameters), formulas=(formula,))
+        return replace(contract, parameters=tuple(parameters), pointers=(), formulas=(formula,))
 
 
 def partial_sums(

@@ -20,7 +20,7 @@ from .domains import Domain
 from .input_ends import Ends
 from .interning import Ids, RowTable
 from .store import CONSTANT, INPUT, NORMAL_FORM, VECTOR, Operation, TermStore
-from .traversal import by_operation, operands
+from .traversal import by_operation, leaves_of, operands
 
 SHARED, RELATED = ("shared",), ("related",)
 """Attributes of atoms in the place of sums: nothing is known of them but which is which, as of inputs."""
@@ -54,6 +54,7 @@ class Shapes(Domain):
         self._rows = RowTable(4)
         self._vectors: dict[int, RowTable] = {}
         self._ends = RowTable(2 * (len(Ends._fields) - 1))
+        self._compared = leaves_of(store, store.required)  # which hold of these elements, not of any others
 
     def leaf(self, operation: Operation, terms: Ids) -> Ids:
         """Return the shapes of leaves; one of which nothing else is known is of its own."""
@@ -66,7 +67,7 @@ class Shapes(Domain):
             rows[:, 0] = terms
         elif (ends := self.store.ends.get(str(operation.attribute))) is not None:
             rows[:, 0] = self._of_ends(ends)[self.store.arguments(terms)[:, 0]]
-        for place in np.flatnonzero(np.isin(terms, [*self.store.bounded])):
+        for place in np.flatnonzero(np.isin(terms, [*self.store.bounded, *self._compared])):
             rows[place, 1] = terms[place]
         return self._numbered(operation, list(rows.T))
 

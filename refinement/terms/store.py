@@ -97,6 +97,8 @@ class TermStore:
     admitted : callable, optional
         From words of some inputs, by name, format and index, to such that meet all of ``[requires]``; None
         where none are found. Without it there are no conditions.
+    required : array of terms
+        Comparisons of inputs, which hold by ``[requires]``.
     rounded_literals : set of Fraction
         Numbers of f32 to which formulas round literals.
     zeros : set of int
@@ -110,6 +112,7 @@ class TermStore:
         self.bounded: dict[int, tuple[int, int]] = {}
         self.ends: dict[str, Ends] = {}
         self.admitted: Admitted | None = None
+        self.required: Ids = np.zeros(0, dtype=np.int32)
         self.rounded_literals = set[Fraction]()
         self.zeros = set[int]()
         self.operations: list[Operation] = []
