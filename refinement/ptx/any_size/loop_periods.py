@@ -12,8 +12,8 @@ from .loop_states import Cells
 LONGEST = 16
 """Turns of the kernel's loop that are taken for one of the induction."""
 
-OBSERVED = 2 * LONGEST
-"""Turns that are looked at: what is the same after some must have been so twice."""
+OBSERVED = (8, 16, 2 * LONGEST)
+"""Turns that are looked at, as long as none suffice: what is the same after some must have been so twice."""
 
 
 def period_of(turns: Sequence[Cells]) -> int:
@@ -36,3 +36,9 @@ def period_of(turns: Sequence[Cells]) -> int:
                 found = lcm(found, period) if again.any() else found
                 columns = columns[:, ~again]
     return found
+
+
+def first_settled(moments: Sequence[bytes], period: int) -> list[int]:
+    """Return the first turn that begins at a moment like the one so many turns later, if there is one."""
+    pairs = zip(moments, moments[period:], strict=False)
+    return [turn for turn, (one, other) in enumerate(pairs) if one == other != b""][:1]

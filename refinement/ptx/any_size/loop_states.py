@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -313,8 +314,8 @@ def going_on(batch: LoopBatch) -> list[Any]:
         If threads wait at barriers, or atomics are under way.
     """
     execution, scheduler = batch.execution, batch.scheduler
-    if uses_cells(execution) or BarrierObjects.of(execution).are_used:
-        return _moment(batch).canonical()
+    if (moment := moment_of(batch)) is not None:
+        return moment.canonical()
     if scheduler.waiting or scheduler.has_arrivals:
         raise UnsupportedError("threads wait at a barrier when a loop begins again")
     found: list[Any] = [execution.alive.copy()]
@@ -334,9 +335,17 @@ def going_on(batch: LoopBatch) -> list[Any]:
     return [*found, everywhere.lanes.terms.copy(), everywhere.lanes.lows.copy()]
 
 
-def _moment(batch: LoopBatch) -> Moment:
-    """Return what a batch depends on besides what is held, where operations complete on their own."""
+def moment_of(batch: LoopBatch) -> Moment | None:
+    """Return what a batch depends on besides what is held, if operations complete on their own; else None.
+
+    Raises
+    ------
+    UnsupportedError
+        If it depends on what is not compared.
+    """
     execution = batch.execution
+    if not uses_cells(execution) and not BarrierObjects.of(execution).are_used:
+        return None
     found = Moment(execution.threads.warps)
     batch.tell(found)
     found.take(execution.ordering)
@@ -351,6 +360,14 @@ def _moment(batch: LoopBatch) -> Moment:
         found.take(everywhere.history)
     found.take([everywhere.lanes.terms, everywhere.lanes.lows])
     return found
+
+
+def digest_of(batch: LoopBatch) -> bytes:
+    """Return a digest of the moment that a batch is at; empty if it has none that is compared."""
+    with suppress(UnsupportedError):
+        if (moment := moment_of(batch)) is not None:
+            return moment.digest
+    return b""
 
 
 def alike(one: Sequence[Any], other: Sequence[Any]) -> bool:

@@ -15,11 +15,12 @@ from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
 from ...sizes.given_elements import periods
 from ...sizes.growing_roundings import joined
-from .loop_periods import LONGEST, OBSERVED, period_of
+from .loop_periods import LONGEST, OBSERVED, first_settled, period_of
 from .loop_states import Cells
 from .size_induction import Induction
 from .size_proofs import NextCandidateError, SizeProof, UndecidedError
 from .symbolic_launch import LARGE, SymbolicLaunch
+from .turn_distances import distances
 
 FACTORS = (2, 4, 8, 16, 32)
 """By how much numbers of one class may differ, in steps of the domain."""
@@ -39,9 +40,6 @@ _SEARCH = 30
 
 _CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (2, 4), (1, 6))
 """Turns before the induction begins, and turns of the kernel's loop that make one of it, to be tried."""
-
-_SETTLED = (1, 2, 4, 6, 8, 10, 12, 16, 20)
-"""Turns after which barriers and stages may all have been used once."""
 
 _AT_ONCE = 2
 """How many of them are tried before it is looked at what the loop goes round."""
@@ -108,21 +106,25 @@ def _of_class(
 def _candidates(launch: SymbolicLaunch) -> Iterator[tuple[int, int]]:
     """Yield turns before the induction begins, and those that make one of it, the likely ones first."""
     yield from _CANDIDATES[:_AT_ONCE]
-    period = period_of(_observed(launch))
-    if 1 < period <= LONGEST:
-        yield from ((start, period) for start in _SETTLED)
-    yield from (each for each in _CANDIDATES[_AT_ONCE:] if each[1] != period)
+    tried = list(_CANDIDATES[:_AT_ONCE])
+    for count in OBSERVED:
+        period = period_of(_observed(launch, count))
+        starts = first_settled(launch.moments, period) if any(launch.moments) else (1, 2, 3)
+        likely = [(start, period) for start in starts]
+        yield from (each for each in likely if 1 < period <= LONGEST and each not in tried)
+        tried += likely
+    yield from (each for each in _CANDIDATES if each not in tried)
 
 
-def _observed(launch: SymbolicLaunch) -> list[Cells]:
-    """Return what is held at up to `OBSERVED` turns of the main loop, as many as it surely has."""
+def _observed(launch: SymbolicLaunch, count: int) -> list[Cells]:
+    """Return what is held at up to so many turns of the main loop, as many as it surely has."""
     try:
         launch.turns(2)
     except UnsupportedError:
         return []
-    moved = max(launch.distances(1, 2) | {Fraction(1)})
+    moved = max(distances(launch, 1, 2) | {Fraction(1)})
     most = min(launch.numbers.domain.most // 2, LARGE)
-    return launch.turns(min(OBSERVED, int(most / moved) - 1))[1:]
+    return launch.turns(min(count, int(most / moved) - 1))[1:]
 
 
 def _joined(proofs: Sequence[SizeProof]) -> SizeProof:

@@ -58,6 +58,7 @@ from .size_proofs import (
     UndecidedError,
 )
 from .symbolic_launch import SymbolicLaunch
+from .turn_distances import distances
 
 MOST_CASES = 160
 """Rests R, and numbers below the first, that are gone through one by one."""
@@ -169,7 +170,7 @@ class Induction:
 
     def _distance(self) -> int:
         """Return how far a turn moves along the size, by the elements that are read."""
-        found = self.launch.distances(self.start, self.start + self.period) - {Fraction(0)}
+        found = distances(self.launch, self.start, self.start + self.period) - {Fraction(0)}
         if len(found) != 1 or (only := found.pop()).denominator != 1 or only <= 0:
             raise NextCandidateError(f"a turn of the main loop does not move along {self.name} evenly")
         return int(only)

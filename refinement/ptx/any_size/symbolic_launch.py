@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ from ..same_numbers import are_same_numbers
 from ..state.address_spaces import Buffer, Memory
 from ..state.execution import Execution
 from ..text.module import InstructionStatement
-from .loop_states import AccessError, Cells, LoopBatch, LoopHeadError
+from .loop_states import AccessError, Cells, LoopBatch, LoopHeadError, digest_of
 from .size_proofs import UndecidedError
 
 MOST_THREADS = 1 << 13
@@ -104,7 +103,9 @@ class SymbolicLaunch:
         self._tried: set[int] = set()
         self._head: int | None = None
         self._turns: list[Cells] = []
-        self._visited: list[list[tuple[str, Rows]]] = []
+        self.visited: list[list[tuple[str, Rows]]] = []
+        self.moments: list[bytes] = []
+        """Digests of the moments at which turns begin, where operations complete on their own; else empty."""
         self._finder: LoopBatch | None = None
 
     # -- what is launched
@@ -228,33 +229,6 @@ class SymbolicLaunch:
             rows[0, 0] += int(rest)
         return rows
 
-    def _axes_of(self, size: str) -> Iterator[tuple[str, int, Fraction]]:
-        """Yield arrays and axes of theirs along a size: the monomial of the stride, and how many of it."""
-        symbols = self.store.symbols
-        for parameter in self.contract.parameters:
-            if not isinstance(parameter, ArrayParameter) or parameter.name not in self.arrays:
-                continue
-            strides = self.arrays[parameter.name].strides
-            for stride, extent in zip(strides, parameter.shape, strict=True):
-                along = self.polynomials.of(extent).get((size,), Fraction(0))
-                (monomials,) = np.nonzero(stride)
-                if not along or len(monomials) != 1:
-                    continue
-                if not {"n", "u"} & set(symbols.monomials[monomials[0]]):
-                    yield parameter.name, int(monomials[0]), along * int(stride[monomials[0]])
-
-    def distances(self, first: int, second: int) -> set[Fraction]:
-        """Return how far along the size loads in one turn of the main loop are from those in another."""
-        found = set()
-        axes = list(self._axes_of(self._domain.name))
-        for (name, before), (other, after) in zip(self._visited[first], self._visited[second], strict=False):
-            (moved,) = after - before
-            for array, monomial, step in axes:
-                if name == other == array and set(np.flatnonzero(moved)) == {monomial}:
-                    elements = Fraction(8 * int(moved[monomial]), self.arrays[name].element_bits)
-                    found.add(elements / step)
-        return found
-
     @property
     def loop_line(self) -> int:
         """The line on which the main loop begins."""
@@ -372,7 +346,7 @@ class SymbolicLaunch:
         while len(self._turns) <= count:
             if self._finder is None:
                 self._finder = self.begun(corners)
-                self._turns, self._visited = [Cells({}, ())], []
+                self._turns, self.visited, self.moments = [Cells({}, ())], [], [b""]
             if not self._next_turn(self._finder):
                 self._choose_another()
         return self._turns
@@ -394,8 +368,9 @@ class SymbolicLaunch:
                 passed |= self._head is None
                 if reached.head == self._head:
                     self._turns.append(Cells.of(batch))
+                    self.moments.append(digest_of(batch))
                     memory = memory_of_any_size(batch.execution)
-                    self._visited.append(memory.visited)
+                    self.visited.append(memory.visited)
                     memory.visited = []
                     return True
                 continue

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from enum import Enum
+from hashlib import sha256
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -108,9 +109,10 @@ class Moment:
     def intervals(self, agents: ArrayLike, times: ArrayLike) -> None:
         """Take times of agents, by their numbers here; negative ones are none."""
         who, when = np.broadcast_arrays(np.asarray(agents, np.int64), np.asarray(times, np.int64))
-        self._plain.append(who.shape)
-        self._agents.append(who.reshape(-1))
-        self._times.append(np.where(who < 0, 0, when).reshape(-1))
+        there = who >= 0
+        self._plain.append(there)
+        self._agents.append(who[there])
+        self._times.append(when[there])
 
     def of_threads(self, names: ArrayLike, times: ArrayLike) -> None:
         """Take times of threads and other agents, by their numbers in the grid; negative ones are none."""
@@ -140,6 +142,14 @@ class Moment:
             else:
                 warp = (key - THREAD) // WARP if key < TOGETHER else key - TOGETHER
                 self.intervals(np.full(len(over), warp % self.warps), over)
+
+    @property
+    def digest(self) -> bytes:
+        """A digest of `canonical`."""
+        found = sha256()
+        for each in map(np.asarray, self.canonical()):
+            found.update(f"{each.dtype}{each.shape}".encode() + each.tobytes())
+        return found.digest()
 
     def canonical(self) -> list[Any]:
         """Return what is the same for moments that go on alike."""

@@ -327,21 +327,23 @@ class AccessHistory:
     def tell(self, moment: Moment) -> None:
         """See `moments`.
 
+        What is compared with the clocks of several warps at once must be as it was: it happened before the
+        loop, and comes to be in order before more and more.
+
         Raises
         ------
         UnsupportedError
-            If places have several last writers, or are changed by atomics.
+            If the threads that changed places by atomics are kept.
         """
         moment.of_threads(self._plain_writer, self._written)
         moment.of_threads(self._reader, self._read)
         if self._waited is not None:
             moment.of_threads(self._waited[0], self._waited[1])
-        if self._joint.is_used or self.atomic_users.kept:
-            raise UnsupportedError("threads write one value to one place in no order, in a loop of any size")
-        if self.warp_reads is None:  # what several warps read is compared with the clocks of all of them
+        if self.atomic_users.kept:
+            raise UnsupportedError("the last of several blocks is waited for when a loop begins again")
+        if self.warp_reads is None:
             moment.take(np.where(self._several, self._read, 0))
-        clocks = ("_plain_writer", "_written", "_reader", "_read", "_waited", "_joint", "atomic_users")
-        moment.rest(self, *clocks)
+        moment.rest(self, "_plain_writer", "_written", "_reader", "_read", "_waited", "atomic_users")
 
     def arrays(self) -> list[NDArray[Any]]:
         """Return all that is kept."""

@@ -43,11 +43,6 @@ class JointWriters:
         self._warps = np.zeros(count, dtype=np.uint64)
         self._any = False
 
-    @property
-    def is_used(self) -> bool:
-        """Whether there is any."""
-        return bool(self._any and self._warps.any())
-
     def unordered(self, ordering: Ordering, places: Places, threads: Indices) -> Indices:
         """Return which accesses of threads (n,) to places (n,) are not in order after all of them."""
         if not self._any:
