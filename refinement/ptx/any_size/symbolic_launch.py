@@ -44,8 +44,11 @@ from .size_proofs import UndecidedError
 MOST_THREADS = 1 << 13
 """Threads of a grid that run at once."""
 
-_MOST_HEADS = 4096
+_MOST_HEADS = 1 << 15
 """Times that loops begin again before the main loop must have been met."""
+
+_PATIENCE = 64
+"""Turns of inner loops that sizes decide, after which one of these is taken for the main loop."""
 
 LARGE = 1 << 13
 """A size that is large enough for many turns, to find the main loop."""
@@ -293,7 +296,7 @@ class SymbolicLaunch:
             self.store, self.kernel.module, self._function, self._program, self.threads, self._observations,
             memory.buffers, *memory.buffers, *self.arrays.values(),
         ]  # fmt: skip
-        return LoopBatch(execution, self._program, launching.scalars(taken), self._heads)
+        return LoopBatch(execution, self._program, launching.scalars(taken), frozenset(self._loops))
 
     def _block_registers(self) -> Mapping[str, Value]:
         """Return the special registers that say which block runs, where sizes decide that."""
@@ -353,13 +356,18 @@ class SymbolicLaunch:
 
     def _next_turn(self, batch: LoopBatch) -> bool:
         """Run to where the main loop begins again, if it does."""
-        passed = False
+        passed, inner = False, 0
         for _ in range(_MOST_HEADS):
-            self.store.decided.clear()
             try:
                 batch.run()
             except LoopHeadError as reached:
                 depends = self._loops[reached.head].deciding & self.store.decided
+                if self._head is None and reached.head not in self._heads:
+                    inner += bool(depends)
+                    if inner > _PATIENCE:
+                        return False
+                    continue
+                self.store.decided.clear()
                 if self._head is None and depends and reached.head not in self._tried:
                     self._head = reached.head
                     if passed:  # all turns are counted, also those before the first that sizes decide
