@@ -76,6 +76,11 @@ class BlocksShown:
         return joined([proof.roundings for _, proof in self.proofs])
 
     @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What their runs take for granted."""
+        return tuple(dict.fromkeys(each for _, proof in self.proofs for each in proof.assumptions))
+
+    @property
     def checked(self) -> Checked:
         """What the checker evaluated again of the equalities that the proofs are made of."""
         return sum((proof.checked for _, proof in self.proofs), start=Checked())

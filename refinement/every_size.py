@@ -75,6 +75,8 @@ class Scope:
         At which sizes, beyond those that are shown, an index overflows.
     checked : Checked
         What the checker evaluated again of the equalities that the proofs are made of.
+    assumptions : tuple of str
+        What their runs take for granted.
     """
 
     sizes: tuple[Quantification, ...] = ()
@@ -83,6 +85,7 @@ class Scope:
     roundings: GrowingRoundings | None = None
     overflows: Sequence[Overflow] = ()
     checked: Checked = field(default_factory=Checked)
+    assumptions: tuple[str, ...] = ()
 
     def claimed_overflow(self, *, every: bool) -> Overflow | None:
         """Return sizes at which the kernel was seen to go wrong: every one, or below ends that are stated."""
@@ -147,7 +150,8 @@ def examined(
         found += more
         largest = {each.name: _largest(found, each) for each in quantified.domains}
         sizes = blocks.quantifications(quantified.domains, largest)
-        parts = blocks.equality, blocks.obligations, blocks.roundings, blocks.overflows, blocks.checked
+        shown = blocks.equality, blocks.obligations, blocks.roundings, blocks.overflows
+        parts = *shown, blocks.checked, blocks.assumptions
         return found, stats, Scope(sizes, *parts)
     except UnsupportedError as error:
         not_by_blocks = str(error)
@@ -175,6 +179,7 @@ def examined(
         joined([proof.roundings for _, proof in proofs]),
         [proof.overflow for _, proof in proofs if proof.overflow is not None],
         sum((proof.checked for _, proof in proofs), start=Checked()),
+        tuple(each for _, proof in proofs for each in proof.assumptions),
     )
     return found, stats, scope
 

@@ -81,6 +81,8 @@ class BlockProof:
         What the checker evaluated again of the equalities that the proof is made of.
     last_limit : str
         Why the last size is not shown up to the end of its domain, where it is not.
+    assumptions : tuple of str
+        What its runs take for granted.
     """
 
     domains: tuple[SizeDomain, ...]
@@ -92,6 +94,7 @@ class BlockProof:
     overflow: Overflow | None = None
     checked: Checked = field(default_factory=Checked)
     last_limit: str = ""
+    assumptions: tuple[str, ...] = ()
 
 
 class BlockProver:
@@ -335,7 +338,8 @@ class _Attempt:
         self._obligations += self._orders()
         ends = [_shown_to(each, self._order, most) for each in domains]
         parts = self._obligations, joined(self._roundings)
-        counts = self._checked, self._last_limit
+        granted = tuple(dict.fromkeys(each for launch in self._launches for each in launch.assumptions))
+        counts = self._checked, self._last_limit, granted
         return BlockProof(tuple(ends), shown, equality, "", *parts, None, *counts)
 
     def _orders(self) -> list[Obligation]:

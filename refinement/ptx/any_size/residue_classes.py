@@ -139,6 +139,7 @@ def _joined(proofs: Sequence[SizeProof]) -> SizeProof:
         joined([each.roundings for each in proofs]),
         _first_overflow(proofs),
         sum((each.checked for each in proofs), start=Checked()),
+        tuple(dict.fromkeys(granted for each in proofs for granted in each.assumptions)),
     )
 
 

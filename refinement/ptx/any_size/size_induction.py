@@ -131,7 +131,8 @@ class Induction:
                 numbers = numbers.up_to(error.most)
                 continue
             overflow = None if doubt is None else self._overflow(doubt, numbers.last)
-            parts = self.obligations, self.roundings, overflow, self.checked
+            granted = tuple(self.launch.assumptions)
+            parts = self.obligations, self.roundings, overflow, self.checked, granted
             return SizeProof(numbers.domain, first, self.equality, limit, *parts)
         raise UndecidedError(f"no first number is found from which on all turns go alike: {reason}")
 

@@ -90,6 +90,8 @@ class SizeProof:
         The smallest size behind the domain's end at which an index overflows, if one is found.
     checked : Checked
         What the checker evaluated again of the equalities that the proof is made of.
+    assumptions : tuple of str
+        What its runs take for granted.
     """
 
     domain: SizeDomain
@@ -100,6 +102,7 @@ class SizeProof:
     roundings: GrowingRoundings | None = None
     overflow: Overflow | None = None
     checked: Checked = field(default_factory=Checked)
+    assumptions: tuple[str, ...] = ()
 
     @property
     def alone(self) -> range:

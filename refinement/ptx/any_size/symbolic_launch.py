@@ -30,6 +30,7 @@ from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_siz
 from ..registers.threads import Launch, Threads
 from ..registers.values import Value
 from ..run import launching
+from ..run.between_blocks import taken_for_granted
 from ..run.entry import PtxEntry, address_of
 from ..run.launching import Number, Pointer, Scalar, Simple
 from ..run.main_loops import loops, outermost
@@ -107,6 +108,8 @@ class SymbolicLaunch:
         self._head: int | None = None
         self._turns: list[Cells] = []
         self.visited: list[list[tuple[str, Rows]]] = []
+        self.assumptions: dict[str, None] = {}
+        """What the runs that a proof is made of take for granted."""
         self.moments: list[bytes] = []
         """Digests of the moments at which turns begin, where operations complete on their own; else empty."""
         self._finder: LoopBatch | None = None
@@ -406,6 +409,7 @@ class SymbolicLaunch:
                 met += reached.head == self._head
                 continue
             raise UnsupportedError("the kernel ends in what was to be a turn of its main loop")
+        self.assumptions |= taken_for_granted(batch.execution)
 
     def run_to_access(self, batch: LoopBatch) -> None:
         """Run until an instruction is next that does more than compute, in all threads at once."""
@@ -429,6 +433,7 @@ class SymbolicLaunch:
         for _ in range(_MOST_HEADS):
             try:
                 if batch.run():
+                    self.assumptions |= taken_for_granted(batch.execution)
                     return
             except LoopHeadError:
                 continue

@@ -94,16 +94,7 @@ class BetweenBlocks:
 
     def end(self, execution: Execution) -> None:
         """Note what is behind a batch of blocks."""
-        self.assumptions |= execution.assumptions | BarrierObjects.of(execution).assumptions
-        if execution.ordering.assumes:
-            self.assumptions[NO_FENCE] = None
-        if execution.ordering.presumes_reads:
-            self.assumptions[READS_OVER] = None
-        if execution.ordering.presumes:
-            self.assumptions[FENCED_BEFORE] = None
-        history = execution.memory.shared.history
-        if history is not None and history.warp_reads is not None and history.warp_reads.assumed:
-            self.assumptions[WAITED_BY_ONE] = None
+        self.assumptions |= taken_for_granted(execution)
         for line in () if self._semaphores is None else sorted(set(self._semaphores.left_waiting.values())):
             self._in_vain[line] = None
 
@@ -150,6 +141,21 @@ class BetweenBlocks:
                     f"{place} is {after} when the kernel ends, and was {before}: the next launch finds that"
                 )
                 observations.add(Kind.CLOBBERED, message, line)
+
+
+def taken_for_granted(execution: Execution) -> dict[str, None]:
+    """Return what a run so far has taken for granted, in the order in which it did."""
+    found = {**execution.assumptions, **BarrierObjects.of(execution).assumptions}
+    if execution.ordering.assumes:
+        found[NO_FENCE] = None
+    if execution.ordering.presumes_reads:
+        found[READS_OVER] = None
+    if execution.ordering.presumes:
+        found[FENCED_BEFORE] = None
+    history = execution.memory.shared.history
+    if history is not None and history.warp_reads is not None and history.warp_reads.assumed:
+        found[WAITED_BY_ONE] = None
+    return found
 
 
 def _holds(lanes: slice | Offsets, lane: int) -> bool:
