@@ -163,7 +163,7 @@ class LoopBatch(Batch):
                     joins.setdefault(id(join), join)
         moment.take(list(joins.values()))
         moment.take([[each.barriers, each.counts, each.aligned] for each in scheduler.waiting])
-        moment.take([execution.alive, execution.elsewhere])
+        moment.take([execution.alive, execution.elsewhere, self._gathered])
         moment.take(BarrierObjects.of(execution).ended != self._ended)
 
     def copied(self, shared: Sequence[Any]) -> LoopBatch:
