@@ -285,8 +285,9 @@ def _among(store: TermStore, group: Numbers) -> Among:
 def _possible(table: Words, fmt: Format, signs: Mapping[tuple[int, int], Collection[int]]) -> Words:
     """Return the orders (orders, numbers) in which differences have signs that they may have."""
     words, which = np.unique(table, return_inverse=True)
-    places = np.array([ordinal(fmt, each) for each in words.tolist()], dtype=np.int64)[which]
-    places = places.reshape(table.shape)
+    numbers = [ordinal(fmt, each) for each in words.tolist()]
+    ranks = {number: rank for rank, number in enumerate(sorted(set(numbers)))}  # 64 bits have no difference
+    places = np.array([ranks[each] for each in numbers], dtype=np.int64)[which].reshape(table.shape)
     possible = np.ones(len(table), dtype=bool)
     for (one, other), allowed in signs.items():
         possible &= np.isin(np.sign(places[:, one] - places[:, other]), list(allowed))
