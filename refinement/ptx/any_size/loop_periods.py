@@ -38,7 +38,7 @@ def period_of(turns: Sequence[Cells]) -> int:
     return found
 
 
-def first_settled(moments: Sequence[bytes], period: int) -> list[int]:
-    """Return the first turn that begins at a moment like the one so many turns later, if there is one."""
-    pairs = zip(moments, moments[period:], strict=False)
+def first_settled(snapshots: Sequence[bytes], period: int) -> list[int]:
+    """Return the first turn that begins with a snapshot like the one so many turns later, if there is one."""
+    pairs = zip(snapshots, snapshots[period:], strict=False)
     return [turn for turn, (one, other) in enumerate(pairs) if one == other != b""][:1]

@@ -20,7 +20,7 @@ from ...terms.store import UNDEFINED
 from ...terms.traversal import leaves_of
 from ..idioms.branch_regions import COMPUTING, LOADS
 from ..memory.symbolic_accesses import stored_of_any_size
-from ..order.moments import Moment
+from ..order.snapshots import Snapshot
 from ..registers.threads import Indices
 from ..registers.values import of_terms
 from ..run.batch import Batch
@@ -140,8 +140,8 @@ class LoopBatch(Batch):
         places = [each.at for each in strands] + [join.at for each in strands for join in each.joins]
         return self._program.regions.live_at(places)
 
-    def tell(self, moment: Moment) -> None:
-        """Tell a moment where all strands are, and what they wait for; see `moments`.
+    def record_in(self, snapshot: Snapshot) -> None:
+        """Record where all strands are, and what they wait for; see `snapshots`.
 
         Raises
         ------
@@ -155,16 +155,16 @@ class LoopBatch(Batch):
         groups = (scheduler.runnable, waiting, self._parked, self._polling, self._gathering, self._lacking)
         joins: dict[int, Join] = {}
         for strands in groups:
-            moment.take(len(strands))
+            snapshot.take(len(strands))
             for strand in strands:
-                moment.take([strand.at, strand.active])
+                snapshot.take([strand.at, strand.active])
                 for join in strand.joins:
-                    moment.take(list(joins).index(id(join)) if id(join) in joins else len(joins))
+                    snapshot.take(list(joins).index(id(join)) if id(join) in joins else len(joins))
                     joins.setdefault(id(join), join)
-        moment.take(list(joins.values()))
-        moment.take([[each.barriers, each.counts, each.aligned] for each in scheduler.waiting])
-        moment.take([execution.alive, execution.elsewhere, self._gathered])
-        moment.take(BarrierObjects.of(execution).ended != self._ended)
+        snapshot.take(list(joins.values()))
+        snapshot.take([[each.barriers, each.counts, each.aligned] for each in scheduler.waiting])
+        snapshot.take([execution.alive, execution.elsewhere, self._gathered])
+        snapshot.take(BarrierObjects.of(execution).ended != self._ended)
 
     def copied(self, shared: Sequence[Any]) -> LoopBatch:
         """Return a copy that goes on by itself; of some objects there is still only one."""
@@ -314,8 +314,8 @@ def going_on(batch: LoopBatch) -> list[Any]:
         If threads wait at barriers, or atomics are under way.
     """
     execution, scheduler = batch.execution, batch.scheduler
-    if (moment := moment_of(batch)) is not None:
-        return moment.canonical()
+    if (snapshot := snapshot_of(batch)) is not None:
+        return snapshot.canonical()
     if scheduler.waiting or scheduler.has_arrivals:
         raise UnsupportedError("threads wait at a barrier when a loop begins again")
     found: list[Any] = [execution.alive.copy()]
@@ -335,7 +335,7 @@ def going_on(batch: LoopBatch) -> list[Any]:
     return [*found, everywhere.lanes.terms.copy(), everywhere.lanes.lows.copy()]
 
 
-def moment_of(batch: LoopBatch) -> Moment | None:
+def snapshot_of(batch: LoopBatch) -> Snapshot | None:
     """Return what a batch depends on besides what is held, if operations complete on their own; else None.
 
     Raises
@@ -346,8 +346,8 @@ def moment_of(batch: LoopBatch) -> Moment | None:
     execution = batch.execution
     if not uses_cells(execution) and not BarrierObjects.of(execution).are_used:
         return None
-    found = Moment(execution.threads.warps)
-    batch.tell(found)
+    found = Snapshot(execution.threads.warps)
+    batch.record_in(found)
     found.take(execution.ordering)
     found.take(execution.memory.shared.history)
     found.take(execution.memory.shared.barriers)
@@ -363,10 +363,10 @@ def moment_of(batch: LoopBatch) -> Moment | None:
 
 
 def digest_of(batch: LoopBatch) -> bytes:
-    """Return a digest of the moment that a batch is at; empty if it has none that is compared."""
+    """Return a digest of the snapshot of a batch; empty if it has none."""
     with suppress(UnsupportedError):
-        if (moment := moment_of(batch)) is not None:
-            return moment.digest
+        if (snapshot := snapshot_of(batch)) is not None:
+            return snapshot.digest
     return b""
 
 

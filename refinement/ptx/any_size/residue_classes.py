@@ -109,7 +109,7 @@ def _candidates(launch: SymbolicLaunch) -> Iterator[tuple[int, int]]:
     tried = list(_CANDIDATES[:_AT_ONCE])
     for count in OBSERVED:
         period = period_of(_observed(launch, count))
-        starts = first_settled(launch.moments, period) if any(launch.moments) else (1, 2, 3)
+        starts = first_settled(launch.snapshots, period) if any(launch.snapshots) else (1, 2, 3)
         likely = [(start, period) for start in starts]
         yield from (each for each in likely if 1 < period <= LONGEST and each not in tried)
         tried += likely

@@ -110,8 +110,8 @@ class SymbolicLaunch:
         self.visited: list[list[tuple[str, Rows]]] = []
         self.assumptions: dict[str, None] = {}
         """What the runs that a proof is made of take for granted."""
-        self.moments: list[bytes] = []
-        """Digests of the moments at which turns begin, where operations complete on their own; else empty."""
+        self.snapshots: list[bytes] = []
+        """Digests of snapshots where turns begin, if operations complete on their own; else empty."""
         self._finder: LoopBatch | None = None
 
     # -- what is launched
@@ -352,7 +352,7 @@ class SymbolicLaunch:
         while len(self._turns) <= count:
             if self._finder is None:
                 self._finder = self.begun(corners)
-                self._turns, self.visited, self.moments = [Cells({}, ())], [], [b""]
+                self._turns, self.visited, self.snapshots = [Cells({}, ())], [], [b""]
             if not self._next_turn(self._finder):
                 self._choose_another()
         return self._turns
@@ -379,7 +379,7 @@ class SymbolicLaunch:
                 passed |= self._head is None
                 if reached.head == self._head:
                     self._turns.append(Cells.of(batch))
-                    self.moments.append(digest_of(batch))
+                    self.snapshots.append(digest_of(batch))
                     memory = memory_of_any_size(batch.execution)
                     self.visited.append(memory.visited)
                     memory.visited = []

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..registers.threads import WARP, Indices, Threads
-from .moments import Moment
+from .snapshots import Snapshot
 
 
 class Clocks:
@@ -31,12 +31,12 @@ class Clocks:
         self._peers = threads.peers
         self._exist = threads.exist.reshape(-1, WARP).sum(axis=1)
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`; `_slowest` follows from `_over`, and only decides sooner what others tell."""
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`; `_slowest` follows from `_over`, and only decides sooner what others tell."""
         own = np.arange(self._time.shape[1])
-        moment.intervals(own, self._time)
-        moment.intervals(own, self._over)
-        moment.rest(self, "_time", "_over", "_slowest")
+        snapshot.intervals(own, self._time)
+        snapshot.intervals(own, self._over)
+        snapshot.rest(self, "_time", "_over", "_slowest")
 
     def times(self, threads: Indices) -> NDArray[np.int32]:
         """Return the interval that each thread is in."""

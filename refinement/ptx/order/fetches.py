@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..registers.threads import Indices
-from .moments import Moment
 from .ordering import Ordering
+from .snapshots import Snapshot
 from .vector_clocks import Places
 
 
@@ -46,10 +46,10 @@ class _Fetch:
     places: Places
     line: int
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`."""
-        moment.of_threads(self.by.agent, self.by.phase)
-        moment.rest(self, "by", "ordering")
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`."""
+        snapshot.of_threads(self.by.agent, self.by.phase)
+        snapshot.rest(self, "by", "ordering")
 
 
 class Fetches:

@@ -16,9 +16,9 @@ from ..registers.threads import WARP, Indices
 from .atomic_users import AtomicUsers
 from .conflicts import Conflicts
 from .fetches import Fetcher, Fetches
-from .moments import Moment
 from .ordering import NOBODY, Ordering
 from .same_value_writers import OTHER_BLOCK, JointWriters
+from .snapshots import Snapshot
 from .vector_clocks import AGENT, Places
 from .warp_reads import WarpReads
 
@@ -324,8 +324,8 @@ class AccessHistory:
         products += [] if self._changed is None else [self._changed.copy()]
         return [*found, *marks, *products, *self._joint.open_accesses(ordering, latest)]
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`.
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`.
 
         What is compared with the clocks of several warps at once must be as it was: it happened before the
         loop, and comes to be in order before more and more.
@@ -335,15 +335,15 @@ class AccessHistory:
         UnsupportedError
             If the threads that changed places by atomics are kept.
         """
-        moment.of_threads(self._plain_writer, self._written)
-        moment.of_threads(self._reader, self._read)
+        snapshot.of_threads(self._plain_writer, self._written)
+        snapshot.of_threads(self._reader, self._read)
         if self._waited is not None:
-            moment.of_threads(self._waited[0], self._waited[1])
+            snapshot.of_threads(self._waited[0], self._waited[1])
         if self.atomic_users.kept:
             raise UnsupportedError("the last of several blocks is waited for when a loop begins again")
         if self.warp_reads is None:
-            moment.take(np.where(self._several, self._read, 0))
-        moment.rest(self, "_plain_writer", "_written", "_reader", "_read", "_waited", "atomic_users")
+            snapshot.take(np.where(self._several, self._read, 0))
+        snapshot.rest(self, "_plain_writer", "_written", "_reader", "_read", "_waited", "atomic_users")
 
     def arrays(self) -> list[NDArray[Any]]:
         """Return all that is kept."""

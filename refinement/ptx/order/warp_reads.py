@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ....spec.ptx.variant import WARPGROUP_WARPS
 from ..registers.threads import Indices
-from .moments import Moment
 from .ordering import NOBODY, Ordering
+from .snapshots import Snapshot
 
 _NEVER = -1
 
@@ -44,14 +44,14 @@ class WarpReads:
         self.assumed = False
         """Whether accesses are in order for what `WAITED_BY_ONE` says."""
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`."""
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`."""
         for table in (self._times, self._products):
-            moment.take(table is None)
+            snapshot.take(table is None)
             if table is not None:
                 columns = np.arange(table.shape[1])
-                moment.intervals(np.where(table == _NEVER, NOBODY, columns % moment.warps), table)
-        moment.rest(self, "_times", "_products")
+                snapshot.intervals(np.where(table == _NEVER, NOBODY, columns % snapshot.warps), table)
+        snapshot.rest(self, "_times", "_products")
 
     def note(
         self, ordering: Ordering, places: NDArray[np.int64], threads: Indices, *, by_products: bool

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ....spec.ptx.variant import WARPGROUP_WARPS
 from ...findings.finding import Kind
-from ..order.moments import Moment
+from ..order.snapshots import Snapshot
 from ..order.vector_clocks import Places
 from ..registers.threads import WARP, Indices
 from ..text.module import InstructionStatement
@@ -213,12 +213,12 @@ class AsynchronousProducts:
             found += [np.array(name), uses.touched > self._fenced, after, np.where(after, uses.shape, -1)]
         return found
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`."""
-        moment.take(self.relative())
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`."""
+        snapshot.take(self.relative())
         for each in self._pending:
-            moment.intervals(each.warps % moment.warps, each.times)
-            moment.take(each.line)
+            snapshot.intervals(each.warps % snapshot.warps, each.times)
+            snapshot.take(each.line)
 
     # -- details
     def _uses_of(self, name: str) -> _Uses:

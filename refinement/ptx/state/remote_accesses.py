@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...findings.finding import Kind
-from ..order.moments import Moment
+from ..order.snapshots import Snapshot
 from ..order.vector_clocks import THREAD, Knowledge, is_over, joined
 from ..registers.threads import WARP, Indices
 from .execution import Execution
@@ -56,18 +56,18 @@ class RemoteAccesses:
         assert isinstance(found, RemoteAccesses)
         return found
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`."""
-        moment.take([sorted(self.by_block), sorted(self.by_copies), self.storing])
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`."""
+        snapshot.take([sorted(self.by_block), sorted(self.by_copies), self.storing])
         for block in sorted(self.by_block):
             last = self.by_block[block]
-            warps = np.arange(len(last.times)) // WARP % moment.warps
-            moment.intervals(np.where(last.times > 0, warps, -1), last.times)
-            moment.take(last.lines)
+            warps = np.arange(len(last.times)) // WARP % snapshot.warps
+            snapshot.intervals(np.where(last.times > 0, warps, -1), last.times)
+            snapshot.take(last.lines)
         for key in sorted(self.by_copies):
             phase, line = self.by_copies[key]
-            moment.of_threads(key[1], phase)
-            moment.take(line)
+            snapshot.of_threads(key[1], phase)
+            snapshot.take(line)
 
     def note(self, execution: Execution, blocks: NDArray[np.intp], threads: Indices, *, stores: bool) -> None:
         """Note that threads (n,) use shared memory of other blocks (n,) of the batch."""

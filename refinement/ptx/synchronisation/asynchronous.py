@@ -18,7 +18,7 @@ from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
 from ..memory.symbolic_accesses import places_of_any_size
 from ..memory.table_lookups import is_found_by_data, load_found
-from ..order.moments import Moment
+from ..order.snapshots import Snapshot
 from ..order.vector_clocks import Places
 from ..registers.threads import Indices
 from ..state.execution import Decoders, Execution, undecoded
@@ -85,12 +85,12 @@ class Copies:
             found += [copy.threads, self._committed[copy.threads] - copy.group, copy.places]
         return found
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`."""
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`."""
         for copies in (self._pending, self._handed):
-            moment.take(len(copies))
+            snapshot.take(len(copies))
             for copy in copies:
-                moment.take([copy.threads, self._committed[copy.threads] - copy.group, copy.places])
+                snapshot.take([copy.threads, self._committed[copy.threads] - copy.group, copy.places])
 
     def commit(self, threads: Indices) -> None:
         """End the group of each of some threads."""

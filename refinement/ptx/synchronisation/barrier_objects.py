@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from ....spec.ptx.open_results import BARRIER_STATE
 from ...findings.finding import Kind
 from ...terms.interning import Ids
-from ..order.moments import Moment
 from ..order.ordering import Ordering
+from ..order.snapshots import Snapshot
 from ..order.vector_clocks import AGENT, NOTHING, Happened, joined, of_agents
 from ..registers.threads import Indices
 from ..state.execution import Execution
@@ -79,12 +79,12 @@ class BarrierObject:
         self._seen: list[Events] = []
         self._later: list[Events] = []
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`; a state that was returned is that of its phase, and no other."""
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`; a state that was returned is that of its phase, and no other."""
         past = sorted(self._past)
-        moment.intervals(self._agent, [self.phase, *past])
-        moment.take([self.phase % 2, *(self._past[phase] for phase in past)])
-        moment.rest(self, "phase", "_past", "token")
+        snapshot.intervals(self._agent, [self.phase, *past])
+        snapshot.take([self.phase % 2, *(self._past[phase] for phase in past)])
+        snapshot.rest(self, "phase", "_past", "token")
 
     def agent(self, ordering: Ordering) -> int:
         """Return who makes the copies that arrive here, as a thread by its number in the grid."""
@@ -394,10 +394,10 @@ class BarrierObjects:
         """Whether there has been any."""
         return self._made > 0
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`; states that were returned before are not known any more."""
-        moment.take(self._of_lane)
-        moment.take(self._made)
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`; states that were returned before are not known any more."""
+        snapshot.take(self._of_lane)
+        snapshot.take(self._made)
 
     @classmethod
     def of(cls, execution: Execution) -> BarrierObjects:

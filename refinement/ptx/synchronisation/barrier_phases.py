@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..order.moments import Moment
+from ..order.snapshots import Snapshot
 from ..order.vector_clocks import NOTHING, Happened, Knowledge, is_over, joined
 
 
@@ -29,10 +29,10 @@ class Events:
     times: NDArray[np.int32]
     line: int
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`."""
-        moment.of_threads(self.names, self.times)
-        moment.take(self.line)
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`."""
+        snapshot.of_threads(self.names, self.times)
+        snapshot.take(self.line)
 
     def unknown(self, known: Knowledge, per_block: int, own: int | None = None) -> int | None:
         """Return a thread of which somebody does not know that it is behind this; None if there is none."""
@@ -75,11 +75,11 @@ class Phase:
     transactions: int = 0
     finished: Knowledge = field(default_factory=dict)
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`."""
-        moment.known(self.ending)
-        moment.known(self.finished)
-        moment.rest(self, "ending", "finished")
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`."""
+        snapshot.known(self.ending)
+        snapshot.known(self.finished)
+        snapshot.rest(self, "ending", "finished")
 
     @property
     def is_over(self) -> bool:

@@ -16,7 +16,7 @@ from ...findings.finding import Kind
 from ..memory.addressing import addresses
 from ..memory.memory_access import load, load_bytes, store_bytes
 from ..memory.proxy_reads import check_proxy, refuse_written
-from ..order.moments import Moment
+from ..order.snapshots import Snapshot
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
@@ -76,12 +76,12 @@ class BulkStores:
         assert isinstance(found, BulkStores)
         return found
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`."""
-        moment.take(len(self.pending))
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`."""
+        snapshot.take(len(self.pending))
         for each in self.pending:
-            moment.take(self.committed.get(int(each.thread[0]), 0) - each.group)
-            moment.rest(each, "group")
+            snapshot.take(self.committed.get(int(each.thread[0]), 0) - each.group)
+            snapshot.rest(each, "group")
 
     def commit(self, threads: Indices) -> None:
         """End the group of each of some threads."""

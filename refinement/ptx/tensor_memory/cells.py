@@ -16,7 +16,7 @@ from ....spec.ptx.tensor_memory.kinds import COLUMNS, CTA_LANES
 from ...findings.finding import Kind
 from ...machine.memory import ABSENT
 from ...terms.interning import Ids
-from ..order.moments import Moment
+from ..order.snapshots import Snapshot
 from ..state.execution import Execution
 from .uses import NAMES, NO_FENCE, WAITS, Clocks, Operation, Sort, is_issued, is_over
 
@@ -72,15 +72,15 @@ class Cells:
         assert isinstance(found, Cells)
         return found
 
-    # -- moments of a run
-    def tell(self, moment: Moment) -> None:
-        """See `moments`; what cells hold is left out."""
-        moment.take(self.owner)
-        moment.take(self._terms != ABSENT)
+    # -- snapshots
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`; what cells hold is left out."""
+        snapshot.take(self.owner)
+        snapshot.take(self._terms != ABSENT)
         numbers, last = np.unique(self._writer, return_inverse=True)
-        moment.take(last)
-        moment.take([self._operations[number - 1] for number in numbers.tolist() if number])
-        moment.take(self._readings)
+        snapshot.take(last)
+        snapshot.take([self._operations[number - 1] for number in numbers.tolist() if number])
+        snapshot.take(self._readings)
 
     @property
     def contents(self) -> Ids:

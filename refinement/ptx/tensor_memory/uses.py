@@ -15,7 +15,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ..order.moments import Moment
+from ..order.snapshots import Snapshot
 from ..order.vector_clocks import FENCED, OPERATIONS, THREAD, Happened, Knowledge
 from ..registers.threads import WARP, Indices
 from ..state.execution import Execution
@@ -91,11 +91,11 @@ class Operation:
     line: int
     shape: tuple[object, ...] = ()
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`."""
-        moment.of_threads(self.agent, self.time)
-        moment.of_threads(self.issuer, self.issued)
-        moment.rest(self, "agent", "time", "issuer", "issued")
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`."""
+        snapshot.of_threads(self.agent, self.time)
+        snapshot.of_threads(self.issuer, self.issued)
+        snapshot.rest(self, "agent", "time", "issuer", "issued")
 
 
 class Clocks:
@@ -112,14 +112,14 @@ class Clocks:
         assert isinstance(found, Clocks)
         return found
 
-    def tell(self, moment: Moment) -> None:
-        """See `moments`."""
+    def record_in(self, snapshot: Snapshot) -> None:
+        """See `snapshots`."""
         keys = sorted(self._times)
-        moment.take(keys)
-        moment.intervals(keys, [self._times[key] for key in keys])
-        moment.take(sorted(self._fenced))
+        snapshot.take(keys)
+        snapshot.intervals(keys, [self._times[key] for key in keys])
+        snapshot.take(sorted(self._fenced))
         for thread in sorted(self._fenced):
-            moment.known(self._fenced[thread])
+            snapshot.known(self._fenced[thread])
 
     @staticmethod
     def _key(execution: Execution, sort: Sort, thread: int) -> int:

@@ -1,8 +1,9 @@
-"""What a later access depends on, of two moments of one run: the same up to how far clocks have come.
+"""Snapshots of a run, compared up to how far its clocks have come.
 
-Times of one agent are compared with each other, and a number of intervals apart at most: what comes later has
-a larger time than all before. So two moments go on alike if all else is the same and the times of each agent
-lie in the same order, with the same distances as far as anybody asks for these.
+Times are only compared with times of the same agent, at most two intervals apart, and what comes later has a
+larger time than all before. So a run goes on alike from two snapshots if all else is the same and the times of
+each agent lie in the same order, with the same distances as far as anybody asks for these. What a class does
+not record as a time is compared as it is, so that a time that is forgotten makes snapshots differ.
 
 An agent is a warp of a block, of all blocks together, or one that completes on its own: a barrier object, a
 queue of operations on tensor memory.
@@ -32,12 +33,12 @@ _NUMBERS = (int, float, bool, str, bytes, type(None), Enum, np.generic)
 class Clocked(Protocol):
     """What has times among its attributes."""
 
-    def tell(self, moment: Moment) -> None:
-        """Tell a moment of all that later accesses depend on."""
+    def record_in(self, snapshot: Snapshot) -> None:
+        """Record all that later accesses depend on."""
 
 
-class Moment:
-    """A moment of a run.
+class Snapshot:
+    """The state of a run at one moment, but for how far its clocks have come.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ class Moment:
         """
         if isinstance(what, Clocked):
             self._plain.append(type(what).__name__)
-            what.tell(self)
+            what.record_in(self)
         elif isinstance(what, Told):
             for told in what.parts:
                 self.take(sorted(told))
@@ -152,7 +153,7 @@ class Moment:
         return found.digest()
 
     def canonical(self) -> list[Any]:
-        """Return what is the same for moments that go on alike."""
+        """Return arrays and numbers that are equal if a run goes on alike."""
         agents = np.concatenate([np.zeros(0, np.int64), *self._agents])
         times = np.concatenate([np.zeros(0, np.int64), *self._times])
         pairs, where = np.unique(np.stack([agents, times]), axis=1, return_inverse=True)

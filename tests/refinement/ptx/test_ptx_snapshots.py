@@ -1,4 +1,4 @@
-"""Moments of a run: alike if the times of each agent lie in the same order, however far it has come."""
+"""Snapshots of a run: alike if the times of each agent lie in the same order, however far it has come."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.ptx.order.moments import Moment
+from mmaproof.refinement.ptx.order.snapshots import Snapshot
 from mmaproof.refinement.ptx.order.vector_clocks import AGENT, FENCED, OPERATIONS, THREAD, Happened
 from mmaproof.spec.errors import UnsupportedError
 
@@ -20,15 +20,15 @@ FAR = 5
 TIMES = st.lists(st.tuples(st.integers(0, WARPS - 1), st.integers(0, 40)), min_size=1, max_size=12)
 
 
-def alike(one: Moment, other: Moment) -> bool:
-    """Tell whether two moments go on alike."""
+def alike(one: Snapshot, other: Snapshot) -> bool:
+    """Tell whether runs go on alike from two snapshots."""
     first, second = one.canonical(), other.canonical()
     return len(first) == len(second) and all(map(np.array_equal, first, second))
 
 
-def moment(pairs: list[tuple[int, int]]) -> Moment:
-    """Return a moment with times of warps."""
-    found = Moment(WARPS)
+def snapshot(pairs: list[tuple[int, int]]) -> Snapshot:
+    """Return a snapshot with times of warps."""
+    found = Snapshot(WARPS)
     agents, times = zip(*pairs, strict=True)
     found.intervals(agents, times)
     return found
@@ -38,13 +38,13 @@ def moment(pairs: list[tuple[int, int]]) -> Moment:
 def test_how_far_an_agent_has_come_makes_no_difference(
     pairs: list[tuple[int, int]], moved: list[int]
 ) -> None:
-    assert alike(moment(pairs), moment([(agent, time + moved[agent]) for agent, time in pairs]))
+    assert alike(snapshot(pairs), snapshot([(agent, time + moved[agent]) for agent, time in pairs]))
 
 
 @given(TIMES, TIMES)
 def test_what_is_alike_compares_alike(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
     """With what anybody adds to a time before comparing it: up to two phases."""
-    if len(one) == len(other) and alike(moment(one), moment(other)):
+    if len(one) == len(other) and alike(snapshot(one), snapshot(other)):
         for (agent, time), (_, later) in zip(one, other, strict=True):
             for (second, limit), (_, bound) in zip(one, other, strict=True):
                 if agent == second:
@@ -53,15 +53,15 @@ def test_what_is_alike_compares_alike(one: list[tuple[int, int]], other: list[tu
 
 @given(st.integers(0, 20), st.integers(0, 20))
 def test_times_that_lie_far_apart_are_not_told_from_each_other(near: int, more: int) -> None:
-    assert alike(moment([(0, near), (0, near + FAR)]), moment([(0, near), (0, near + FAR + more)]))
+    assert alike(snapshot([(0, near), (0, near + FAR)]), snapshot([(0, near), (0, near + FAR + more)]))
 
 
 @pytest.mark.parametrize(("key", "names"), [(3, 3 * WARPS * 32), (AGENT + 1, (AGENT + 1) * WARPS * 32)])
 def test_what_is_known_is_on_the_clock_of_who_did_it(key: int, names: int) -> None:
-    """A thread's time below the interval that is known to be over, and at it, are different moments."""
+    """A thread's time below the interval that is known to be over, and at it, are different snapshots."""
 
-    def at(time: int) -> Moment:
-        found = Moment(WARPS)
+    def at(time: int) -> Snapshot:
+        found = Snapshot(WARPS)
         found.of_threads([names], [time])
         found.known({key: np.array([7], dtype=np.int32)})
         return found
@@ -70,8 +70,8 @@ def test_what_is_known_is_on_the_clock_of_who_did_it(key: int, names: int) -> No
 
 
 def test_fences_have_the_clock_of_the_operation() -> None:
-    def at(time: int) -> Moment:
-        found = Moment(WARPS)
+    def at(time: int) -> Snapshot:
+        found = Snapshot(WARPS)
         found.known({OPERATIONS + 4: np.array([5]), OPERATIONS + FENCED + 4: np.array([time])})
         return found
 
@@ -79,8 +79,8 @@ def test_fences_have_the_clock_of_the_operation() -> None:
 
 
 def test_all_else_is_compared_as_it_is() -> None:
-    def taken(what: object) -> Moment:
-        found = Moment(WARPS)
+    def taken(what: object) -> Snapshot:
+        found = Snapshot(WARPS)
         found.take(what)
         return found
 
@@ -97,4 +97,4 @@ def test_all_else_is_compared_as_it_is() -> None:
 
 def test_words_that_are_waited_for_are_refused() -> None:
     with pytest.raises(UnsupportedError):
-        Moment(WARPS).known({-3: np.array([1])})
+        Snapshot(WARPS).known({-3: np.array([1])})
