@@ -194,7 +194,7 @@ def verify(
         tuple(coverage),
         tuple(_written(found)),
         _hypotheses(found, undergone, equality),
-        tuple(dict.fromkeys(each for part in (*found, scope) for each in part.assumptions)),
+        tuple(dict.fromkeys([*(each for part in found for each in part.assumptions), *scope.assumptions])),
         tuple(_cases(examinations, memory_only=memory_only)),
         {
             **stats,

@@ -1,9 +1,9 @@
 """Snapshots of a run, compared up to how far its clocks have come.
 
 Times are only compared with times of the same agent, at most two intervals apart, and what comes later has a
-larger time than all before. So a run goes on alike from two snapshots if all else is the same and the times of
-each agent lie in the same order, with the same distances as far as anybody asks for these. What a class does
-not record as a time is compared as it is, so that a time that is forgotten makes snapshots differ.
+larger time than all before. So a run goes on alike from two snapshots if all else is the same and the times
+of each agent lie in the same order, with the same distances as far as anybody asks for these. What a class
+does not record as a time is compared as it is, so that a time that is forgotten makes snapshots differ.
 
 An agent is a warp of a block, of all blocks together, or one that completes on its own: a barrier object, a
 queue of operations on tensor memory.
