@@ -36,6 +36,7 @@ class BlockProof(Protocol):
     roundings: GrowingRoundings | None
     overflow: Overflow | None
     checked: Checked
+    assumptions: tuple[str, ...]
     last_limit: str
 
 

@@ -50,6 +50,7 @@ class SizeProof(Protocol):
     roundings: GrowingRoundings | None
     overflow: Overflow | None
     checked: Checked
+    assumptions: tuple[str, ...]
 
     @property
     def alone(self) -> range:

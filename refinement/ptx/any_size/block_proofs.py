@@ -337,10 +337,16 @@ class _Attempt:
                 shown = shown.up_to(inner.most)
         self._obligations += self._orders()
         ends = [_shown_to(each, self._order, most) for each in domains]
-        parts = self._obligations, joined(self._roundings)
-        granted = tuple(dict.fromkeys(each for launch in self._launches for each in launch.assumptions))
-        counts = self._checked, self._last_limit, granted
-        return BlockProof(tuple(ends), shown, equality, "", *parts, None, *counts)
+        return BlockProof(
+            tuple(ends),
+            shown,
+            equality,
+            obligations=self._obligations,
+            roundings=joined(self._roundings),
+            checked=self._checked,
+            last_limit=self._last_limit,
+            assumptions=tuple(dict.fromkeys(each for one in self._launches for each in one.assumptions)),
+        )
 
     def _orders(self) -> list[Obligation]:
         """Return that it does not matter how blocks are numbered, for those of which that was looked at."""
