@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..spec.errors import InputError
 from .kernels import contract as draft_of_file
 from .kernels import verify as verify_file
+from .triton_launch import launch_grid
 
 if TYPE_CHECKING:
     from ..reports.verify_report import VerifyReport
@@ -70,7 +72,8 @@ def compiled(
         said = " ".join(str(reason).split()) or type(reason).__name__
         raise InputError(f"Triton does not compile {kernel.__name__}: {said}") from reason
     place = Path(folder) / f"{kernel.__name__}.ptx"
-    facts = json.dumps({**built.metadata._asdict(), "signature": dict(signature)}, default=str)
+    told = {"signature": dict(signature), "grid": _grid(kernel, signature, constants)}
+    facts = json.dumps({**built.metadata._asdict(), **told}, default=str)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(built.asm["ptx"], encoding="utf-8")
@@ -78,6 +81,16 @@ def compiled(
     except OSError as reason:
         raise InputError(f"can't be written: {reason.strerror or reason}", str(folder)) from None
     return place
+
+
+def _grid(kernel: Any, parameters: Mapping[str, str], constants: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the grid that the module which defines a kernel launches it with; none if it does not say."""
+    function = getattr(kernel, "fn", kernel)
+    try:
+        source = inspect.getsource(inspect.getmodule(function) or function)
+    except (OSError, TypeError):
+        return ()
+    return launch_grid(source, function.__name__, tuple(parameters), constants)
 
 
 def verify(

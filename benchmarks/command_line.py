@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ def figures() -> Iterator[Figure]:
         yield Figure(
             f"mmaproof explain {name.split('.')[0]}", seconds("explain", name, repetitions=5), "s", 0.5
         )
+    yield from _small_questions()
     for isa, target in (("power", 30), ("ptx", 60), ("pto", 30)):
         taken = seconds("check", isa, "--no-cache", "--jobs", "2")
         yield Figure(f"mmaproof check {isa} --no-cache --jobs 2", taken, "s", target)
@@ -39,6 +41,41 @@ def figures() -> Iterator[Figure]:
         cached = seconds("check", cache=directory, repetitions=3)
         yield Figure("mmaproof check, from the cache", cached, "s", 2)
         yield Figure("mmaproof list", seconds("list", cache=directory, repetitions=3), "s", 0.5)
+
+
+def _small_questions() -> Iterator[Figure]:
+    """Yield what importing libraries and asking small questions cost, as multiples of importing NumPy."""
+    python = [sys.executable, "-c"]
+    numpy = _processor_time([*python, "import numpy"])
+    for library in ("typer", "z3", "sympy"):
+        yield Figure(
+            f"import {library}", _processor_time([*python, f"import {library}"]) / numpy, "import numpy"
+        )
+    obligation = "ptx/fragment/manual/misprint/equal"
+    subprocess.run(
+        [sys.executable, "-m", "mmaproof", "check"], stdout=subprocess.DEVNULL, check=False
+    )  # the cache
+    for question in (
+        ("legal", LAYOUTS[0][0]),
+        ("tables", "ptx"),
+        ("check", obligation),
+        ("layout", LAYOUTS[0][0], "--operand", LAYOUTS[0][1]),
+        ("list", "ptx/fragment"),
+        ("explain", "mma"),
+    ):
+        taken = _processor_time([sys.executable, "-m", "mmaproof", *question])
+        yield Figure(f"mmaproof {' '.join(question)[:50]}", taken / numpy, "import numpy", 1.6)
+
+
+def _processor_time(command: list[str], repetitions: int = 8) -> float:
+    """Return the least processor time that a command takes, in seconds."""
+    times = []
+    for _ in range(repetitions):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)
 
 
 def seconds(*arguments: str, cache: str | None = None, repetitions: int = 1) -> float:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
+from .deferred_numpy import defer_numpy
 from .signals import end_on_signals, ignore_signals
 
 
@@ -25,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _open_missing_streams()
         if not sys.warnoptions:
             warnings.simplefilter("ignore")  # a library's warning is not for who runs a command
+        defer_numpy()
         from .app import status
 
         ending = status(given)

@@ -15,10 +15,9 @@ import json
 import os
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,33 +83,47 @@ def fingerprint(solver: str) -> str:
 
 def code_state() -> str:
     """Return a digest of the files in `DECIDING` and of what runs them; see `fingerprint`."""
-    digest = hashlib.sha256(f"{sys.version}\n".encode())
-    for name in _DEPENDENCIES:
-        digest.update(f"{name} {_version(name)}\n".encode())
+    digest = hashlib.sha256(f"{sys.version}\n{_dependencies()}\n".encode())
     package = Path(__file__).parent
-    own = [package.parent.joinpath(*folder.split("/")) for folder in DECIDING]
+    own = [str(package.parent.joinpath(*folder.split("/"))) for folder in DECIDING]
     for folder in dict.fromkeys([*own, *_extensions()]):
-        for path in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"):
-            if path.name == RECORD:  # what verdicts said, not what they are functions of
-                continue
-            content = path.read_bytes()
-            digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
+        for path in _files(folder):
+            content = Path(path).read_bytes()
+            place = os.path.join(os.path.basename(folder), os.path.relpath(path, folder))  # noqa: PTH118, PTH119
+            digest.update(f"{place} {len(content)}\n".encode())
             digest.update(content)
     return digest.hexdigest()
 
 
-def _extensions() -> list[Path]:
+def _files(folder: str) -> Iterator[str]:
+    """Yield the files in a folder and those below it, in an order, but compiled ones and `RECORD`."""
+    if not Path(folder).is_dir():
+        return
+    with os.scandir(folder) as entries:
+        inside = sorted(entries, key=lambda entry: entry.name)
+    for entry in inside:
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                yield from _files(entry.path)
+        elif not entry.name.endswith(".pyc") and entry.name != RECORD:  # the record is what verdicts said
+            yield entry.path
+
+
+def _extensions() -> list[str]:
     """Return the folders that the packages have modules in, also beside their own."""
     root = __package__.rpartition(".")[0]
     packages = (sys.modules.get(f"{root}.{name}") for name in ("spec", "smt", "proofs"))
-    return [Path(folder) for package in packages if package for folder in package.__path__]
+    return [folder for package in packages if package for folder in package.__path__]
 
 
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "absent"
+def _dependencies() -> str:
+    """Return the names with versions under which the `_DEPENDENCIES` are installed where Python looks."""
+    names = tuple(f"{name.replace('-', '_')}-" for name in _DEPENDENCIES)
+    found = []
+    for folder in filter(os.path.isdir, sys.path):
+        installed = (name for name in os.listdir(folder) if name.startswith(names))  # noqa: PTH208
+        found += sorted(name for name in installed if name.endswith((".dist-info", ".egg-info")))
+    return " ".join(found)
 
 
 class Cache:

@@ -10,15 +10,16 @@ floating-point operation takes the formats of its operands, so nothing of an ISA
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from .dot_add_model import DotAddModel
 from .formats import FloatFormat, Format, IntegerFormat
 from .rounding import Rounding
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Array: TypeAlias = "NDArray[Any]"
 """Elements of one algebra, in a numpy array; leading axes are batch axes."""
 
 

@@ -43,12 +43,13 @@ _BLOCK = 1 << 17
 
 _TO_INTEGER = MappingProxyType(
     {
-        Rounding.NEAREST_EVEN: np.rint,
-        Rounding.TOWARD_ZERO: np.trunc,
-        Rounding.UPWARD: np.ceil,
-        Rounding.DOWNWARD: np.floor,
+        Rounding.NEAREST_EVEN: "rint",
+        Rounding.TOWARD_ZERO: "trunc",
+        Rounding.UPWARD: "ceil",
+        Rounding.DOWNWARD: "floor",
     }
 )
+"""NumPy's functions, by name."""
 
 
 class Terms(NamedTuple):
@@ -284,7 +285,8 @@ def rounded_sum(value: Reals, result: FloatFormat, model: DotAddModel) -> Reals:
     kept = result.fraction_bits if model.result_fraction_bits is None else model.result_fraction_bits
     _, above = np.frexp(value)  # the exponent of a power of two above
     last_place = np.ldexp(1.0, np.maximum(above, result.minimum_exponent + 1) - (kept + 1))
-    found: Reals = _TO_INTEGER[model.rounding](value / last_place) * last_place
+    to_integer = getattr(np, _TO_INTEGER[model.rounding])
+    found: Reals = to_integer(value / last_place) * last_place
     return found
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .errors import InputError
 from .float_encoding import encode
 from .formats import Bits, FloatFormat, Format, IntegerFormat
 from .rounding import Rounding
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MAGNITUDES = 4
 """Floats are drawn below two to this power in magnitude, or to the largest of a format without it."""

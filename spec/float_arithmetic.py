@@ -31,7 +31,7 @@ _BLOCK = 1 << 13
 _NEGLIGIBLE = -220
 """Binary exponent below which an addend of a sum near 1 can only make the result inexact."""
 
-_FAR = np.iinfo(np.int32).max
+_FAR = (1 << 31) - 1
 """More than any difference of exponents: puts a zero below everything."""
 
 

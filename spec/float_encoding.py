@@ -7,24 +7,25 @@ the common paths here compute with sign bits and keep `where` for special values
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .errors import UnsupportedError
 from .formats import F16, F32, F64, Bits, FloatFormat, Special, numpy_type
 from .rounding import Rounding
 
-Reals = NDArray[np.float64]
-Truths = NDArray[np.bool_]
-Integers = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-_ONE = np.uint64(1)
+Reals: TypeAlias = "NDArray[np.float64]"
+Truths: TypeAlias = "NDArray[np.bool_]"
+Integers: TypeAlias = "NDArray[Any]"
+
 _TABULATED = 17
 """Bits of the encodings whose values fit into a table in a core's cache."""
 
-_F64_FRACTION = np.uint64((1 << F64.fraction_bits) - 1)
+_F64_FRACTION = (1 << F64.fraction_bits) - 1
 
 
 def decode(bits: Bits, fmt: FloatFormat) -> Reals:
@@ -50,9 +51,9 @@ def decode(bits: Bits, fmt: FloatFormat) -> Reals:
     return _widened(single.view(np.float32))
 
 
-@np.errstate(invalid="ignore")  # casting a signalling NaN
 def _widened(values: NDArray[Any]) -> Reals:
-    return values.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # casting a signalling NaN
+        return values.astype(np.float64)
 
 
 def _scaled_significands(bits: Bits, fmt: FloatFormat) -> Reals:
@@ -76,44 +77,44 @@ def _values(fmt: FloatFormat) -> Reals:
     return _scaled_significands(np.arange(1 << fmt.bits, dtype=fmt.storage), fmt)
 
 
-@np.errstate(all="ignore")
 def encode(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
     """Round float64 values to `fmt`, as `round_significand` does.
 
     For a target other than f64, a value that stands for a number it is not equal to must have been
     rounded to odd, and `fmt` have at most 51 bits of precision: the last bit is then a sticky bit.
     """
-    if fmt in (F16, F32):
-        bits = _encode_natively(value, fmt, rounding)
-        special = np.isnan(value)
-    elif fmt.exponent_bits == F64.exponent_bits:
-        bits = _cut_fraction(value, fmt, rounding)
-        special = np.isnan(value)
-    else:
-        wide = np.asarray(value).view(np.uint64)
-        field = (wide >> np.uint64(F64.fraction_bits)).astype(np.int64) & 0x7FF
-        normal = field > 0
-        significand = (wide & _F64_FRACTION) | (normal.astype(np.uint64) << np.uint64(F64.fraction_bits))
-        exponent = field - normal - (F64.bias + F64.fraction_bits - 1)
-        bits = round_significand(np.signbit(value), significand, exponent, fmt, rounding)
-        special = ~np.isfinite(value)
-    if special.any():
-        bits = np.asarray(bits)  # a single number is a scalar, which takes no assignment
-        bits[special] = encode_special(np.asarray(value)[special], fmt)
-    return bits
+    with np.errstate(all="ignore"):
+        if fmt in (F16, F32):
+            bits = _encode_natively(value, fmt, rounding)
+            special = np.isnan(value)
+        elif fmt.exponent_bits == F64.exponent_bits:
+            bits = _cut_fraction(value, fmt, rounding)
+            special = np.isnan(value)
+        else:
+            wide = np.asarray(value).view(np.uint64)
+            field = (wide >> np.uint64(F64.fraction_bits)).astype(np.int64) & 0x7FF
+            normal = field > 0
+            significand = (wide & _F64_FRACTION) | (normal.astype(np.uint64) << np.uint64(F64.fraction_bits))
+            exponent = field - normal - (F64.bias + F64.fraction_bits - 1)
+            bits = round_significand(np.signbit(value), significand, exponent, fmt, rounding)
+            special = ~np.isfinite(value)
+        if special.any():
+            bits = np.asarray(bits)  # a single number is a scalar, which takes no assignment
+            bits[special] = encode_special(np.asarray(value)[special], fmt)
+        return bits
 
 
-@np.errstate(all="ignore")
 def rounded(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Reals:
     """Return the values of what `encode` returns; a NaN's cut bits must be 0, so that it stays one."""
-    if fmt == F32 and rounding is Rounding.NEAREST_EVEN:
-        return value.astype(np.float32).astype(np.float64)
-    if fmt.exponent_bits != F64.exponent_bits:
-        return decode(encode(value, fmt, rounding), fmt)
-    cut = F64.fraction_bits - fmt.fraction_bits
-    bits = _rounded_fraction(value, cut, rounding)
-    bits &= np.uint64(-1 << cut & (1 << F64.bits) - 1)
-    return bits.view(np.float64)
+    with np.errstate(all="ignore"):
+        if fmt == F32 and rounding is Rounding.NEAREST_EVEN:
+            return value.astype(np.float32).astype(np.float64)
+        if fmt.exponent_bits != F64.exponent_bits:
+            return decode(encode(value, fmt, rounding), fmt)
+        cut = F64.fraction_bits - fmt.fraction_bits
+        bits = _rounded_fraction(value, cut, rounding)
+        bits &= np.uint64(-1 << cut & (1 << F64.bits) - 1)
+        return bits.view(np.float64)
 
 
 def _encode_natively(value: Reals, fmt: FloatFormat, rounding: Rounding) -> Bits:
@@ -142,7 +143,7 @@ def _rounded_fraction(value: Reals, cut: int, rounding: Rounding) -> Integers:
         return bits.copy()
     if rounding is Rounding.NEAREST_EVEN:
         increment = bits >> np.uint64(cut)
-        increment &= _ONE
+        increment &= 1
         increment += np.uint64((1 << cut - 1) - 1)
     else:
         low: Integers = np.full((), (1 << cut) - 1, dtype=np.uint64)
@@ -175,7 +176,7 @@ def _increment(last: Integers, low: Integers, negative: Truths, rounding: Roundi
         Sign and direction.
     """
     if rounding is Rounding.NEAREST_EVEN:
-        return (low + last) >> _ONE  # half a unit, less one where a tie has to stay
+        return (low + last) >> 1  # half a unit, less one where a tie has to stay
     return low * _outward(negative, rounding)
 
 
@@ -208,11 +209,11 @@ def round_significand(
     right = np.minimum(np.maximum(shift, 0), 63).astype(np.uint64)
     kept = significand >> right
     if right.any():
-        low = (_ONE << right) - _ONE
-        kept = (significand + _increment(kept & _ONE, low, negative, rounding)) >> right
+        low = (1 << right) - 1
+        kept = (significand + _increment(kept & 1, low, negative, rounding)) >> right
     kept <<= np.maximum(-shift, 0).astype(np.uint64)  # at most the precision, or of 0
     if not fmt.subnormals:
-        kept = np.maximum(kept, _ONE << np.uint64(fmt.fraction_bits)) - (_ONE << np.uint64(fmt.fraction_bits))
+        kept = np.maximum(kept, 1 << fmt.fraction_bits) - (1 << fmt.fraction_bits)
 
     zero = significand == 0
     binade = np.minimum(exponent + shift - fmt.quantum, fmt.maximum_exponent - fmt.minimum_exponent + 1)
@@ -235,7 +236,7 @@ def round_significand(
 
 def _bit_length(value: Integers) -> Integers:
     """Return bit lengths of uint64 values below 2**63, of 0 less than any."""
-    leading = value & ~(value >> _ONE)  # a leading one with a zero after it can't round up
+    leading = value & ~(value >> 1)  # a leading one with a zero after it can't round up
     exponent = leading.astype(np.int64).astype(np.float64).view(np.int64) >> F64.fraction_bits
     length: Integers = exponent - (F64.bias - 1)
     return length

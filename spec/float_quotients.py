@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .float_encoding import Reals, encode, encode_special, round_significand
 from .formats import F64, Bits, FloatFormat
 from .rounding import Rounding
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _BITS = 58
 """Of a quotient, at least: two more than double precision has, and below the 62 that can be rounded."""

@@ -12,12 +12,14 @@ from enum import Enum
 from fractions import Fraction
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -298,5 +300,5 @@ def numpy_type(fmt: Format) -> np.dtype[Any]:
     return np.dtype(_NUMPY[fmt.name])
 
 
-Bits = NDArray[np.unsignedinteger]
+Bits: TypeAlias = "NDArray[np.unsignedinteger]"
 """Encodings, one unsigned integer per element, in ``Format.storage``."""

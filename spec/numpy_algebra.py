@@ -16,10 +16,10 @@ from .float_encoding import decode, is_nan, widen_nan
 from .formats import FloatFormat, Format, IntegerFormat
 from .rounding import Rounding
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+_MIX = 0x9E3779B97F4A7C15
 """An odd multiplier near the golden ratio of 2**64, which spreads every bit upwards."""
 
-_MIX_DOWN = np.uint64(29)
+_MIX_DOWN = 29
 """How far what was spread upwards is brought down again."""
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .errors import InputError
 from .formats import IntegerFormat
 from .open_results import OpenResult
 from .word_algebra import Control, Field, Part, Pieces, piece_width
 
-Words = NDArray[np.uint64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Words: TypeAlias = "NDArray[np.uint64]"
 """Words (n,)."""
 
 _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {

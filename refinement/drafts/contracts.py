@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -46,6 +47,8 @@ _C_TYPES = {
 """Types of C++, as demangled names have them."""
 
 _TYPE = re.compile(r"\w+")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_SIZE_TYPES = ("i32", "i64", "u32", "u64")
 _NOT_A_LETTER = re.compile(r"\W+", re.ASCII)
 
 
@@ -67,6 +70,8 @@ class TritonMetadata:
         What it says of tensor maps, in the order of the parameters.
     signature : mapping of str to str
         The types of the parameters by name, as `mmaproof.triton.compiled` was given them; Triton writes none.
+    grid : tuple of str
+        The extents that the Python source launches it with, as `mmaproof.triton.compiled` read them.
     """
 
     name: str
@@ -75,6 +80,7 @@ class TritonMetadata:
     scratch: tuple[int, ...]
     maps: tuple[Described, ...] = ()
     signature: Mapping[str, str] = field(default_factory=dict)
+    grid: tuple[str, ...] = ()
 
 
 def read_triton_metadata(path: Path) -> TritonMetadata:
@@ -95,7 +101,7 @@ def read_triton_metadata(path: Path) -> TritonMetadata:
             raise InputError(f"is no metadata of Triton: {key} must be a number, not {value!r}", str(path))
         return value
 
-    signature = document.get("signature")
+    signature, grid = document.get("signature"), document.get("grid")
     scratch = [key for key in ("global_scratch_size", "profile_scratch_size") if key in document]
     return TritonMetadata(
         str(document.get("name", "")),
@@ -104,6 +110,7 @@ def read_triton_metadata(path: Path) -> TritonMetadata:
         tuple(number(key) for key in scratch),
         described_maps(document.get("tensordesc_meta")),
         {str(name): str(kind) for name, kind in signature.items()} if isinstance(signature, dict) else {},
+        tuple(str(each) for each in grid) if isinstance(grid, list) else (),
     )
 
 
@@ -126,6 +133,7 @@ def draft(
     if metadata is not None and metadata.signature:
         declared = of_triton(metadata.signature, outline)
     names = _names(outline, declared)
+    grid, sizes = _grid(metadata, names)
     scratch = 0 if metadata is None else len(metadata.scratch)
     first_scratch = len(outline.parameters) - scratch
     lines = [
@@ -140,10 +148,11 @@ def draft(
         if outline.target
         else f'profile = "{outline.targets[0]}"  # {FILL_IN}: one of {", ".join(outline.targets)}',
         "",
-        *_launch(outline, metadata),
+        *_launch(outline, metadata, grid),
         "",
         "[sizes]",
-        f"# {FILL_IN}: M = 128",
+        *(f"{size} = 1  # {FILL_IN}" for size in sizes),
+        *([] if sizes else [f"# {FILL_IN}: M = 128"]),
     ]
     written = argument_types(outline.entry)
     types = [declared[each.name].type if each.name in declared else "" for each in outline.parameters]
@@ -159,7 +168,7 @@ def draft(
             told_map = said_of.get(parameter.name)
             lines += map_lines(parameter, names[parameter.name], outline, told_map)
         else:
-            lines += _parameter(parameter, names, outline, c_type)
+            lines += _parameter(parameter, names, outline, c_type, sizes)
     for each in outline.leaves:
         if each.behind is not None:
             lines += ["", "[[array]]", f'name = "{names[each.behind.name]}"']
@@ -170,24 +179,27 @@ def draft(
     return "\n".join([*lines, ""])
 
 
-def _launch(outline: KernelOutline, metadata: TritonMetadata | None) -> Iterator[str]:
+def _grid(metadata: TritonMetadata | None, names: Mapping[str, str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the grid that is told, and the parameters it depends on, which are sizes then."""
+    if metadata is None:
+        return (), ()
+    words = dict.fromkeys(_NAME.findall(" ".join(metadata.grid)))
+    sizes = [word for word in words if word not in KEYWORDS]
+    integers = [name for name, kind in metadata.signature.items() if kind in _SIZE_TYPES]
+    return (metadata.grid, sizes) if {*names.values()} & {*integers} >= {*sizes} else ((), ())
+
+
+def _launch(outline: KernelOutline, metadata: TritonMetadata | None, grid: Sequence[str]) -> Iterator[str]:
     if not outline.launched:
         yield from (f"# it has {product}" for product in outline.products)
         return
     yield "[launch]"
-    yield f'grid = 1  # {FILL_IN}: blocks, an extent or [x, y, z], such as ["(N + 31) // 32", 1]'
-    if not outline.threads:
-        pass
-    elif outline.block is not None:
-        yield f"block = {list(outline.block)}  # the kernel demands it"
-    elif metadata is not None:
-        yield f"block = {metadata.threads}  # the warps that Triton says"
-    elif outline.most_threads is not None:
-        yield f"block = {outline.most_threads}  # {FILL_IN}: the kernel takes at most so many threads"
-    elif any(each.startswith("wgmma") for each in outline.products):
-        yield f"block = {_WARPGROUP}  # {FILL_IN}: threads, a multiple of the {_WARPGROUP} of a warpgroup"
+    if grid:
+        yield f"grid = {json.dumps(grid)}  # as the Python source launches it"
     else:
-        yield f"block = 32  # {FILL_IN}: threads, an extent or [x, y, z]"
+        yield f'grid = 1  # {FILL_IN}: blocks, an extent or [x, y, z], such as ["(N + 31) // 32", 1]'
+    if outline.threads:
+        yield _block(outline, metadata)
     if metadata is not None:
         yield f"dynamic_shared = {metadata.shared}  # bytes, as Triton says"
     elif outline.dynamic:
@@ -199,8 +211,24 @@ def _launch(outline: KernelOutline, metadata: TritonMetadata | None) -> Iterator
         yield f"# {outline.shared} bytes of shared memory are the kernel's own"
 
 
+def _block(outline: KernelOutline, metadata: TritonMetadata | None) -> str:
+    if outline.block is not None:
+        return f"block = {list(outline.block)}  # the kernel demands it"
+    if metadata is not None:
+        return f"block = {metadata.threads}  # the warps that Triton says"
+    if outline.most_threads is not None:
+        return f"block = {outline.most_threads}  # {FILL_IN}: the kernel takes at most so many threads"
+    if any(each.startswith("wgmma") for each in outline.products):
+        return f"block = {_WARPGROUP}  # {FILL_IN}: threads, a multiple of the {_WARPGROUP} of a warpgroup"
+    return f"block = 32  # {FILL_IN}: threads, an extent or [x, y, z]"
+
+
 def _parameter(
-    parameter: ParameterUse, names: dict[str, str], outline: KernelOutline, c_type: str
+    parameter: ParameterUse,
+    names: dict[str, str],
+    outline: KernelOutline,
+    c_type: str,
+    sizes: Collection[str] = (),
 ) -> Iterator[str]:
     if parameter.is_structure:
         yield f"size = {parameter.size}"
@@ -226,6 +254,9 @@ def _parameter(
         yield "value = 0  # the kernel never reads it"
         if parameter.size == POINTER:
             yield f"# shape = [1]  # {FILL_IN}, with a type and no value, if it should read an array"
+        return
+    if names[parameter.name] in sizes:
+        yield f'value = "{names[parameter.name]}"'
         return
     compared = f"; compared in {listed(parameter.compared)}" if parameter.compared else ""
     if isinstance(FORMATS[fmt], FloatFormat):

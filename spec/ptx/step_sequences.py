@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..dot_add_model import DotAddModel
 from ..formats import E2M1, F16
@@ -19,6 +19,9 @@ from .architectures import Architecture
 from .machine_code import TOGETHER, MachineCode, machine_code
 from .resolution import Multiplication
 from .targets import target_named
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MXF4_FRACTION = 35
 """F of the block-scaled products of 4-bit elements in 4-bit containers."""

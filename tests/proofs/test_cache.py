@@ -123,7 +123,7 @@ def test_verdicts_of_other_code_are_not_used(tmp_path, monkeypatch):
     with closing(Cache(tmp_path)) as cache:
         cache.keep_verdict(fingerprint("z3"), Verdict(obligation.id, Status.PROVED, "planted"))
     assert run([obligation], settings)[0].solver == "planted"
-    monkeypatch.setattr(cache_module, "version", lambda name: "another")
+    monkeypatch.setattr(cache_module, "_dependencies", lambda: "others")
     assert run([obligation], settings)[0].status is Status.PROVED
 
 
@@ -227,10 +227,17 @@ def test_what_is_kept_of_the_code_is_of_no_other_code(tmp_path, monkeypatch):
     assert remembered(tmp_path, "another", build("second")) == ["second"]
     assert tampered(tmp_path, "UPDATE texts SET text = '[1]' WHERE name = 'name'") == 1
     assert remembered(tmp_path, "name", build("third")) == ["third"]
-    monkeypatch.setattr(cache_module, "version", lambda name: "another")
+    monkeypatch.setattr(cache_module, "_dependencies", lambda: "others")
     assert remembered(tmp_path, "name", None) is None
     (tmp_path / "file").touch()
     assert remembered(tmp_path / "file", "name", build("no cache")) == ["no cache"]
+
+
+def test_the_versions_of_libraries_count(tmp_path, monkeypatch):
+    before = fingerprint("z3")
+    (tmp_path / "z3_solver-0.0.1.dist-info").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert before != fingerprint("z3")
 
 
 def test_what_extends_the_packages_counts(tmp_path, monkeypatch):

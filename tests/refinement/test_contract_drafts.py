@@ -138,6 +138,27 @@ def test_triton_tells_block_shared_memory_and_scratch(tmp_path: Path) -> None:
     assert isinstance(parse_contract(used).parameters[-2], ArrayParameter)
 
 
+SIGNED = {"signature": {"a": "*fp16", "b": "*fp16", "c": "*fp32", "M": "i32", "N": "i32", "K": "i32"}}
+
+
+def test_the_grid_of_the_launch_makes_sizes_of_what_it_depends_on(tmp_path: Path) -> None:
+    outline = read_outline(Path("examples/triton/product.ptx"), None)
+    told = read_triton_metadata(metadata_of(tmp_path, **SIGNED, grid=["cdiv(M, 32)", "N"]))
+    text = draft(outline, told)
+    assert 'grid = ["cdiv(M, 32)", "N"]  # as the Python source launches it' in text
+    found = parse_contract(text)
+    assert [str(each) for each in found.sizes] and {"M = 1", "N = 1"} <= {*re.findall(r"^\w = 1", text, re.M)}
+    values = {each["name"]: each.get("value") for each in tomllib.loads(text)["param"]}
+    assert (values["M"], values["N"], values["K"]) == ("M", "N", 1)
+
+
+@pytest.mark.parametrize("grid", [["cdiv(Q, 32)"], ["a"], []])
+def test_a_grid_of_other_names_is_left_to_be_filled_in(grid: list[str], tmp_path: Path) -> None:
+    outline = read_outline(Path("examples/triton/product.ptx"), None)
+    text = draft(outline, read_triton_metadata(metadata_of(tmp_path, **SIGNED, grid=grid)))
+    assert "grid = 1  # fill in" in text and parse_contract(text)
+
+
 @pytest.mark.parametrize("changes", [{"num_warps": "four"}, {"shared": -1}, {"num_warps": None}])
 def test_metadata_that_are_none(changes: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no metadata of Triton"):
