@@ -12,14 +12,14 @@ from interpreter import ptx_floats as floats
 from interpreter.ptx_floats import FORMATS
 from interpreter.ptx_integers import Unknown, bits_of, mask, read
 from interpreter.ptx_memory import WINDOW, WINDOWS, Fault
-from interpreter.ptx_threads import YIELD, BarrierObject, Code, Decoder, Reader, Run, Thread
+from interpreter.ptx_threads import RANK, YIELD, BarrierObject, Cluster, Code, Decoder, Reader, Run, Thread
 
 from mmaproof.refinement.ptx.text.module import TYPE_BITS, InstructionStatement
 from mmaproof.spec.ptx.operands import Address, Integer, Sink, Vector
 
 _SPACES = {
     **{name: name for name in ("shared", "local", "param", "global")},
-    **{"const": "global", "shared::cta": "shared", "param::entry": "param"},
+    **{"const": "global", "shared::cta": "shared", "shared::cluster": "cluster", "param::entry": "param"},
 }
 
 
@@ -35,7 +35,7 @@ def placed(space: str, address: int) -> tuple[str, int]:
         return space, address
     for name, window in WINDOWS.items():
         if window <= address < window + WINDOW:
-            return name, address - window
+            return "cluster" if name == "shared" else name, address - window
     return "global", address
 
 
@@ -128,7 +128,8 @@ def _st(code: Code, i: InstructionStatement) -> Run:
 
 def _cvta(code: Code, i: InstructionStatement) -> Run:
     destination, source = i.operands
-    width, window = bits_of(i.types[-1]), WINDOWS.get(space_named(i), 0)
+    space = space_named(i)
+    width, window = bits_of(i.types[-1]), WINDOWS.get("shared" if space == "cluster" else space, 0)
     from_operand, write = code.reader(source, width), code.writer(destination, width)
     sign = -1 if i.has("to") else 1
     return lambda thread: write(thread, from_operand(thread) + sign * window)
@@ -137,7 +138,13 @@ def _cvta(code: Code, i: InstructionStatement) -> Run:
 def _isspacep(code: Code, i: InstructionStatement) -> Run:
     destination, source = i.operands
     write, from_operand, name = code.writer(destination, 1), code.reader(source, 64), space_named(i)
-    return lambda thread: write(thread, int(placed("generic", from_operand(thread))[0] == name))
+
+    def run(thread: Thread) -> None:
+        space, address = placed("generic", from_operand(thread))
+        own = space == "cluster" and name == "shared" and address >> RANK == thread.block.rank
+        write(thread, int(own or space == name))
+
+    return run
 
 
 # -- atomics
@@ -266,7 +273,7 @@ def _cp(code: Code, i: InstructionStatement) -> Run:
 
         def copy() -> None:
             data = load(code, thread, "global", place, taken, i.line) if taken else b""
-            store(thread, "shared", target, data.ljust(size, b"\0"))
+            store(thread, "cluster", target, data.ljust(size, b"\0"))
 
         if code.eager:
             copy()
@@ -281,7 +288,8 @@ def _cp(code: Code, i: InstructionStatement) -> Run:
 
 def barrier_object(thread: Thread, space: str, address: int, i: InstructionStatement) -> BarrierObject:
     space, address = placed(space, address)
-    if space != "shared" or address not in thread.block.objects:
+    own = space == "cluster" or (space == "shared" and address >> RANK == thread.block.rank)
+    if not own or address not in thread.block.objects:
         raise Fault("uninitialised", f"{i.mnemonic} where there is no barrier object")
     return thread.block.objects[address]
 
@@ -301,8 +309,10 @@ def _cp_arrive(code: Code, i: InstructionStatement) -> Run:
 
 def _mbarrier(code: Code, i: InstructionStatement) -> Run:
     name, space = i.modifiers[0], space_named(i)
-    if i.one_of(("expect_tx", "complete_tx", "shared::cluster")):
-        raise Unknown(i.mnemonic)
+    if name in ("expect_tx", "complete_tx"):
+        at, bytes_ = where(code, i.operands[0]), code.reader(i.operands[1], 32)
+        sign = -1 if name == "expect_tx" else 1
+        return lambda thread: barrier_object(thread, space, at(thread), i).complete(sign * bytes_(thread))
     if name == "pending_count":
         write, state = code.writer(i.operands[0], 32), code.reader(i.operands[1], 64)
         return lambda thread: write(thread, state(thread) & mask(32))
@@ -319,9 +329,13 @@ def _mbarrier(code: Code, i: InstructionStatement) -> Run:
     at = where(code, place)
     if name in ("arrive", "arrive_drop"):
         write, count = code.writer(destination, 64), code.reader(rest[0], 32) if rest else lambda thread: 1
+        expects = i.has("expect_tx")
 
         def arrive(thread: Thread) -> int:
             barrier, number = barrier_object(thread, space, at(thread), i), count(thread)
+            if expects:
+                barrier.bytes += number
+                number = 1
             write(thread, barrier.arrive(number, number if name == "arrive_drop" else 0))
             return YIELD
 
@@ -334,12 +348,21 @@ def _mbarrier(code: Code, i: InstructionStatement) -> Run:
     def test(thread: Thread) -> int:
         barrier, phase = barrier_object(thread, space, at(thread), i), wanted(thread)
         over = barrier.phase & 1 != phase & 1 if i.has("parity") else barrier.phase != phase >> 32
-        if not over and thread.block.cells is not None:
-            thread.block.cells.settle()
+        if not over:
+            settle(thread.block.cluster)
         answer(thread, int(over))
         return YIELD
 
     return test
+
+
+def settle(cluster: Cluster) -> None:
+    """Make all that is under way to tensor memory and to barrier objects."""
+    for block in cluster.blocks:
+        if block.cells is not None:
+            block.cells.settle()
+    while cluster.under_way:
+        cluster.under_way.pop(0)()
 
 
 def _made(code: Code, i: InstructionStatement) -> Run:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 from interpreter import ptx_floats as floats
-from interpreter.ptx_interpreter import Interpreter, Launch
+from interpreter.ptx_interpreter import Interpreter
+from interpreter.ptx_launches import Launch
 from interpreter.ptx_memory import Region
 from numpy.typing import NDArray
 from ptx_machine import Bench, written

@@ -15,9 +15,18 @@ from dataclasses import dataclass, field
 
 from interpreter.ptx_accesses import ACCESSES, complete_all
 from interpreter.ptx_barriers import BARRIERS, open_barriers
+from interpreter.ptx_bulk_copies import BULK_COPIES, end_bulk_copies
+from interpreter.ptx_clusters import (
+    CLUSTERS,
+    cluster_barrier,
+    clusters,
+    open_cluster_barrier,
+    special_registers,
+)
 from interpreter.ptx_floats import choose_computed_nans
 from interpreter.ptx_integers import Unknown
-from interpreter.ptx_memory import Fault, Region, Space, copy_of, region
+from interpreter.ptx_launches import Launch, Layout
+from interpreter.ptx_memory import Fault, Region, Space
 from interpreter.ptx_scalars import SCALARS
 from interpreter.ptx_spinning import Spinning
 from interpreter.ptx_tensor_memory import TENSOR_MEMORY
@@ -27,6 +36,7 @@ from interpreter.ptx_threads import (
     WARP,
     YIELD,
     Block,
+    Cluster,
     Code,
     Decoder,
     Registers,
@@ -37,9 +47,9 @@ from interpreter.ptx_threads import (
 from interpreter.ptx_warpgroups import WARPGROUPS, check_ended, proxy_fence, registers_of_products, touching
 from interpreter.ptx_warps import WARPS, release, release_converged, warp_barrier
 
-from mmaproof.refinement.ptx.text.module import Function, InstructionStatement, Module, Variable, type_bytes
-from mmaproof.refinement.ptx.text.operands import Displaced, GenericAddress, Label, Symbol
-from mmaproof.spec.ptx.operands import Decimal, HexFloat, Integer, Register
+from mmaproof.refinement.ptx.text.module import Function, InstructionStatement, Module
+from mmaproof.refinement.ptx.text.operands import Label
+from mmaproof.spec.ptx.operands import Register
 
 SCHEDULES = ("round robin", "reversed", "in order", "random")
 """Orders in which threads run."""
@@ -99,12 +109,16 @@ def _fence(code: Code, i: InstructionStatement) -> Run:
 
 
 def _bar(code: Code, i: InstructionStatement) -> Run:
+    if i.has("cluster"):
+        return cluster_barrier(code, i)
     return warp_barrier(code, i) if i.has("warp") else BARRIERS[i.opcode](code, i)
 
 
 DECODERS: dict[str, Decoder] = {
     **SCALARS,
     **ACCESSES,
+    **BULK_COPIES,
+    **CLUSTERS,
     **WARPS,
     **WARPGROUPS,
     **TENSOR_MEMORY,
@@ -117,29 +131,6 @@ DECODERS: dict[str, Decoder] = {
     "trap": _trap,
 }
 """Every opcode that the interpreter has."""
-
-
-@dataclass
-class Launch:
-    """How a kernel is launched.
-
-    Attributes
-    ----------
-    grid, block : (int, int, int)
-        Extents.
-    dynamic_shared : int
-        Bytes.
-    parameters : sequence of Region
-        One for each, named after it, wherever they lie.
-    memory : sequence of Region
-        What its pointers lead to; not changed.
-    """
-
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    parameters: Sequence[tuple[bytes, bytes]]
-    memory: Sequence[Region]
-    dynamic_shared: int = 0
 
 
 @dataclass
@@ -194,11 +185,13 @@ class Interpreter:
         """
         noise = random.Random(seed)
         choose_computed_nans(all_ones=bool(seed & 1))
-        layout = _Layout(self.module, self.function, launch, noise)
-        code = Code(layout.addresses, noise, seed, eager=bool(seed & 1))
+        layout = Layout(self.module, self.function, launch, noise)
+        code = Code(layout.addresses, noise, seed, eager=bool(seed & 1), shared=layout.shared_names)
+        code.maps.update(layout.maps)
         program = _Program(self.function, code)
         memory = layout.globals
-        run = _Run(launch, program, code, layout, schedule, self.most)
+        extents = launch.cluster or self.function.limits.get("reqnctapercluster") or (1, 1, 1)
+        run = _Run(launch, program, code, layout, schedule, self.most, (*extents, 1, 1)[:3])
         run.run_all(apart=not self._waits_for_blocks)
         return Result({each.name: each for each in memory}, code.undefined, run.steps)
 
@@ -210,88 +203,6 @@ class Interpreter:
             or (each.opcode == "ld" and each.one_of(("volatile", "relaxed", "acquire")))
             for each in self.function.body
         )
-
-
-class _Layout:
-    """Where variables, parameters and buffers lie."""
-
-    def __init__(self, module: Module, function: Function, launch: Launch, noise: random.Random) -> None:
-        self.addresses: dict[str, int] = {}
-        self._noise = noise
-        self._variables = [*module.variables, *function.variables]
-        self._dynamic = launch.dynamic_shared
-        self.multiplies = any(each.opcode in ("wgmma", "tcgen05") for each in function.body)
-        self.parameters = self._parameters(function, launch)
-        self._shared = self._placed("shared", 1024)
-        self._local = self._placed("local", 64)
-        self.globals = copy_of(launch.memory)
-        placed = self._placed("global", 0x6000_0000_0000) + self._placed("const", 0x6100_0000_0000)
-        self.globals += [self._initialised(each, at) for each, at, _ in placed]
-
-    def _parameters(self, function: Function, launch: Launch) -> Space:
-        regions, at = [], 256
-        for parameter, (data, written) in zip(function.parameters, launch.parameters, strict=True):
-            at = -(-at // parameter.alignment) * parameter.alignment
-            self.addresses[parameter.name] = at
-            regions.append(Region(parameter.name, at, bytearray(data), bytearray(written), False))
-            at += len(data)
-        return Space(regions)
-
-    def _placed(self, space: str, at: int) -> list[tuple[Variable, int, int]]:
-        found = []
-        for each in sorted(self._variables, key=lambda each: each.size is None):
-            if each.space != space:
-                continue
-            open_size = self._dynamic if space == "shared" else 0
-            size = open_size if each.size is None else each.size
-            # Kernels with descriptors take dynamic shared memory to be aligned to swizzling patterns.
-            aligned = self.multiplies and space == "shared" and each.size is None
-            alignment = max(each.alignment, 1024 if aligned else 16)
-            at = -(-at // alignment) * alignment
-            if space == "shared" and not aligned and at // alignment % 2 == 0:
-                at += alignment  # no more aligned than it says
-            self.addresses[each.name] = at
-            found.append((each, at, size))
-            if each.size is not None:
-                at += size + 256
-        return found
-
-    def _initialised(self, variable: Variable, at: int) -> Region:
-        size = type_bytes(variable.type.rpartition(".")[2])
-        data = bytearray(variable.size or 0)
-        for index, value in variable.initial:
-            number = self._initial(value, 8 * size) & ((1 << 8 * size) - 1)
-            data[size * index : size * (index + 1)] = number.to_bytes(size, "little")
-        return Region(variable.name, at, data, bytearray(b"\1" * len(data)), variable.space == "global")
-
-    def _initial(self, value: object, width: int) -> int:
-        from interpreter.ptx_threads import literal
-
-        match value:
-            case Integer(number):
-                return number
-            case HexFloat() | Decimal():
-                return literal(value, width)
-            case Symbol(name):
-                return self.addresses[name]
-            case Displaced(base, offset) | GenericAddress(base, offset):
-                return self.addresses[base.name] + offset
-        raise Unknown(f"initial value {value}")
-
-    def shared(self) -> Space:
-        """Return fresh shared memory."""
-        found = self._fresh(self._shared)
-        for each in found.regions if self.multiplies else ():
-            each.stale = bytearray(len(each.data))
-        return found
-
-    def local(self) -> Space:
-        """Return fresh local memory."""
-        return self._fresh(self._local)
-
-    def _fresh(self, placed: list[tuple[Variable, int, int]]) -> Space:
-        by_base = {at: (each.name, size) for each, at, size in placed}  # dynamic variables begin together
-        return Space([region(name, at, size, self._noise) for at, (name, size) in by_base.items()])
 
 
 class _Program:
@@ -350,41 +261,58 @@ class _Run:
     """Threads that take turns."""
 
     def __init__(
-        self, launch: Launch, program: _Program, code: Code, layout: _Layout, schedule: str, most: int
+        self,
+        launch: Launch,
+        program: _Program,
+        code: Code,
+        layout: Layout,
+        schedule: str,
+        most: int,
+        cluster: tuple[int, int, int],
     ) -> None:
         self._launch, self._steps, self._code, self._layout = launch, program.steps, code, layout
         self._schedule, self._most, self.steps = schedule, most, 0
+        self._cluster = cluster
         self._globals = Space(layout.globals)
         self._order = random.Random(f"{schedule} {code.seed}")
 
     def run_all(self, *, apart: bool) -> None:
-        """Run all blocks, one after the other or side by side."""
-        x, y, z = self._launch.grid
-        numbers = list(range(x * y * z))
+        """Run all clusters of blocks, one after the other or side by side."""
+        some = clusters(self._launch.grid, self._cluster)
         if self._schedule == "reversed":
-            numbers.reverse()
+            some.reverse()
         elif self._schedule == "random":
-            self._order.shuffle(numbers)
-        for some in [[each] for each in numbers] if apart else [numbers]:
-            self._run_blocks([self._block(each) for each in some])
+            self._order.shuffle(some)
+        for together in [[each] for each in some] if apart else [some]:
+            self._run_blocks([block for each in together for block in self._blocks(each)])
 
-    def _block(self, number: int) -> Block:
-        block, shared = Block(number), self._layout.shared()
+    def _blocks(self, numbers: Sequence[int]) -> list[Block]:
+        """Return the blocks of a cluster, by rank."""
+        cluster = Cluster()
+        cluster.blocks += [Block(number, cluster, rank) for rank, number in enumerate(numbers)]
+        shared = [self._layout.shared(block.window) for block in cluster.blocks]
+        of_all = Space([region for space in shared for region in space.regions])
+        for block, own in zip(cluster.blocks, shared, strict=True):
+            self._fill(block, own, of_all)
+        return cluster.blocks
+
+    def _fill(self, block: Block, shared: Space, of_cluster: Space) -> None:
+        """Give a block its threads."""
         x, y, z = self._launch.block
         for place in range(x * y * z):
             spaces = {
                 "global": self._globals,
                 "shared": shared,
+                "cluster": of_cluster,
                 "local": self._layout.local(),
                 "param": self._layout.parameters,
             }
             registers = Registers(self._code.noise, self._code.undefined)
-            special = self._special(number, place)
+            special = self._special(block.number, place)
             block.threads.append(Thread(block, place, place % WARP, special, registers, spaces))
         for thread in block.threads:
             first = thread.number - thread.lane
             thread.warp = block.threads[first : first + WARP]
-        return block
 
     def _special(self, block: int, thread: int) -> dict[str, int]:
         found: dict[str, int] = {}
@@ -396,16 +324,21 @@ class _Run:
                 found[f"%n{name}.{axis}"] = extent
         lane = thread % WARP
         one = 1 << lane
-        return found | {
-            "%laneid": lane,
-            "%lanemask_eq": one,
-            "%lanemask_lt": one - 1,
-            "%lanemask_le": 2 * one - 1,
-            "%lanemask_gt": ~(2 * one - 1),
-            "%lanemask_ge": ~(one - 1),
-            "%dynamic_smem_size": self._launch.dynamic_shared,
-            **{name: self._code.noise.getrandbits(31) for name in _UNKNOWN},
-        }
+        at = (found["%ctaid.x"], found["%ctaid.y"], found["%ctaid.z"])
+        return (
+            found
+            | special_registers(at, self._launch.grid, self._cluster)
+            | {
+                "%laneid": lane,
+                "%lanemask_eq": one,
+                "%lanemask_lt": one - 1,
+                "%lanemask_le": 2 * one - 1,
+                "%lanemask_gt": ~(2 * one - 1),
+                "%lanemask_ge": ~(one - 1),
+                "%dynamic_smem_size": self._launch.dynamic_shared,
+                **{name: self._code.noise.getrandbits(31) for name in _UNKNOWN},
+            }
+        )
 
     # -- turns
     def _run_blocks(self, blocks: list[Block]) -> None:
@@ -467,10 +400,12 @@ class _Run:
 
     def _end(self, thread: Thread) -> None:
         complete_all(thread)
+        end_bulk_copies(thread)
         thread.state = State.DONE
         check_ended(thread)
         release(thread.warp)
         open_barriers(thread.block)
+        open_cluster_barrier(thread.block.cluster)
 
     def _let_go(self, blocks: list[Block]) -> bool:
         for block in blocks:

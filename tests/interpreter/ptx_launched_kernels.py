@@ -11,8 +11,10 @@ from unittest import mock
 
 import numpy as np
 from interpreter import ptx_floats as floats
+from interpreter.ptx_bulk_copies import Map
 from interpreter.ptx_integers import Undefined, Unknown
-from interpreter.ptx_interpreter import Interpreter, Launch
+from interpreter.ptx_interpreter import Interpreter
+from interpreter.ptx_launches import Launch
 from interpreter.ptx_memory import Fault, Region
 
 from mmaproof.refinement.contract.arguments import Array
@@ -24,11 +26,20 @@ from mmaproof.refinement.machine.array_memory import first_lanes
 from mmaproof.refinement.machine.memory import ABSENT, ByteLanes
 from mmaproof.refinement.ptx.front_end import PtxKernel, read_kernel
 from mmaproof.refinement.ptx.run import machine
-from mmaproof.refinement.ptx.run.launching import Argument, Number, Pointer, Scalar, Structure, buffers
+from mmaproof.refinement.ptx.run.launching import (
+    Argument,
+    Number,
+    Pointer,
+    Scalar,
+    Structure,
+    Tensor,
+    buffers,
+)
 from mmaproof.refinement.ptx.run.machine import Run
 from mmaproof.refinement.ptx.state.address_spaces import Buffer
 from mmaproof.refinement.terms.assignments import FILLINGS, Assignment
 from mmaproof.refinement.terms.store import TermStore
+from mmaproof.spec.formats import FORMATS
 
 MOST = 1_500_000
 """Instructions of single threads."""
@@ -150,11 +161,34 @@ def _parameter(
             return value.to_bytes(size, "little"), b"\1" * size
         case Pointer(buffer, offset):
             return (bases[buffer.name] + offset).to_bytes(size, "little"), b"\1" * size
+        case Tensor():
+            return b"\xa5" * size, b"\1" * size  # of the map itself nobody is told
     assert isinstance(argument, Structure)
     data, marks = bytearray(b"\xa5" * size), bytearray(size)
     for at, width, part in argument.fields:
         data[at : at + width], marks[at : at + width] = _parameter(launched, part, width, bases)
     return bytes(data), bytes(marks)
+
+
+def _maps(launched: _Launched, bases: Mapping[str, int]) -> dict[tuple[int, int], Map]:
+    """Return the tensor maps among arguments, and in structures."""
+    found = {}
+    for number, argument in enumerate(launched.arguments):
+        fields = argument.fields if isinstance(argument, Structure) else ((0, 0, argument),)
+        for at, _, part in fields:
+            if isinstance(part, Tensor):
+                found[number, at] = _map(part, bases[part.pointer.buffer.name] + part.pointer.offset)
+    return found
+
+
+def _map(tensor: Tensor, address: int) -> Map:
+    said = tensor.map
+    if said.interleave or said.fill != "zeros":
+        raise Unknown(str(said))
+    size = FORMATS[said.element.removesuffix(".ftz")].bits // 8
+    steps = (1, *said.steps[1:]) if said.steps else (1,) * len(said.sizes)
+    strides = (size, *said.strides)
+    return Map(address, size, said.sizes, strides, said.box, steps, said.swizzle, said.element)
 
 
 def compare(path: Path, contract: Path, schedule: str, seed: int = 1) -> Outcome:
@@ -173,10 +207,16 @@ def compare(path: Path, contract: Path, schedule: str, seed: int = 1) -> Outcome
         for parameter, argument in zip(function.parameters, launched.arguments, strict=True)
     ]
     launch = Launch(
-        launched.launch.grid, launched.launch.block, parameters, regions, launched.launch.dynamic_shared or 0
+        launched.launch.grid,
+        launched.launch.block,
+        parameters,
+        regions,
+        launched.launch.dynamic_shared or 0,
+        launched.launch.cluster,
+        _maps(launched, bases),
     )
     try:
-        done = Interpreter(kernel.module, function, MOST).run(launch, schedule, 2 * seed)
+        done = Interpreter(kernel.module, function, MOST).run(launch, schedule, seed)
     except Fault as fault:
         outcome.fault = f"{fault.kind}: {fault}"
         if f"more than {MOST}" in str(fault):

@@ -68,8 +68,9 @@ def elements(code: Code, thread: Thread, where: NDArray[Any], bits: int, line: i
     size = max(bits // 8, 1)
     byte = where // 8
     least, end = int(byte.min()), int(byte.max()) + size
-    region = thread.spaces["shared"].find(least, end - least)
-    used = byte[..., None] + np.arange(size) - region.base
+    window = thread.block.window
+    region = thread.spaces["shared"].find(window + least, end - least)
+    used = byte[..., None] + np.arange(size) + window - region.base
     data = np.frombuffer(bytes(region.data), dtype=np.uint8)[used].astype(np.uint64)
     if not np.frombuffer(bytes(region.written), dtype=np.uint8)[used].all():
         code.undefined.add(f"uninitialised:{line}")

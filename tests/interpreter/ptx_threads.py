@@ -90,6 +90,12 @@ class Thread:
         The threads of its warp.
     touched : set of str
         Registers of products of warpgroups that other instructions have used since the last fence.
+    bulk : list of list
+        Groups of bulk copies under way, the last one open: of each what reads it, and what writes it.
+    came : int, optional
+        The turn of the cluster's barrier that it has arrived at and not waited for.
+    waits_for_cluster : bool
+        Whether that is what it waits for.
     """
 
     block: Block
@@ -104,6 +110,9 @@ class Thread:
     groups: list[list[Callable[[], None]]] = field(default_factory=lambda: [[]])
     warp: list[Thread] = field(default_factory=list)
     touched: set[str] = field(default_factory=set)
+    bulk: list[list[Any]] = field(default_factory=lambda: [[]])
+    came: int | None = None
+    waits_for_cluster: bool = False
 
 
 @dataclass
@@ -130,20 +139,58 @@ class Barrier:
 
 @dataclass
 class BarrierObject:
-    """An mbarrier object."""
+    """An mbarrier object; its phase ends with the last arrival and the last of the bytes it expects."""
 
     expected: int
     pending: int
     phase: int = 0
+    bytes: int = 0
 
     def arrive(self, count: int, drop: int = 0) -> int:
         """Count arrivals, end the phase with the last, and return the state from before."""
         before = self.phase << 32 | self.pending
         self.expected -= drop
         self.pending -= count
-        if self.pending <= 0:
-            self.phase, self.pending = self.phase + 1, self.expected
+        self._end_phase()
         return before
+
+    def complete(self, count: int) -> None:
+        """Count bytes that have come; less than none are expected."""
+        self.bytes -= count
+        self._end_phase()
+
+    def _end_phase(self) -> None:
+        if self.pending <= 0 and not self.bytes:
+            self.phase, self.pending = self.phase + 1, self.expected
+
+
+@dataclass(eq=False)
+class Cluster:
+    """Blocks that run together.
+
+    Attributes
+    ----------
+    blocks : list of Block
+        By rank.
+    objects : dict of int to BarrierObject
+        Those of all blocks, by address.
+    under_way : list of callable
+        Copies whose bytes complete on barrier objects, not made yet.
+    arrived : set of Thread
+        Who has come to the barrier of this turn.
+    turn : int
+        How often that barrier has been complete.
+    """
+
+    blocks: list[Block] = field(default_factory=list)
+    objects: dict[int, BarrierObject] = field(default_factory=dict)
+    under_way: list[Callable[[], None]] = field(default_factory=list)
+    arrived: set[Thread] = field(default_factory=set)
+    turn: int = 0
+
+
+RANK = 24
+"""Lowest bit of a block's rank in addresses of shared memory."""
 
 
 @dataclass(eq=False)
@@ -151,11 +198,22 @@ class Block:
     """The threads of a block, and what they share: products of warpgroups by warp, tensor memory."""
 
     number: int
+    cluster: Cluster
+    rank: int = 0
     threads: list[Thread] = field(default_factory=list)
     barriers: dict[int, Barrier] = field(default_factory=dict)
-    objects: dict[int, BarrierObject] = field(default_factory=dict)
     products: dict[int, Any] = field(default_factory=dict)
     cells: Any = None
+
+    @property
+    def window(self) -> int:
+        """What addresses of its shared memory have more than those of the block of rank 0."""
+        return self.rank << RANK
+
+    @property
+    def objects(self) -> dict[int, BarrierObject]:
+        """The barrier objects of its cluster, by address."""
+        return self.cluster.objects
 
 
 Reader = Callable[[Thread], int]
@@ -178,6 +236,10 @@ class Code:
         Whether copies are made when they are issued, not when they are waited for.
     undefined : set of str
         What of undefined values was read, and where.
+    shared : frozenset of str
+        Variables of shared memory.
+    maps : dict of int to object
+        Tensor maps, by generic address.
     """
 
     addresses: dict[str, int]
@@ -185,6 +247,8 @@ class Code:
     seed: int = 0
     eager: bool = False
     undefined: set[str] = field(default_factory=set)
+    shared: frozenset[str] = frozenset()
+    maps: dict[int, Any] = field(default_factory=dict)
 
     def reader(self, operand: Any, width: int) -> Reader:
         """Return what reads an operand as a number of bits."""
@@ -195,11 +259,9 @@ class Code:
             case SpecialRegister(name):
                 return lambda thread: _special(thread, name) & mask(width)
             case Symbol(name):
-                address = self.address(name)
-                return lambda thread: address
+                return self._place(name, 0, width)
             case Displaced(base, offset):
-                address = self.address(base.name) + offset
-                return lambda thread: address & mask(width)
+                return self._place(base.name, offset, width)
             case Register(name):
                 if operand.type is not None and operand.type.startswith("v"):
                     raise Unknown(f"a vector as an operand: {operand}")
@@ -212,6 +274,12 @@ class Code:
                 number = literal(operand, width)
                 return lambda thread: number
         raise Unknown(f"operand {operand}")
+
+    def _place(self, name: str, offset: int, width: int) -> Reader:
+        address = self.address(name) + offset
+        if name in self.shared:
+            return lambda thread: address + thread.block.window & mask(width)
+        return lambda thread: address & mask(width)
 
     def address(self, name: str) -> int:
         """Return the address of a variable or parameter."""
