@@ -161,13 +161,12 @@ def box_to_global(execution: Execution, modifiers: Modifiers, active: Indices) -
         read = found.places(execution, thread)
         check_proxy(execution, read, thread.tolist())
         size, who = found.tensor.element_bytes, np.repeat(thread, len(found.shared))
-        terms, lows = load_bytes(execution, "shared", found.shared, size, who, 1)
-        some = np.flatnonzero(found.inside)
+        data = load_bytes(execution, "shared", found.shared, size, who, 1)
         if before is None or not found.is_same_as(before):  # a warp that elects nobody copies one box often
-            refuse_written(execution, found.outside[some], size, who[some], "over")
-            store_bytes(execution, "global", found.outside[some], (terms[some], lows[some]), who[some], 1)
+            found.store(execution, data, thread)
         before = found
-        _begin_store(execution, thread, read, found.outside[some], size)
+        targets = found.outside[found.inside] if found.rows is None else np.zeros(0, dtype=np.uint64)
+        _begin_store(execution, thread, read, targets, size)
 
 
 def to_global(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
@@ -252,6 +251,9 @@ def box_reduced(execution: Execution, modifiers: Modifiers, active: Indices) -> 
         found = box(execution, to, starts[member], thread)
         if found is not None:
             note_copy(execution, found.at, None)
+            if found.rows is not None:
+                what = execution.instruction.mnemonic
+                execution.unsupported(f"{what} to an array whose extents depend on sizes")
             kind = _kind(execution, name, found.tensor.element)
             some = found.inside
             _reduce(execution, thread, found.shared[some], found.outside[some], name, kind)

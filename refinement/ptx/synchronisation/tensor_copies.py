@@ -17,10 +17,12 @@ from ....spec.ptx.asynchronous.tensor_copies import shared_address, source
 from ....spec.ptx.asynchronous.tensor_map import COPY_ALIGNMENT, TensorMap
 from ....spec.ptx.operands import Vector
 from ...findings.finding import Kind
+from ...machine.memory import ByteLanes
 from ...sizes.integer_forms import Rows
 from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
-from ..memory.symbolic_accesses import memory_of_any_size
+from ..memory.proxy_reads import refuse_written
+from ..memory.symbolic_accesses import memory_of_any_size, store_rows_of_any_size
 from ..order.fetches import Fetcher
 from ..registers.threads import Indices
 from ..state.execution import Execution
@@ -61,9 +63,17 @@ class Box:
 
     def is_same_as(self, other: Box) -> bool:
         """Tell whether a copy of the one is a copy of the other."""
-        return np.array_equal(self.shared, other.shared) and np.array_equal(
-            np.where(self.inside, self.outside, 0), np.where(other.inside, other.outside, 0)
+        return (
+            np.array_equal(self.shared, other.shared)
+            and np.array_equal(self.inside, other.inside)
+            and np.array_equal(self._elements, other._elements)
         )
+
+    @property
+    def _elements(self) -> NDArray[np.generic]:
+        """Where the elements are that the tensor has."""
+        found: NDArray[np.generic] = (self.outside if self.rows is None else self.rows)[self.inside]
+        return found
 
     def load(self, execution: Execution, thread: Indices, fetchers: tuple[Fetcher, ...]) -> Bytes:
         """Return the bytes (elements, bytes) of the box, zeros outside of the tensor."""
@@ -81,6 +91,20 @@ class Box:
                 else memory_of_any_size(execution).load_bytes(self.rows[some], size, size, who)
             )
         return terms, lows
+
+    def store(self, execution: Execution, data: Bytes, thread: Indices) -> None:
+        """Write the bytes (elements, bytes) of the box to the elements that the tensor has."""
+        terms, lows = (each[self.inside] for each in data)
+        size, who = self.tensor.element_bytes, np.repeat(thread, len(terms))
+        if self.rows is None:
+            targets = self.outside[self.inside]
+            refuse_written(execution, targets, size, who, "over")
+            store_bytes(execution, "global", targets, (terms, lows), who, 1)
+            return
+        lanes = ByteLanes(execution.store, terms.size)
+        lanes.terms[:], lanes.lows[:] = terms.reshape(-1), lows.reshape(-1)
+        words = lanes.read(size * np.arange(len(terms)), size)[:, None]
+        store_rows_of_any_size(execution, self.rows[self.inside], words, size, who)
 
     def put(self, execution: Execution, data: Bytes, thread: Indices, space: str) -> None:
         """Write the bytes of the box to shared memory, of the own block or, as `space` says, of a cluster."""
