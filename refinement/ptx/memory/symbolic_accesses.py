@@ -16,8 +16,11 @@ from ...sizes.symbolic_arrays import SymbolicMemory
 from ...sizes.symbolic_terms import SymbolicTerms
 from ...sizes.tail_predicates import RestConditions
 from ...sizes.wrapped_indices import cases
+from ...terms import bit_slices
 from ...terms.interning import Ids
 from ...terms.operations import select
+from ...terms.store import CONSTANT
+from ...terms.truth_tables import A, B
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..text.module import TYPE_BITS
@@ -189,14 +192,32 @@ def store_of_any_size(execution: Execution, space: str, place: Operand, words: I
     return True
 
 
+def load_rows_of_any_size(
+    execution: Execution, rows: Rows, size: int, threads: Indices, has: Ids
+) -> tuple[Ids, NDArray[np.uint8]]:
+    """Return the bytes (n, size) of elements at addresses (n, monomials), zeros where a bit is 0."""
+    store = execution.store
+    where = conditions_of(execution, threads, has)
+    terms, lows = memory_of_any_size(execution).load_bytes(rows, size, size, threads, where)
+    some = np.flatnonzero(~store.are(CONSTANT, has))
+    for width in np.unique(store.widths(terms[some].reshape(-1))).tolist():
+        own = some[(store.widths(terms[some].reshape(-1)).reshape(-1, size) == width).all(axis=1)]
+        zeros = store.constants(np.zeros(len(own), dtype=np.uint64), width)
+        terms[own] = store.apply(select(width), has[own, None], terms[own], zeros[:, None])
+    return terms, lows
+
+
 def store_rows_of_any_size(
-    execution: Execution, rows: Rows, words: Ids, alignment: int, threads: Indices
+    execution: Execution, rows: Rows, words: Ids, alignment: int, threads: Indices, has: Ids | None = None
 ) -> None:
-    """Store neighbouring words (n, count) at addresses (n, monomials) in arrays of any size."""
-    always = execution.store.constants(np.ones(len(threads), dtype=np.uint64), 1)
-    conditions = always if execution.path is None else execution.path.at(threads).as_terms(execution.store)
+    """Store neighbouring words (n, count) at addresses (n, monomials), if bits are given where one is 1."""
+    store = execution.store
+    conditions = store.constants(np.ones(len(threads), dtype=np.uint64), 1) if has is None else has
+    if execution.path is not None:
+        taken = execution.path.at(threads).as_terms(store)
+        conditions = taken if has is None else bit_slices.bitwise(store, A & B, taken, has, has)
     memory_of_any_size(execution).store_words(
-        rows, words, alignment, threads, conditions, conditions_of(execution, threads)
+        rows, words, alignment, threads, conditions, conditions_of(execution, threads, has)
     )
 
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....spec.ptx.asynchronous.tensor_map import MOST_SIZE, STRIDE_LIMIT, TensorMap
 from ....spec.ptx.matrix_descriptor import UNIT
 from ...sizes.integer_forms import Rows
 from ...sizes.symbolic_arrays import BYTE, SymbolicArray
 from ...sizes.symbolic_terms import SymbolicTerms
+from ...sizes.tail_predicates import compared
+from ...terms import bit_slices
+from ...terms.interning import Ids
+from ...terms.truth_tables import A, B
 from ..memory.symbolic_accesses import is_of_any_size, memory_of_any_size, number_of_any_size
 from ..registers.threads import Indices
 from ..state.execution import Execution
@@ -35,8 +38,8 @@ def elements_of(
     mapped: tuple[int, SymbolicArray],
     coordinates: Sequence[Operand],
     thread: Indices,
-) -> tuple[Rows, NDArray[np.bool_]]:
-    """Return the addresses (elements, monomials) of a box, and which elements (elements,) the tensor has.
+) -> tuple[Rows, Ids]:
+    """Return the addresses (elements, monomials) of a box, and bits (elements,): whether the tensor has them.
 
     Parameters
     ----------
@@ -54,14 +57,15 @@ def elements_of(
     Raises
     ------
     UnsupportedError
-        If coordinates are no polynomials, or sizes decide which elements the tensor has.
+        If coordinates are no polynomials, or other sizes than those of the last tile decide which elements
+        the tensor has.
     """
     base, array = mapped
     store, name = execution.store, execution.instruction.mnemonic
     assert isinstance(store, SymbolicTerms)
     symbols, places = store.symbols, np.indices(tensor.extents).reshape(tensor.rank, -1)
     _require_map(execution, tensor, array)
-    inside, indices = np.ones(places.shape[1], dtype=bool), list[Rows]()
+    has, indices = store.constants(np.ones(places.shape[1], dtype=np.uint64), 1), list[Rows]()
     for axis, extent in enumerate(reversed(array.extents)):
         first = number_of_any_size(execution, coordinates[axis], 32, thread)
         if first is None:
@@ -71,18 +75,28 @@ def elements_of(
             store.doubt(f"a coordinate of {name} may be negative or too large", first, _MOST)
             execution.unsupported(f"{name} with a coordinate that may be negative or too large")
         at = symbols.constants(places[axis] * tensor.every[axis]) + first
-        room = extent[None] - at
-        room[:, 0] -= 1
-        low, high = symbols.bounds(room)
-        undecided = (low < 0) & (high >= 0)
-        if undecided.any():
-            store.doubt(f"sizes decide how much of a box {array.name} has", -room[undecided])
+        left = extent[None] - at
+        there = _positive(store, left)
+        if (there < 0).any():
+            store.doubt(f"sizes decide how much of a box {array.name} has", 1 - left[there < 0])
             execution.unsupported(f"{name}: sizes decide how much of the box {array.name} has")
-        inside &= low >= 0
+        has = bit_slices.bitwise(store, A & B, has, there, there)
         indices.insert(0, at)
     found = array.place(symbols, indices) * array.element_bits // BYTE
     found[:, 0] += base
-    return found, inside
+    return found, has
+
+
+def _positive(store: SymbolicTerms, rows: Rows) -> Ids:
+    """Return bits (n,) that say whether integers are more than 0; -1 where that is not known."""
+    low, high = store.symbols.bounds(rows)
+    found = np.full(len(rows), -1, dtype=np.int32)
+    decided = (low > 0) | (high <= 0)
+    found[decided] = store.constants((low[decided] > 0).astype(np.uint64), 1)
+    for rest in store.rests:
+        open_ = np.flatnonzero(found < 0)
+        found[open_] = compared(store, store.symbols.form(rest.form), rest.size, rows[open_], "gt")
+    return found
 
 
 def _require_map(execution: Execution, tensor: TensorMap, array: SymbolicArray) -> None:

@@ -19,10 +19,11 @@ from ....spec.ptx.operands import Vector
 from ...findings.finding import Kind
 from ...machine.memory import ByteLanes
 from ...sizes.integer_forms import Rows
+from ...terms.interning import Ids
 from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
 from ..memory.proxy_reads import refuse_written
-from ..memory.symbolic_accesses import memory_of_any_size, store_rows_of_any_size
+from ..memory.symbolic_accesses import load_rows_of_any_size, store_rows_of_any_size
 from ..order.fetches import Fetcher
 from ..registers.threads import Indices
 from ..state.execution import Execution
@@ -52,6 +53,8 @@ class Box:
         Where the map lies.
     rows : array (elements, monomials), optional
         Addresses in global memory, in place of those in `outside`, where they depend on sizes.
+    has : array (elements,), optional
+        Bits that say, with `rows`, whether the tensor has an element that it may have.
     """
 
     tensor: TensorMap
@@ -60,6 +63,7 @@ class Box:
     shared: NDArray[np.uint64]
     at: np.uint64
     rows: Rows | None = None
+    has: Ids | None = None
 
     def is_same_as(self, other: Box) -> bool:
         """Tell whether a copy of the one is a copy of the other."""
@@ -67,6 +71,7 @@ class Box:
             np.array_equal(self.shared, other.shared)
             and np.array_equal(self.inside, other.inside)
             and np.array_equal(self._elements, other._elements)
+            and (self.has is None or other.has is None or np.array_equal(self.has, other.has))
         )
 
     @property
@@ -87,8 +92,8 @@ class Box:
             who = np.repeat(thread, len(some))
             terms[some], lows[some] = (
                 load_bytes(execution, "global", self.outside[some], size, who, 1, fetchers)
-                if self.rows is None
-                else memory_of_any_size(execution).load_bytes(self.rows[some], size, size, who)
+                if self.rows is None or self.has is None
+                else load_rows_of_any_size(execution, self.rows[some], size, who, self.has[some])
             )
         return terms, lows
 
@@ -96,7 +101,7 @@ class Box:
         """Write the bytes (elements, bytes) of the box to the elements that the tensor has."""
         terms, lows = (each[self.inside] for each in data)
         size, who = self.tensor.element_bytes, np.repeat(thread, len(terms))
-        if self.rows is None:
+        if self.rows is None or self.has is None:
             targets = self.outside[self.inside]
             refuse_written(execution, targets, size, who, "over")
             store_bytes(execution, "global", targets, (terms, lows), who, 1)
@@ -104,7 +109,7 @@ class Box:
         lanes = ByteLanes(execution.store, terms.size)
         lanes.terms[:], lanes.lows[:] = terms.reshape(-1), lows.reshape(-1)
         words = lanes.read(size * np.arange(len(terms)), size)[:, None]
-        store_rows_of_any_size(execution, self.rows[self.inside], words, size, who)
+        store_rows_of_any_size(execution, self.rows[self.inside], words, size, who, self.has[self.inside])
 
     def put(self, execution: Execution, data: Bytes, thread: Indices, space: str) -> None:
         """Write the bytes of the box to shared memory, of the own block or, as `space` says, of a cluster."""
@@ -166,9 +171,10 @@ def box(execution: Execution, operand: Operand, start: np.uint64, thread: Indice
         )
     places = np.asarray(shared_address(tensor, tuple(np.indices(tensor.extents)), int(start))).reshape(-1)
     if (mapped := array_of(execution, tensor)) is not None:
-        rows, inside = elements_of(execution, tensor, mapped, elements, thread)
+        rows, has = elements_of(execution, tensor, mapped, elements, thread)
+        inside = has != int(execution.store.constants(0, 1))
         nowhere = np.zeros(len(inside), dtype=np.uint64)
-        return Box(tensor, nowhere, inside, places.astype(np.uint64), at, rows)
+        return Box(tensor, nowhere, inside, places.astype(np.uint64), at, rows, has)
     numbers = [execution.numbers(each, 32, thread, "the coordinate") for each in elements]
     coordinates = [int(np.int32(np.uint32(each[0]))) for each in numbers]
     if instruction.has("bulk_group") and min(coordinates) < 0:

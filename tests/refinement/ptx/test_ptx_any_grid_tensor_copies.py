@@ -105,6 +105,24 @@ def test_tiles_are_shown_for_every_number(tmp_path: Path) -> None:
     assert proof.equality in (Equality.BITS, Equality.VALUE) and not proof.limit
 
 
+RAGGED = (
+    CONTRACT.replace('"any multiple of 4 up', '"any up')
+    .replace('"any multiple of 32 up', '"any multiple of 4 up')
+    .replace('["N // 32", "M // 4"]', '["cdiv(N, 32)", "cdiv(M, 4)"]')
+)
+
+
+def test_the_last_tile_may_have_fewer_rows_and_columns(tmp_path: Path) -> None:
+    assert not proof_of(doubling(), tmp_path, RAGGED).limit
+
+
+def test_what_lies_beside_the_matrix_is_zero(tmp_path: Path) -> None:
+    """The elements that a last tile lacks are loaded as zeros, and stored nowhere."""
+    plus = RAGGED.replace("a[i, j] + a[i, j]", "a[i, j] + a[i, j] + 1")
+    with pytest.raises(UnsupportedError):
+        proof_of(doubling(), tmp_path, plus)
+
+
 HARMLESS = {
     "every thread of the warp copies the tile": {"store": f"DONE2:\n{STORE}", "before": "mov.u32 %r0, 0;"},
     "in two steps": {"before": "add.s32 %r4, %r4, 4; sub.s32 %r4, %r4, 4;"},
@@ -128,10 +146,11 @@ FAULTS = {
 }
 
 
+@pytest.mark.parametrize("contract", [CONTRACT, RAGGED], ids=["whole", "ragged"])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_not_shown(fault: str, tmp_path: Path) -> None:
+def test_a_fault_is_not_shown(fault: str, contract: str, tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError):
-        proof_of(doubling(**FAULTS[fault]), tmp_path)
+        proof_of(doubling(**FAULTS[fault]), tmp_path, contract)
 
 
 def test_sums_in_boxes_are_refused_by_name(tmp_path: Path) -> None:
