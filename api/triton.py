@@ -32,6 +32,8 @@ def compiled(
 ) -> Path:
     """Compile a kernel to PTX; what Triton's cache keeps beside it is written beside it.
 
+    So is the grid, if the module that defines the kernel launches it: ``kernel[grid](…)``.
+
     Parameters
     ----------
     kernel : triton.JITFunction
@@ -136,7 +138,10 @@ def draft(
     options: Mapping[str, Any] | None = None,
     attributes: Mapping[tuple[int, ...], list[list[Any]]] | None = None,
 ) -> str:
-    """Return the text of a contract to complete for a kernel; parameters as of `compiled`."""
+    """Return the text of a contract to complete for a kernel, with the grid of its launch.
+
+    Parameters are those of `compiled`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         ptx = compiled(
             kernel, signature, constants, folder, target=target, options=options, attributes=attributes
