@@ -78,6 +78,7 @@ def interpreted(
     seed: int = 0,
     *,
     once: bool = False,
+    cluster: Extents | None = None,
 ) -> Memory:
     """Return what the interpreter leaves; what differs between two fillings of undefined bits is so.
 
@@ -95,7 +96,7 @@ def interpreted(
         mark = bytes([each.elements is not None])
         regions.append(Region(each.name, base, bytearray(data), bytearray(mark * each.size)))
     (entry,) = module.entries
-    interpreter, launch = Interpreter(module, entry), Launch(grid, block, parameters, regions)
+    interpreter, launch = Interpreter(module, entry), Launch(grid, block, parameters, regions, 0, cluster)
     one = interpreter.run(launch, schedule, 2 * seed).memory
     other = one if once else interpreter.run(launch, schedule, 2 * seed + 1).memory
     found = {}
@@ -126,6 +127,7 @@ def run_machine(
     block: Extents = (32, 1, 1),
     *,
     on_terms: bool,
+    cluster: Extents | None = None,
 ) -> tuple[Memory, Run]:
     """Return what the symbolic machine leaves, run on numbers or on terms, and what it says.
 
@@ -151,7 +153,8 @@ def run_machine(
             )
         else:
             pointers.append(_constant(bench, each))
-    done = bench.run(module, pointers, grid=grid, block=block)
+    clusters = {} if cluster is None else {"cluster": cluster}
+    done = bench.run(module, pointers, grid=grid, block=block, **clusters)
     return {each.name: _left(bench, done, each) for each in arrays}, done
 
 

@@ -1,5 +1,7 @@
 """Tensor memory: what warps and threads issue is made as early or as late as waits allow.
 
+Of a pair of CTAs, lanes from 128 on are those of the odd one.
+
 The cells of a block are numbers; columns that nobody has allocated, and cells that nobody has written, hold
 anything. A product or a copy is made when it is issued, or when a thread asks a barrier in vain; a store when
 it is issued, or when the warp waits for it. What they compute is the specification's run on numbers, and
@@ -14,10 +16,10 @@ from typing import Any
 
 import numpy as np
 from interpreter import ptx_shared_operands
-from interpreter.ptx_accesses import barrier_object, elements_of, where
+from interpreter.ptx_accesses import barrier_object, elements_of, placed, where
 from interpreter.ptx_integers import Unknown
 from interpreter.ptx_memory import Fault
-from interpreter.ptx_threads import WARP, YIELD, Code, Decoder, Run, Thread
+from interpreter.ptx_threads import RANK, WARP, YIELD, Block, Code, Decoder, Run, Thread
 from interpreter.ptx_warps import ALGEBRA, CHOICES, together, whole
 from numpy.typing import NDArray
 
@@ -57,6 +59,8 @@ class Cells:
         What threads have issued that may not have been made.
     stored : dict of int to list
         Stores of each warp that may not have been made.
+    promised : list of int
+        First columns that the other block of the pair has allocated for both.
     """
 
     words: _Words
@@ -64,6 +68,7 @@ class Cells:
     live: dict[int, int] = field(default_factory=dict)
     issued: dict[Thread, list[Callable[[], None]]] = field(default_factory=dict)
     stored: dict[int, list[Callable[[], None]]] = field(default_factory=dict)
+    promised: list[int] = field(default_factory=list)
 
     def settle(self) -> None:
         """Make all that threads have issued, of each in its order."""
@@ -85,17 +90,65 @@ class Cells:
 
 
 def _cells(code: Code, thread: Thread) -> Cells:
-    if thread.block.cells is None:
+    return _cells_of(code, thread.block)
+
+
+def _cells_of(code: Code, block: Block) -> Cells:
+    if block.cells is None:
         noise = np.frombuffer(code.noise.randbytes(4 * LANES * COLUMNS), dtype=np.uint32)
-        thread.block.cells = Cells(noise.reshape(LANES, COLUMNS).copy())
-    found = thread.block.cells
+        block.cells = Cells(noise.reshape(LANES, COLUMNS).copy())
+    found = block.cells
     assert isinstance(found, Cells)
     return found
 
 
+def _pair(thread: Thread, i: InstructionStatement) -> list[Block]:
+    """Return the blocks whose tensor memory an instruction uses: its own, or those of its pair."""
+    if not i.has("cta_group::2"):
+        return [thread.block]
+    first = thread.block.rank & ~1
+    found = thread.block.cluster.blocks[first : first + 2]
+    if len(found) < 2:
+        raise Fault("undefined", f"{i.mnemonic} in a cluster without pairs")
+    return found
+
+
+@dataclass
+class _Pair:
+    """The cells of the blocks that a product is of."""
+
+    blocks: list[Cells]
+
+    def _of(
+        self, lanes: _Words, columns: _Words
+    ) -> list[tuple[Cells, NDArray[np.bool_], tuple[_Words, _Words]]]:
+        lanes, columns = np.broadcast_arrays(lanes, columns)
+        which = lanes // LANES
+        if which.max() >= len(self.blocks):
+            raise Fault("out of bounds", "lanes beyond those of the blocks of a product")
+        found = []
+        for number, cells in enumerate(self.blocks):
+            own = which == number
+            if own.any():
+                found.append((cells, own, cells.places(lanes[own] % LANES, columns[own])))
+        return found
+
+    def read(self, lanes: _Words, columns: _Words) -> _Words:
+        """Return words."""
+        found = np.zeros(np.broadcast_shapes(lanes.shape, columns.shape), dtype=np.uint32)
+        for cells, own, places in self._of(lanes, columns):
+            found[own] = cells.words[places]
+        return found
+
+    def write(self, lanes: _Words, columns: _Words, words: _Words) -> None:
+        """Write words."""
+        for cells, own, places in self._of(lanes, columns):
+            cells.words[places] = words[own]
+
+
 def _named(i: InstructionStatement) -> tuple[Any, dict[str, Any]]:
     form = form_of(i.mnemonic)
-    if form is None or "cta_group::2" in form.modifiers:
+    if form is None:
         raise Unknown(i.mnemonic)
     names = [place.name for place in form.places_of(i.operands)]
     return form, dict(zip(names, i.operands, strict=False))
@@ -115,9 +168,17 @@ def _alloc(code: Code, i: InstructionStatement) -> Run:
     def finish(threads: list[Thread]) -> None:
         whole(threads, i)
         cells, columns = _cells(code, threads[0]), count(threads[0])
-        starts = [at for at in range(0, COLUMNS, 32) if not cells.owned[at : at + columns].any()]
-        first = code.noise.choice([at for at in starts if at + columns <= COLUMNS])
-        cells.owned[first : first + columns] = True
+        pair = [_cells_of(code, block) for block in _pair(threads[0], i)]
+        if cells.promised:
+            first = cells.promised.pop(0)  # the other block of the pair came before
+        else:
+            owned = np.any([each.owned for each in pair], axis=0)
+            starts = [at for at in range(0, COLUMNS, 32) if not owned[at : at + columns].any()]
+            first = code.noise.choice([at for at in starts if at + columns <= COLUMNS])
+            for each in pair:
+                each.owned[first : first + columns] = True
+                if each is not cells:
+                    each.promised.append(first)
         cells.live[first] = columns
         threads[0].spaces["shared"].store(place(threads[0]), first.to_bytes(4, "little"))
 
@@ -226,13 +287,20 @@ def _issue(code: Code, thread: Thread, make: Callable[[], None]) -> None:
 def _commit(code: Code, i: InstructionStatement) -> Run:
     _, given = _named(i)
     place = where(code, given["mbar"])
+    mask = code.reader(given["ctaMask"], 16) if "ctaMask" in given else None
 
     def run(thread: Thread) -> int:
-        space = "shared" if i.has("shared::cluster") else "generic"
-        barrier = barrier_object(thread, space, place(thread), i)
+        space = "cluster" if i.has("shared::cluster") else "generic"
+        address = placed(space, place(thread))[1]
+        ranks = [address >> RANK]
+        if mask is not None:
+            ranks = [rank for rank in range(16) if mask(thread) >> rank & 1]
+        low = address & (1 << RANK) - 1
+        barriers = [barrier_object(thread, "cluster", rank << RANK | low, i) for rank in ranks]
 
         def arrive() -> None:
-            barrier.arrive(1)
+            for barrier in barriers:
+                barrier.arrive(1)
 
         _issue(code, thread, arrive)
         return YIELD
@@ -250,14 +318,16 @@ def _copy(code: Code, i: InstructionStatement) -> Run:
     def run(thread: Thread) -> None:
         matrix = shared_matrix(decoded(described(thread)), shape.rows, shape.row_bytes, 8)
         lane, column = divmod(at(thread), 1 << 16)
-        cells = _cells(code, thread)
+        blocks = _pair(thread, i)
 
         def make() -> None:
             byte, _ = matrix.address(*np.indices((matrix.lines, matrix.length)))
-            rows = ptx_shared_operands.elements(code, thread, 8 * byte, 8, i.line).astype(np.uint8)
-            found = np.asarray(copied_rows(ALGEBRA, shape, rows))
-            lanes, columns = np.indices(found.shape)
-            cells.words[cells.places(lane + lanes, column + columns)] = found
+            for block in blocks:
+                cells, own = _cells_of(code, block), block.threads[0]
+                rows = ptx_shared_operands.elements(code, own, 8 * byte, 8, i.line).astype(np.uint8)
+                found = np.asarray(copied_rows(ALGEBRA, shape, rows))
+                lanes, columns = np.indices(found.shape)
+                cells.words[cells.places(lane + lanes, column + columns)] = found
 
         _issue(code, thread, make)
 
@@ -293,23 +363,23 @@ class _Multiplication:
         at = {role: read(thread) for role, read in self._at.items()}
         said = {role: read(thread) for role, read in self._described.items()}
         form = multiplication(self._product, InstructionDescriptor.decoded(self._product.kind.name, word))
-        cells = _cells(self._code, thread)
-        _issue(self._code, thread, lambda: self._compute(cells, thread, form, at, said, counts=counts))
+        blocks = _pair(thread, self._i)
+        _issue(self._code, thread, lambda: self._compute(blocks, form, at, said, counts=counts))
 
     def _compute(
         self,
-        cells: Cells,
-        thread: Thread,
+        blocks: list[Block],
         form: TensorMultiplication,
         at: dict[str, int],
         said: dict[str, int],
         *,
         counts: bool,
     ) -> None:
-        found = {role: self._in_shared(thread, form, role, word) for role, word in said.items()}
+        cells = _Pair([_cells_of(self._code, block) for block in blocks])
+        found = {role: self._in_shared(blocks, form, role, word) for role, word in said.items()}
         for role, address in at.items():
             place, low, fmt = self._lie(form, role, address)
-            words = cells.words[cells.places(*place)]
+            words = cells.read(*place)
             elements = words >> low.astype(np.uint32) & np.uint32((1 << fmt.bits) - 1)
             found[role] = elements.T if role == "scale_b" else elements
         typed = {}
@@ -321,7 +391,7 @@ class _Multiplication:
         d = np.asarray(tensor_product(ALGEBRA, form, Matrices(**typed), CHOICES, Modifiers()))
         place, _, _ = self._lie(form, "c", at["c"])
         high = self._code.noise.getrandbits(16) << 16 if form.d.bits == 16 else 0
-        cells.words[cells.places(*place)] = d.astype(np.uint32) | np.uint32(high)
+        cells.write(*place, d.astype(np.uint32) | np.uint32(high))
 
     def _lie(self, form: TensorMultiplication, role: str, address: int) -> tuple[Any, _Words, Any]:
         """Return the cell of each element, of copies of the first, its lowest bit there, and its format."""
@@ -337,12 +407,16 @@ class _Multiplication:
         place = np.asarray(lane) + first, where_["register"] + column
         return place, where_["bit"], fragment.packing.format
 
-    def _in_shared(self, thread: Thread, form: TensorMultiplication, role: str, word: int) -> _Words:
+    def _in_shared(self, blocks: list[Block], form: TensorMultiplication, role: str, word: int) -> _Words:
         matrix, fmt = operand_matrix(form, role, decoded(word)), form.format(role)
         if fmt.bits != form.container:
             raise Unknown(f"{fmt} with padding")
         byte, bit = matrix.address(*np.indices((matrix.lines, matrix.length)))
-        lines = ptx_shared_operands.elements(self._code, thread, 8 * byte + bit, fmt.bits, self._i.line)
+        parts = [
+            ptx_shared_operands.elements(self._code, each.threads[0], 8 * byte + bit, fmt.bits, self._i.line)
+            for each in blocks
+        ]
+        lines = np.concatenate(parts)
         return lines.T if role == "b" else lines
 
 

@@ -86,6 +86,7 @@ COMPILED = (
     "triton_tensor_memory/attention",
     "triton_tensor_memory/by_pointers",
     "triton_tensor_memory/by_roles",
+    "triton_tensor_memory/pairs",
     "triton_tensor_memory/persistent",
     "triton_tensor_memory/scaled",
 )

@@ -8,7 +8,7 @@ from interpreter.ptx_comparison import Given, Memory, differences, interpreted, 
 from interpreter.ptx_interpreter import SCHEDULES
 from sweep_parameters import few
 from tensor_memory_faults import FAULTS, edited
-from tensor_memory_kernels import RIGHT, Kernel
+from tensor_memory_kernels import PAIRS, RIGHT, Kernel
 
 from mmaproof.spec.formats import FloatFormat, format_named
 
@@ -37,15 +37,25 @@ def arrays_of(kernel: Kernel, seed: int) -> list[Given]:
 def left(kernel: Kernel, text: str, schedule: str, seed: int) -> tuple[list[Given], Memory]:
     """Return what the interpreter leaves."""
     arrays = arrays_of(kernel, seed)
-    return arrays, interpreted(text, arrays, block=(128, 1, 1), schedule=schedule, seed=seed)
+    grid = (kernel.ctas, 1, 1)
+    return arrays, interpreted(text, arrays, grid, (128, 1, 1), schedule, seed, cluster=grid)
 
 
 @pytest.mark.parametrize("number", few(map(str, range(len(RIGHT))), "1", "6", "8", "11", "19", "20"))
 def test_products(number: str) -> None:
-    seed = int(number)
-    kernel = RIGHT[seed]
+    check(RIGHT[int(number)], int(number))
+
+
+@pytest.mark.parametrize("number", few([str(n) for n, each in enumerate(PAIRS) if not each.sparse], "1", "5"))
+def test_products_of_pairs(number: str) -> None:
+    check(PAIRS[int(number)], int(number))
+
+
+def check(kernel: Kernel, seed: int) -> None:
+    """Compare what the interpreter leaves, in an order that the seed says, with what the machine does."""
     arrays, found = left(kernel, kernel.text, SCHEDULES[seed % len(SCHEDULES)], seed)
-    got, done = run_machine(kernel.text, arrays, block=(128, 1, 1), on_terms=False)
+    grid = (kernel.ctas, 1, 1)
+    got, done = run_machine(kernel.text, arrays, grid, (128, 1, 1), on_terms=False, cluster=grid)
     assert [str(each) for each in done.findings] == []
     assert differences(arrays, found, got) == []
     assert found["d"].defined.all()
