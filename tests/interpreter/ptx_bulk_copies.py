@@ -2,91 +2,26 @@
 
 A copy that completes on a barrier object is made when it is issued, or when a thread asks such a barrier in
 vain, as the seed says. One of a group is read, and written, when it is issued, or when it is waited for. What
-threads have stored, and no ``fence.proxy.async`` has followed, these copies find as anything. Where the
-elements of a box lie is written from the driver's documentation, without the specification's layouts.
-Source: PTX ISA 9.1 sections 9.7.9.25 and 5.5; the CUDA driver API, cuTensorMapEncodeTiled.
+threads have stored, and no ``fence.proxy.async`` has followed, these copies find as anything.
+Source: PTX ISA 9.1 section 9.7.9.25.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 from interpreter.ptx_accesses import ACCESSES, barrier_object, element_readers, placed, updated, where
 from interpreter.ptx_integers import Unknown, bits_of, signed
 from interpreter.ptx_memory import Fault
+from interpreter.ptx_tensor_maps import Map, map_of
 from interpreter.ptx_threads import RANK, Code, Decoder, Run, Thread
-from numpy.typing import NDArray
 
 from mmaproof.refinement.ptx.text.module import TYPE_BITS, InstructionStatement
 from mmaproof.refinement.ptx.text.operands import TensorAddress
 from mmaproof.spec.ptx.operands import Integer
 
 BOX_ALIGNMENT = 128
-
-_CHUNKS = {0: 0, 32: 1, 64: 3, 128: 7}
-"""Bits of a row's number that are added to the number of a 16-byte chunk, by the bytes of a swizzled row."""
-
-
-@dataclass(frozen=True)
-class Map:
-    """A tensor map.
-
-    Attributes
-    ----------
-    address : int
-        Of the tensor, in global memory.
-    size : int
-        Bytes of an element.
-    extents, strides : tuple of int
-        Elements along each dimension, and bytes from one to the next.
-    box, steps : tuple of int
-        Elements of a box along each dimension, and every how many are copied.
-    swizzle : int
-        Bytes of a swizzled row, or 0.
-    kind : str
-        Type of the elements, for reductions.
-    """
-
-    address: int
-    size: int
-    extents: tuple[int, ...]
-    strides: tuple[int, ...]
-    box: tuple[int, ...]
-    steps: tuple[int, ...]
-    swizzle: int
-    kind: str
-
-    @property
-    def bytes(self) -> int:
-        """Of a box."""
-        count = self.size
-        for box, step in zip(self.box, self.steps, strict=True):
-            count *= -(-box // step)
-        return count
-
-    def elements(self, corner: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return each element's address, whether the tensor has it, and its place in the box."""
-        counts = [-(-box // step) for box, step in zip(self.box, self.steps, strict=True)]
-        row = counts[0] * self.size
-        if self.swizzle and row != self.swizzle:
-            raise Unknown(f"rows of {row} bytes, swizzled by {self.swizzle}")
-        places = np.indices(counts[::-1])[::-1]
-        address, inside, number, below = np.int64(self.address), np.bool_(True), np.int64(0), 1
-        for axis, place in enumerate(places):
-            at = corner[axis] + place * self.steps[axis]
-            inside = inside & (at >= 0) & (at < self.extents[axis])
-            address, number = address + at * self.strides[axis], number + place * below
-            below *= counts[axis]
-        return address.reshape(-1), inside.reshape(-1), (number * self.size).reshape(-1)
-
-    def swizzled(self, address: NDArray[Any]) -> NDArray[Any]:
-        """Return where bytes of shared memory lie."""
-        found: NDArray[Any] = address ^ ((address >> 7 & _CHUNKS[self.swizzle]) << 4)
-        return found
-
 
 # -- memory as copies see it
 
@@ -204,7 +139,7 @@ def _box(code: Code, operand: Any) -> Callable[[Thread], tuple[Map, list[int]]]:
         address = at(thread)
         if address not in code.maps:
             raise Fault("undefined", f"no tensor map at {address:#x}")
-        found = code.maps[address], [signed(each(thread), 32) for each in readers]
+        found = map_of(code.maps[address]), [signed(each(thread), 32) for each in readers]
         if len(found[1]) != len(found[0].extents):
             raise Fault("undefined", "coordinates of another rank")
         return found

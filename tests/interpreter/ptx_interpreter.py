@@ -29,6 +29,7 @@ from interpreter.ptx_launches import Launch, Layout
 from interpreter.ptx_memory import Fault, Region, Space
 from interpreter.ptx_scalars import SCALARS
 from interpreter.ptx_spinning import Spinning
+from interpreter.ptx_tensor_maps import TENSOR_MAPS
 from interpreter.ptx_tensor_memory import TENSOR_MEMORY
 from interpreter.ptx_threads import (
     EXIT,
@@ -118,6 +119,7 @@ DECODERS: dict[str, Decoder] = {
     **SCALARS,
     **ACCESSES,
     **BULK_COPIES,
+    **TENSOR_MAPS,
     **CLUSTERS,
     **WARPS,
     **WARPGROUPS,

@@ -11,11 +11,11 @@ from unittest import mock
 
 import numpy as np
 from interpreter import ptx_floats as floats
-from interpreter.ptx_bulk_copies import Map
 from interpreter.ptx_integers import Undefined, Unknown
 from interpreter.ptx_interpreter import Interpreter
 from interpreter.ptx_launches import Launch
 from interpreter.ptx_memory import Fault, Region
+from interpreter.ptx_tensor_maps import Map
 
 from mmaproof.refinement.contract.arguments import Array
 from mmaproof.refinement.contract.contract import Contract, Instance

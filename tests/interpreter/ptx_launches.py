@@ -6,9 +6,9 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from interpreter.ptx_bulk_copies import Map
 from interpreter.ptx_integers import Unknown
 from interpreter.ptx_memory import WINDOWS, Region, Space, copy_of, region
+from interpreter.ptx_tensor_maps import Map
 from interpreter.ptx_threads import literal
 
 from mmaproof.refinement.ptx.text.module import Function, Module, Variable, type_bytes

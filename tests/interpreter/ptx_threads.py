@@ -195,7 +195,7 @@ RANK = 24
 
 @dataclass(eq=False)
 class Block:
-    """The threads of a block, and what they share: products of warpgroups by warp, tensor memory."""
+    """The threads of a block, and what they share: products of warpgroups, tensor memory, maps being made."""
 
     number: int
     cluster: Cluster
@@ -204,6 +204,7 @@ class Block:
     barriers: dict[int, Barrier] = field(default_factory=dict)
     products: dict[int, Any] = field(default_factory=dict)
     cells: Any = None
+    made: dict[int, Any] = field(default_factory=dict)
 
     @property
     def window(self) -> int:

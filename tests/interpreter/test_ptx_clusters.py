@@ -80,6 +80,7 @@ def test_other_values_are_the_same_on_both_sides(edit: str, seed: int, tmp_path:
 
 
 COMPILED = (
+    "triton_warpgroup/by_made_maps",
     "triton_warpgroup/by_maps",
     "triton_warpgroup/by_pointers",
     "triton_warpgroup/by_roles",
