@@ -1,7 +1,7 @@
 """Tensor maps: those that a kernel is given, and those that it makes.
 
 Where the elements of a box lie is written from the driver's documentation, without the specification's
-layouts. Source: PTX ISA 9.1 sections 5.5 and 9.7.9.26 to 9.7.9.28; the CUDA driver API, cuTensorMapEncodeTiled.
+layouts. Source: PTX ISA 9.1 sections 5.5 and 9.7.9.26 to 9.7.9.28; the CUDA driver API.
 """
 
 from __future__ import annotations
