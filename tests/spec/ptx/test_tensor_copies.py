@@ -77,7 +77,7 @@ MAP = TensorMap("f16", (64, 8), (128,), (64, 8), swizzle=128)
         ({"box": (72, 8)}, (0, 0), 0, "map-row"),
         ({}, (0,), 0, "takes 2 coordinates, not 1"),
         ({}, (1 << 31, 0), 0, "signed integers of 32 bits, not 2147483648"),
-        ({}, (0, 0), 512, "begins at a multiple of 1024, not at 0x200"),
+        ({}, (0, 0), 576, "begins at a multiple of 128, not at 0x240"),
         ({"swizzle": 0}, (0, 0), 64, "begins at a multiple of 128"),
         ({}, (0, 0), 4096, "needs byte 5119 of a shared memory of 4096"),
     ],
