@@ -97,7 +97,8 @@ OF_PAIRS: tuple[Edit, ...] = (
     (".reg .pred", ".reg .b32 %c<4>;\n.reg .pred"),
     (
         "NEXT:\n@%p0 bra ASKED;",
-        "mov.u32 %c0, %cluster_ctarank;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nNEXT:\n@%p0 bra ASKED;",
+        "mov.u32 %c0, %cluster_ctarank;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+        "NEXT:\n@%p0 bra ASKED;",
     ),
     ("[full], 16;\n", "[full], 16;\nsetp.ne.u32 %p3, %c0, 0;\n@%p3 bra ASKED;\n"),
     (
@@ -112,12 +113,17 @@ RIGHT: dict[str, tuple[Edit, ...]] = {
     "answers for all blocks of a cluster of one": MULTICAST,
     "three clusters": THREE,
     "clusters of two": OF_PAIRS,
-    "a cluster that asks once": (("xor.b32 %r4, %r4, 1;", "add.u32 %r4, %r4, 1;\nsetp.gt.u32 %p3, %r4, 1;\n@%p3 exit;"),),
+    "a cluster that asks once": (
+        ("xor.b32 %r4, %r4, 1;", "add.u32 %r4, %r4, 1;\nsetp.gt.u32 %p3, %r4, 1;\n@%p3 exit;"),
+    ),
     "halves of the answer": (
-        ("ld.shared.b128 %q0, [answer];", "ld.shared.v2.b64 {%d5, %d6}, [answer];\nmov.b128 %q1, {%d5, %d6};\nmov.b128 %q0, %q1;"),
+        (
+            "ld.shared.b128 %q0, [answer];",
+            "ld.shared.v2.b64 {%d5, %d6}, [answer];\nmov.b128 %q1, {%d5, %d6};\nmov.b128 %q0, %q1;",
+        ),
     ),
     "one coordinate": (("get_first_ctaid.v4.b32.b128 {%r3, _, _, _}", "get_first_ctaid::x.b32.b128 %r3"),),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("edit", RIGHT)
@@ -142,19 +148,42 @@ WRONG: dict[str, tuple[tuple[Edit, ...], Kind, str]] = {
     "bytes": (((", 16;\n", ", 8;\n"),), Kind.DEADLOCK, "waits for ever"),
     "the parity stays": ((("xor.b32 %r4, %r4, 1;", ""),), Kind.RACE, "parity"),
     "readers are not waited for": (
-        (("block = 32", "block = 64"), ('["T", 32]', '["T", 64]'), ('["T", 32]', '["T", 64]'), ("%r3, 32, %r0", "%r3, 64, %r0"),
-         (FENCE, "fence.proxy.async.shared::cta;")), Kind.RACE, "answer",
+        (
+            ("block = 32", "block = 64"),
+            ('["T", 32]', '["T", 64]'),
+            ('["T", 32]', '["T", 64]'),
+            ("%r3, 32, %r0", "%r3, 64, %r0"),
+            (FENCE, "fence.proxy.async.shared::cta;"),
+        ),
+        Kind.RACE,
+        "answer",
     ),
     "every thread asks": ((("@%p0 bra ASKED;", ""),), Kind.RACE, ""),
     "the other coordinate": ((("{%r3, _, _, _}", "{_, %r3, _, _}"),), Kind.MISSING_OUTPUT, ""),
     "another request after one that failed": (
-        (("@%p2 bra NEXT;", "add.u32 %r8, %r8, 1;\nsetp.lt.u32 %p3, %r8, 4;\n@%p3 bra NEXT;"), ("mov.u32 %r4, 0;", "mov.u32 %r4, 0;\nmov.u32 %r8, 0;")),
-        Kind.UNDEFINED, "that a request before it failed",
+        (
+            ("@%p2 bra NEXT;", "add.u32 %r8, %r8, 1;\nsetp.lt.u32 %p3, %r8, 4;\n@%p3 bra NEXT;"),
+            ("mov.u32 %r4, 0;", "mov.u32 %r4, 0;\nmov.u32 %r8, 0;"),
+        ),
+        Kind.UNDEFINED,
+        "that a request before it failed",
     ),
     "work that is taken over is left": ((("@%p2 bra NEXT;", ""),), Kind.MISSING_OUTPUT, ""),
-    "the first tile's number stays": ((("mad.lo.u32 %r5, %r3, 32, %r0;", "mov.u32 %r9, %ctaid.x;\nmad.lo.u32 %r5, %r9, 32, %r0;"),), Kind.MISSING_OUTPUT, ""),
-    "misaligned": (((".align 16 .b8 answer[16];", ".align 16 .b8 answer[32];"), ("[answer], [full]", "[answer+8], [full]"), ("[answer];", "[answer+8];")), Kind.MISALIGNED, ""),
-}  # fmt: skip
+    "the first tile's number stays": (
+        (("mad.lo.u32 %r5, %r3, 32, %r0;", "mov.u32 %r9, %ctaid.x;\nmad.lo.u32 %r5, %r9, 32, %r0;"),),
+        Kind.MISSING_OUTPUT,
+        "",
+    ),
+    "misaligned": (
+        (
+            (".align 16 .b8 answer[16];", ".align 16 .b8 answer[32];"),
+            ("[answer], [full]", "[answer+8], [full]"),
+            ("[answer];", "[answer+8];"),
+        ),
+        Kind.MISALIGNED,
+        "",
+    ),
+}
 
 
 @pytest.mark.parametrize("fault", WRONG)
@@ -223,7 +252,12 @@ def test_a_question_of_the_wrong_parity_ahead_is_found(tmp_path: Path) -> None:
 
 UNSUPPORTED: dict[str, tuple[tuple[Edit, ...], str]] = {
     "an answer of parts of others": (
-        (("ld.shared.b128 %q0, [answer];", "ld.shared.v2.b64 {%d5, %d6}, [answer];\nmov.b128 %q0, {%d6, %d5};"),),
+        (
+            (
+                "ld.shared.b128 %q0, [answer];",
+                "ld.shared.v2.b64 {%d5, %d6}, [answer];\nmov.b128 %q0, {%d6, %d5};",
+            ),
+        ),
         "of what is not the answer to one request",
     ),
     "an answer that is looked at otherwise": (
@@ -231,10 +265,13 @@ UNSUPPORTED: dict[str, tuple[tuple[Edit, ...], str]] = {
         "the answer to a request to cancel the launch of a cluster",
     ),
     "the place of none": (
-        (("@%p2 clusterlaunchcontrol", "clusterlaunchcontrol"), ("@%p2 bra NEXT;", "setp.ne.u32 %p2, %r3, 0;\n@%p2 bra NEXT;")),
+        (
+            ("@%p2 clusterlaunchcontrol", "clusterlaunchcontrol"),
+            ("@%p2 bra NEXT;", "setp.ne.u32 %p2, %r3, 0;\n@%p2 bra NEXT;"),
+        ),
         "the place of a cluster whose launch was not cancelled",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", UNSUPPORTED)
