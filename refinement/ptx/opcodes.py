@@ -15,7 +15,6 @@ from .scalar.hints import WITHOUT_EFFECT
 REFUSED = MappingProxyType(
     {
         "atom": ("b128",),
-        "mbarrier": ("complete_tx",),
         "red": ("async",),
         "st": ("bulk",),
     }

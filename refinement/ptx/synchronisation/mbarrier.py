@@ -253,7 +253,21 @@ def _expect(modifiers: Modifiers) -> Step:
 
 
 def _complete(modifiers: Modifiers) -> Step:
-    raise modifiers.unsupported("only copies complete bytes in what is modelled")
+    """Decode ``complete_tx``: bytes come as those of a copy do, and tell nothing of the thread's memory."""
+    modifiers.flag("relaxed")
+    modifiers.one_of(_SCOPES, default="cta")
+    space = barrier_space(modifiers, remote=True)
+    modifiers.type(("b64",))
+    modifiers.finish()
+    place, count = modifiers.operands(2)
+
+    def complete(execution: Execution, active: Indices) -> None:
+        objects = BarrierObjects.of(execution)
+        for barrier, members in barriers_at(execution, space, place, active):
+            for thread, came in _bytes(execution, count, active[members]):
+                objects.ended += barrier.complete_bytes(execution, thread, came)
+
+    return complete
 
 
 def _poll(modifiers: Modifiers) -> Step:
