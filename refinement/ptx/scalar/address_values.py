@@ -312,7 +312,7 @@ class _Looking:
                 if isinstance(operand, Register) and not isinstance(operand, SpecialRegister | Symbol):
                     width = self.execution.register_width(operand)
                 value = self.execution.read(operand, width, self.active)
-                if not value.is_known:
+                if value.terms is not None and (value.terms != KNOWN).any():
                     return None
                 return value.numbers, places.owners(value.numbers)
         return None
