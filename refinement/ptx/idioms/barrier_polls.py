@@ -196,8 +196,8 @@ class _Ways:
             state = state.deciding(self._held(state, guard.name), int(not guard.negated))
         answer = next(register_names(instruction.operands[:1]), "")
         question, again_at = self._question(at, state), set[int]()
-        both = tuple(self._answered(state, answer, at, value) for value in (1, 0))
-        pending, steps = [(at + 1, *both)], 0
+        yes, no = (self._answered(state, answer, at, value) for value in (1, 0))
+        pending, steps = [(at + 1, yes, no)], 0
         while pending:
             index, told, failed = pending.pop()
             while self._differing(told, failed, index):
