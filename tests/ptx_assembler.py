@@ -34,9 +34,9 @@ REGISTERS = 160
 """Registers of each type: ``b32_0`` to ``b32_159``, as many as D of a warpgroup's product has, and some."""
 
 DECLARATIONS: Mapping[str, str] = MappingProxyType(
-    {f"{name}_{i}": name for name in REGISTER_TYPES for i in range(REGISTERS)}
+    {f"{name}_{i}": name for name in (*REGISTER_TYPES, "b128") for i in range(REGISTERS)}
 )
-"""Types of the registers that every module declares."""
+"""Types of the registers that modules declare; those of 128 bits since PTX 8.3."""
 
 _COMPLAINT = re.compile(r"\.ptx, line (\d+); (error|fatal)\s*: (.*)")
 """A complaint about the source; one about ptxas' own expansion of an instruction names ``<builtin>``."""
@@ -177,7 +177,8 @@ class Assembler:
 
 def _head(target: Target, ptx: Version) -> str:
     """Return a module up to its first instruction."""
-    return f".version {spell_version(ptx)}\n.target {target}\n{_FUNCTION}\n"
+    wide = f".reg .b128 b128_<{REGISTERS}>;\n" if ptx >= (8, 3) else ""
+    return f".version {spell_version(ptx)}\n.target {target}\n{_FUNCTION}\n{wide}"
 
 
 @cache

@@ -42,7 +42,7 @@ def operand(form: Form, place: Place, number: int) -> str:
             return f"pred_{number}"
         case Sort.CELLS | Sort.MATRIX:
             return f"[b32_{number}]"
-        case Sort.VECTOR:
+        case Sort.VECTOR | Sort.COORDINATES:
             return f"{{{', '.join(f'b32_{i}' for i in range(form.vector_length(place)))}}}"
         case Sort.ELECTED:
             return f"b32_{number}|pred_{number}"

@@ -26,6 +26,7 @@ NAMES = "%r<9>: b32, %rd<9>: b64, %h<3>: b16, %f<3>: f32, %p<3>: pred, tile: sha
 LEADS = (
     "mbarrier", "cp.async.mbarrier", "cp.async.bulk", "cp.reduce.async.bulk", "prefetch", "st.async",
     "red.async", "fence", "barrier.cluster", "mapa", "getctarank", "elect", "griddepcontrol", "setmaxnreg",
+    "clusterlaunchcontrol",
     "tensormap", "tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit", "tcgen05.ld",
     "tcgen05.ld.red", "tcgen05.st", "tcgen05.wait::ld", "tcgen05.wait::st", "tcgen05.cp", "tcgen05.shift",
     "tcgen05.commit", "tcgen05.fence::before_thread_sync", "tcgen05.fence::after_thread_sync",
@@ -33,7 +34,7 @@ LEADS = (
 )  # fmt: skip
 """How the mnemonics of the obligations begin."""
 
-TARGETS_OF = {"tcgen05": "sm_100a", "tcgen05.ld.red": "sm_103a"}
+TARGETS_OF = {"clusterlaunchcontrol": "sm_100a", "tcgen05": "sm_100a", "tcgen05.ld.red": "sm_103a"}
 """The target that an instruction is judged for whose mnemonic begins so; others for sm_90a."""
 
 
@@ -67,8 +68,8 @@ forms = table_theorem(
     "an asynchronous instruction is legal exactly if a syntax line of the manual has it",
     "the mnemonics of the lines are those of the rows, each with as many operands, versions and targets; ∀ "
     "those, and those with one modifier less, twice, or another one more: no rule is broken on sm_90a (of "
-    "tcgen05 sm_100a, of tcgen05.ld.red sm_103a) ⇔ the target's lines have the words, those that name the "
-    "operation in front, others in any order, spaces in theirs",
+    "tcgen05 and clusterlaunchcontrol sm_100a, of tcgen05.ld.red sm_103a) ⇔ the target's lines have the "
+    "words, those that name the operation in front, others in any order, spaces in theirs",
     SOURCE,
     lambda: {
         "mnemonics": _mnemonics,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -38,10 +38,14 @@ from .run.entry import PtxEntry, address_of, argument_of, buffer_of, bytes_of
 from .run.guards import conditions_on_sizes
 from .run.host_variables import variables_held
 from .run.launching import Pointer, Simple, check_size, cluster_of, entry_named
+from .run.results import Contents, Run
 from .same_numbers import are_same_numbers
+from .state.cluster_launches import Takeovers
+from .takeovers import with_every_takeover
 from .text.branch_tables import with_plain_branches
 from .text.module import Function, InstructionStatement, Module
 from .text.parser import read
+from .text.wide_registers import with_halved_registers
 
 if TYPE_CHECKING:
     from .any_size.block_proofs import BlockProver
@@ -115,9 +119,7 @@ class PtxKernel(PtxEntry):
         if traced or blocks is not None or _on_numbers(arrays_given, store, inputs):
             done = machine.run_apart_from_races(once)
         else:
-            done = in_every_order(
-                store, lambda turns: machine.run_apart_from_races(partial(once, turns=turns)), workspaces
-            )
+            done = with_every_takeover(store, partial(_in_every_order, once, store, workspaces), workspaces)
         arrays = {name: _final(found) for name, found in done.contents.items()}
         for buffer in instance.buffers:
             if buffer.name in arrays:
@@ -204,20 +206,31 @@ class PtxKernel(PtxEntry):
             check_size(self.module, parameter, given.name, what, bytes_of(given))
 
 
+def _in_every_order(
+    once: Callable[..., Run], store: TermStore, workspaces: Collection[str], takeovers: Takeovers | None
+) -> Run:
+    """Run a kernel in every order in which its threads may come, its clusters taking over others."""
+
+    def again(turns: Mapping[int, int]) -> Run:
+        return machine.run_apart_from_races(partial(once, turns=turns, takeovers=takeovers))
+
+    return in_every_order(store, again, workspaces)
+
+
 def _on_numbers(arrays: Sequence[Array], store: TermStore, inputs: Mapping[str, Ids]) -> bool:
     """Tell whether numbers stand for data, of which a float's sum is another one in another order."""
     data = [each for each in arrays if each.access in (Access.IN, Access.INOUT) and each.contents is None]
     return bool(data) and all(store.are(CONSTANT, inputs[each.name]).all() for each in data)
 
 
-def _final(found: machine.Contents) -> FinalArray:
+def _final(found: Contents) -> FinalArray:
     before = None if found.overwritten is None else _final(found.overwritten)
     return FinalArray(found.lanes, found.lines, found.threads, before)
 
 
 def read_kernel(path: Path, entry: str | None, target: str | None) -> PtxKernel:
     """Read a kernel of a PTX file; a target takes the place of the file's."""
-    module = with_plain_branches(read(path))
+    module = with_halved_registers(with_plain_branches(read(path)))
     if target is not None:
         target_named(target)
         module = replace(module, target=target)

@@ -19,6 +19,7 @@ from .state.handlers import merged
 from .synchronisation import (
     asynchronous,
     atomics,
+    cluster_launch_control,
     mbarrier,
     remote_stores,
     tensor_map_objects,
@@ -57,6 +58,7 @@ _PLAIN: Decoders = merged(
             asynchronous,
             atomics,
             cluster_addresses,
+            cluster_launch_control,
             hints,
             loads_and_stores,
             matrix,

@@ -15,10 +15,8 @@ from .scalar.hints import WITHOUT_EFFECT
 REFUSED = MappingProxyType(
     {
         "atom": ("b128",),
-        "ld": ("b128",),
-        "mbarrier": ("complete_tx",),
         "red": ("async",),
-        "st": ("b128", "bulk"),
+        "st": ("bulk",),
     }
 )
 """Of an opcode that is modelled in part: modifiers with which it is not."""
@@ -27,6 +25,7 @@ _LIMITS = MappingProxyType(
     {
         "atom": "what it returns is known of tickets, of locks and where a loop updates a word by .cas",
         "brx": "where .branchtargets lists the labels",
+        "clusterlaunchcontrol": "of more than three clusters not all ways to take over others are tried",
         "cp": "bulk copies of what the kernel has written to global memory are not, nor reductions in shared",
         "createpolicy": "the policy is undefined; what takes it ignores it",
         "discard": "what it leaves is undefined",

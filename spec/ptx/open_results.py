@@ -90,6 +90,18 @@ BARRIER_STATE = OpenResult(
     "all bits: an opaque number",
     "PTX ISA 9.1 section 9.7.13.15",
 )
+CANCELLATION = OpenResult(
+    "the answer to a request to cancel the launch of a cluster",
+    ("clusterlaunchcontrol.try_cancel",),
+    "all 128 bits: an opaque number",
+    "PTX ISA 9.1 section 9.7.13, clusterlaunchcontrol.try_cancel",
+)
+PLACE_OF_NONE = OpenResult(
+    "the place of a cluster whose launch was not cancelled",
+    ("clusterlaunchcontrol.query_cancel",),
+    "all bits where no launch was cancelled, and those of the fourth register always",
+    "PTX ISA 9.1 section 9.7.13, clusterlaunchcontrol.query_cancel",
+)
 POLLED = OpenResult(
     "the answer of a poll",
     ("mbarrier.test_wait", "mbarrier.try_wait"),
@@ -135,6 +147,8 @@ OPEN_RESULTS = (
     DISCARDED,
     ATOMIC_RESULT,
     BARRIER_STATE,
+    CANCELLATION,
+    PLACE_OF_NONE,
     POLLED,
     UNWRITTEN_REGISTER,
     UNWRITTEN_MEMORY,

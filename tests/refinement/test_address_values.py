@@ -17,6 +17,8 @@ from ..elementwise_kernels import result_of
 ARRAYS = {"A": "u32", "C": "u32 out"}
 BELOW = "setp.lt.u64 %p0, %at0, %at1; "
 SHARED = ".shared .align 16 .b8 S[128]; .shared .align 4 .b8 T[128]; mov.u32 %r1, S; "
+KEPT = ".shared .align 16 .b8 K[1024]; mov.u32 %r1, K; mad.lo.u32 %r1, %t, 8, %r1; "
+"""Memory of a thread."""
 UNALIGNED = "and.b64 %d1, %at0, 1920; setp.ne.u64 %p0, %d1, 0; "
 """Of arrays at multiples of 256 bytes; elements of a thread lie within 128."""
 
@@ -51,6 +53,8 @@ def _result(body: str) -> Result:
         SHARED + "mov.u32 %r2, T; sub.u32 %r3, %r2, %r1; add.u32 %C, %A, %r3;",
         SHARED + "cvt.u64.u32 %d1, %r1; cvta.shared.u64 %d1, %d1; shr.u64 %d1, %d1, 60; "
         "cvt.u32.u64 %r2, %d1; add.u32 %C, %A, %r2;",
+        KEPT
+        + "st.shared.u32 [%r1], %at0; ld.shared.u32 %r2, [%r1]; shr.u32 %r2, %r2, 20; add.u32 %C, %A, %r2;",
     ],
 )
 def test_what_depends_on_the_placement_is_not_verified(body: str) -> None:
@@ -74,6 +78,9 @@ def test_what_depends_on_the_placement_is_not_verified(body: str) -> None:
         SHARED + "and.b32 %r1, %r1, 15; add.u32 %C, %A, %r1;",
         SHARED + "mad.lo.u32 %r2, %t, 4, %r1; xor.b32 %r2, %r2, 8; st.shared.u32 [%r2], %A; "
         "ld.shared.u32 %C, [%r2];",
+        KEPT + "shr.u64 %d1, %at0, 32; st.shared.u32 [%r1], %at0; st.shared.u32 [%r1+4], %d1; "
+        "ld.shared.u32 %d2, [%r1]; ld.shared.u32 %d3, [%r1+4]; shl.b64 %d3, %d3, 32; or.b64 %d3, %d3, %d2; "
+        "ld.global.u32 %C, [%d3];",
     ],
 )
 def test_what_does_not_depend_on_it_is_verified(body: str) -> None:

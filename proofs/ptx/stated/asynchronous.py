@@ -93,7 +93,8 @@ def mnemonics() -> Mapping[str, Stated]:
                 if f"{text}.".startswith(f"{lead}.") and word in text.split(".") and word not in seen:
                     seen.add(word)
                     ptx, targets = max(ptx, since), tuple(name for name in targets if name in having)
-            extra = sum(word in text for word in (".multicast::cluster", ".L2::cache_hint"))
+            words = text.split(".")
+            extra = sum(word in words for word in ("multicast::cluster", "L2::cache_hint"))
             found[text] = Stated(
                 row["syntax"], int(fewest) + extra, int(most or fewest) + extra, ptx, targets
             )

@@ -5,6 +5,10 @@ kernel is run here as if they waited. That is what it does on hardware if whoeve
 not over comes to ask the same of the same barrier again, has done nothing in between, and leaves with the
 same registers as who was told at once, of those that are read behind. This is shown here of a kernel's text,
 way by way: both ways of a branch that depends on how often was asked, or on a clock.
+
+Whoever asks ahead does other things before it looks at the answer, and asks again then if the phase was not
+over. That is run as if the answer was no: what it does in between does not depend on the answer, and whoever
+is told yes knows no less.
 """
 
 from __future__ import annotations
@@ -33,6 +37,9 @@ _EXIT = 64
 _SMALL = 1 << 15
 """Numbers below this are the same in every integer type."""
 
+_LEAVING = ("brx", "call", "exit", "ret")
+"""Opcodes after which another instruction may come than the next."""
+
 _Value = object
 """A number, what a register held at first, or what an instruction makes of such."""
 
@@ -51,12 +58,15 @@ class Poll:
         Whether nobody looks at the answer, so that nobody waits for it.
     again : frozenset of int
         Indices of the polls that are asked next when this one fails.
+    ahead : bool
+        Whether it may be taken to fail: where the answer is looked at, the same is asked again.
     """
 
     meet: int | None = None
     refusal: str = ""
     ignored: bool = False
     again: frozenset[int] = frozenset()
+    ahead: bool = False
 
 
 NOT_ASKED = Poll()
@@ -96,7 +106,7 @@ def _with_next(function: Function, at: int, polls: Mapping[int, Poll]) -> Poll:
             reached.add(each)
             pending.append(each)
             line = function.body[each].line
-            if polls[each].ignored:
+            if polls[each].ignored or polls[each].ahead > polls[at].ahead:
                 return Poll(None, f"nobody waits for the answer of line {line}, which asks again")
             if polls[each].refusal:
                 return Poll(None, polls[each].refusal)
@@ -149,7 +159,10 @@ class _Ways:
         try:
             return self._asked_until_told(at)
         except _RefusalError as error:
-            return Poll(None, str(error))
+            try:
+                return self._asked_ahead(at)
+            except _RefusalError:
+                return Poll(None, str(error))
 
     def _asked_until_told(self, at: int) -> Poll:
         instruction = self._body[at]
@@ -158,14 +171,88 @@ class _Ways:
         state = self._before(at)
         answer = next(register_names(instruction.operands[:1]), "")
         told = self._answered(state, answer, at, 1)
-        question, meets, again_at = self._question(at, state), set[int](), set[int]()
-        for again, other in self._asked_next(at + 1, self._answered(state, answer, at, 0)):
+        failed = self._answered(state, answer, at, 0)
+        meets, again_at = self._asks_again(self._question(at, state), (at + 1, told), (at + 1, failed))
+        return Poll(meets.pop() if len(meets) == 1 else None, again=frozenset(again_at))
+
+    def _asks_again(
+        self, question: tuple[_Value, ...], told: tuple[int, _State], failed: tuple[int, _State]
+    ) -> tuple[set[int], set[int]]:
+        """Return where who was told no meets who was told yes, and the polls that it asks again before."""
+        meets, again_at = set[int](), set[int]()
+        for again, other in self._asked_next(*failed):
             if self._body[again].predicate is not None or self._question(again, other) != question:
                 raise _RefusalError(f"line {self._body[again].line} polls something else after a failed poll")
             again_at.add(again)
-            other_answer = next(register_names(self._body[again].operands[:1]), "")
-            meets |= self._meets((at + 1, told), again + 1, self._answered(other, other_answer, again, 1))
-        return Poll(meets.pop() if len(meets) == 1 else None, again=frozenset(again_at))
+            answer = next(register_names(self._body[again].operands[:1]), "")
+            meets |= self._meets(told, again + 1, self._answered(other, answer, again, 1))
+        return meets, again_at
+
+    def _asked_ahead(self, at: int) -> Poll:
+        """Return a poll whose answer is looked at later, by who then asks again if it was no."""
+        instruction, state = self._body[at], self._before(at)
+        guard = instruction.predicate
+        if guard is not None:  # whose guard does not hold has not asked
+            state = state.deciding(self._held(state, guard.name), int(not guard.negated))
+        answer = next(register_names(instruction.operands[:1]), "")
+        question, again_at = self._question(at, state), set[int]()
+        yes, no = (self._answered(state, answer, at, value) for value in (1, 0))
+        pending, steps = [(at + 1, yes, no)], 0
+        while pending:
+            index, told, failed = pending.pop()
+            while self._differing(told, failed, index):
+                steps += 1
+                if steps > _LONGEST or index >= len(self._body):
+                    raise _RefusalError("what runs before the answer is looked at is too long")
+                parted = self._parting(index, told, failed)
+                if parted is not None:
+                    again_at |= self._asks_again(question, (parted[0], told), (parted[1], failed))[1]
+                    break
+                nexts = self._in_step(index, told, failed)
+                pending += nexts[1:]
+                index, told, failed = nexts[0]
+        return Poll(None, again=frozenset(again_at), ahead=True)
+
+    def _parting(self, at: int, told: _State, failed: _State) -> tuple[int, int] | None:
+        """Return where who was told yes goes, and who was told no, if a branch parts them."""
+        instruction = self._body[at]
+        guard = instruction.predicate
+        if instruction.opcode != "bra" or guard is None:
+            return None
+        yes, no = (self._held(each, guard.name) for each in (told, failed))
+        if yes == no:
+            return None
+        if not isinstance(yes, int) or not isinstance(no, int):
+            raise _RefusalError(f"line {instruction.line} depends on the answer of a poll")
+        target = self._labels[next(register_names(instruction.operands[:1]))]
+        one, other = (target if each == int(not guard.negated) else at + 1 for each in (yes, no))
+        return one, other
+
+    def _in_step(self, at: int, told: _State, failed: _State) -> list[tuple[int, _State, _State]]:
+        """Run an instruction for who was told yes and who was told no, for whom it must be the same."""
+        instruction = self._body[at]
+        guard = () if instruction.predicate is None else (instruction.predicate.name,)
+        written = _written(instruction)
+        used = {*register_names(instruction.operands), *guard}.difference(() if guard else written)
+        same = all(self._held(told, name) == self._held(failed, name) for name in used)
+        if instruction.opcode == "bra" or instruction.opcode in POINTWISE:
+            ways = [self._nexts(at, each.copy()) for each in (told, failed)]
+            found = [(index, one, other) for (index, one), (_, other) in zip(*ways, strict=True)]
+            for _, one, other in found if same and instruction.opcode != "bra" else ():
+                other.held |= {name: self._held(one, name) for name in written}
+            return found
+        if instruction.opcode in _LEAVING or not same:
+            raise _RefusalError(f"line {instruction.line} depends on the answer of a poll")
+        for name in written:
+            told.held[name] = failed.held[name] = 1 if self._waits(at) else self._unknown()
+        return [(at + 1, told, failed)]
+
+    def _waits(self, at: int) -> bool:
+        """Tell whether a question is asked until it is told that the phase is over."""
+        try:
+            return is_poll(self._body[at]) and bool(self._asked_until_told(at))
+        except _RefusalError:
+            return False
 
     def _meets(self, at_once: tuple[int, _State], after: int, later: _State) -> set[int]:
         """Return where who was told later meets who was told at once, with the same registers, way by way."""

@@ -32,6 +32,9 @@ _SPACES = MappingProxyType(
     }
 )
 _ORDERS = ("acquire", "release", "acq_rel", "sc")
+_BY_PROXY = ("clusterlaunchcontrol", "cp")
+"""Opcodes that write through the asynchronous proxy."""
+
 NARROW_SCOPES = ("cta", "cluster")
 """Scopes of which other blocks, or at least other clusters, are not."""
 
@@ -181,7 +184,7 @@ def _within_cluster(
     if opcode == "ld" and execution.instruction.one_of(_STRONG) is not None:
         execution.unsupported(f"{execution.instruction.mnemonic} of shared memory of another block")
     RemoteAccesses.of(execution).note(
-        execution, blocks[remote], threads[remote], stores=stores and opcode != "cp"
+        execution, blocks[remote], threads[remote], stores=stores and opcode not in _BY_PROXY
     )
     return inside
 

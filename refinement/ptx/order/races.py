@@ -146,7 +146,10 @@ class AccessHistory:
         fresh |= (self._warps[places] < OTHER_BLOCK) & ordering.over_for_whole_block(
             threads, earlier, self._read[places]
         )
-        fresh |= ~self._several[places] & ordering.over(threads, earlier, self._read[places])
+        known = ordering.over(threads, earlier, self._read[places])
+        fresh |= ~self._several[places] & known
+        left = np.flatnonzero(~fresh & known & (self._warps[places] < OTHER_BLOCK))
+        fresh[left] = self._of_warps_over(ordering, places[left], threads[left])
         if not atomic:
             of_atomics = np.flatnonzero(self._atomic[places] & ~fresh)
             fresh[self.atomic_users.are_over(ordering, places, threads, of_atomics)] = True
@@ -254,6 +257,16 @@ class AccessHistory:
         return Conflicts(
             which, self._reader[at], lines, ~atomic, copies, ~atomic & ~self._rewritten[at], ~copies
         )
+
+    def _of_warps_over(self, ordering: Ordering, places: Places, threads: Indices) -> NDArray[np.bool_]:
+        """Tell which threads (n,) know that all who read places (n,), warps of their block, have done so."""
+        found = ordering.same_block(threads, self._reader[places])
+        rows = np.stack([threads, self._read[places], self._warps[places].astype(np.int64)], axis=1)[found]
+        if len(rows):
+            distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+            over = [ordering.over_for_warps(*each) for each in distinct.tolist()]
+            found[found] = np.array(over)[inverse.reshape(-1)]
+        return found
 
     def _readers_over(self, ordering: Ordering, places: Places, threads: Indices) -> NDArray[np.bool_]:
         reader, times = self._reader[places], self._read[places]

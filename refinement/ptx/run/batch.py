@@ -303,6 +303,10 @@ class Batch:
             decoded.test.ask_in_vain(self._execution, acting)
             strand.at += 1
             return True
+        if decoded.poll.ahead:
+            decoded.test.ask_ahead(self._execution, acting)
+            strand.at += 1
+            return True
         passed = decoded.test(self._execution, acting)
         return self._park(self._polling, strand, acting[~passed], decoded.meet)
 

@@ -13,6 +13,7 @@ from ...terms.store import TermStore
 from ..order.warp_reads import WAITED_BY_ONE
 from ..registers.threads import WARP, Indices, Launch
 from ..state.address_spaces import Memory
+from ..state.cluster_launches import ClusterLaunches
 from ..state.execution import Execution
 from ..state.semaphores import ASSUMED, FENCED_BEFORE, Semaphores
 from ..state.tickets import NO_FENCE, TicketError
@@ -85,8 +86,10 @@ class BetweenBlocks:
         found: Indices = np.array(ordered, dtype=np.intp)
         return found
 
-    def begin(self, execution: Execution) -> None:
-        """Begin a batch of blocks."""
+    def begin(self, execution: Execution, launches: ClusterLaunches | None) -> None:
+        """Begin a batch of blocks, which may cancel launches of others where these are given."""
+        if launches is not None:
+            launches.begin(execution)
         if self._semaphores is not None:
             self._semaphores.begin(execution.ordering)
             self._per_block = execution.ordering.per_block

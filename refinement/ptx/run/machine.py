@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -12,18 +11,17 @@ from numpy.typing import NDArray
 
 from ....spec.errors import UnsupportedError
 from ...analysis.definedness import bytes_at
-from ...findings.finding import KernelFinding, KernelNote, Kind
-from ...findings.guard_outcomes import GuardOutcome
+from ...findings.finding import Kind
 from ...machine.memory import ByteLanes, Offsets
 from ...machine.observations import Loads, Observations
 from ...terms.interning import Ids
 from ...terms.store import TermStore
 from ..order.races import AccessHistory, StoreHistory
-from ..registers.clusters import whole_clusters
 from ..registers.dependence import DataDependenceError, never_written, open_result, scalars_alone
 from ..registers.threads import WARP, Indices, Launch, Threads
 from ..scalar.floating_contraction import may_be_contracted
 from ..state.address_spaces import Buffer, Memory
+from ..state.cluster_launches import ClusterLaunches, Takeovers
 from ..state.execution import Execution, SameNumbers, never_the_same
 from ..state.state_space import Space
 from ..text.module import Function, Module
@@ -32,148 +30,15 @@ from ..warp.opaque_fragments import leaked
 from . import launching
 from .batch import Batch
 from .between_blocks import BetweenBlocks
+from .block_batches import BYTES, batches
 from .guards import Guards
 from .launch_legality import violations
 from .launching import Argument
 from .program import Program
-
-THREADS = 4096
-"""Threads that run at once, at least as far as whole blocks make so many."""
-
-BYTES = 1 << 27
-"""Bytes of variables that are held at once."""
+from .results import Contents, Run, Statistics
 
 Progress = Callable[[int, int], None]
 """Called with the blocks done, and all."""
-
-
-@dataclass(frozen=True)
-class Contents:
-    """The final contents of a buffer.
-
-    Attributes
-    ----------
-    lanes : ByteLanes
-        Its bytes, as its footprint has them.
-    lines : int32 array (size,)
-        The line of the last store to each of them; 0 where there was none.
-    threads : int64 array (size,)
-        The thread of it, by its number in the grid; -1 where there was none.
-    overwritten : Contents, optional
-        One of the stores whose place others took that nothing orders after them.
-    """
-
-    lanes: ByteLanes
-    lines: NDArray[np.int32]
-    threads: NDArray[np.int64]
-    overwritten: Contents | None = None
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """Counts and times of a run.
-
-    Attributes
-    ----------
-    instructions : int
-        Steps of the machine: an instruction for all the threads that run it together is one.
-    thread_instructions : int
-        Instructions, counted for every thread.
-    threads : int
-        Of the grid.
-    barriers : int
-        Barriers passed, counted for each block.
-    terms : int
-        Terms in the store.
-    seconds : float
-        Time.
-    """
-
-    instructions: int
-    thread_instructions: int
-    threads: int
-    barriers: int
-    terms: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Run:
-    """The result of a run.
-
-    Attributes
-    ----------
-    contents : mapping of str to Contents
-        By the buffer's name.
-    findings : tuple of KernelFinding
-        The first few of each kind and line.
-    occurrences : mapping of (Kind, int) to int
-        How often each kind was met at each line, counting every thread.
-    loads : mapping of int to array
-        The input terms that each line loaded from the kernel's buffers, of a run that is traced.
-    shared_loads : mapping of int to array
-        Those that each line loaded from shared memory then.
-    complete : bool
-        Whether every thread came to its end; if not, the contents mean nothing.
-    unordered : bool
-        Whether floating-point sums may be made in an order (atomics), or fused with products, as PTX leaves
-        open.
-    reordered : bool
-        Whether it is their order.
-    alignments : mapping of str to int
-        To how many bytes accesses need each buffer to be aligned.
-    depends : array
-        Terms that kept it from its end: an address or a branch depends on them.
-    guards : tuple of GuardOutcome
-        What guards were.
-    statistics : Statistics
-        What it took.
-    assumptions : tuple of str
-        What is taken for granted of how the blocks run.
-    notes : tuple of KernelNote
-        What is no fault.
-    arrivals : mapping of int to tuple of int
-        The threads that come one after the other to counts, in their order, where it matters who is last; by
-        their numbers in the grid.
-    arrival_line : int
-        Where the first such count is.
-    locked : frozenset of int
-        Which of them are locks, of which the whole order matters.
-    path : str
-        The kernel's file.
-    loose_races : bool
-        Whether reads race with stores in ways that leave some value.
-    """
-
-    contents: Mapping[str, Contents]
-    findings: tuple[KernelFinding, ...]
-    occurrences: Mapping[tuple[Kind, int], int]
-    loads: Mapping[int, Ids]
-    shared_loads: Mapping[int, Ids]
-    complete: bool
-    unordered: bool
-    reordered: bool
-    alignments: Mapping[str, int]
-    depends: Ids
-    guards: tuple[GuardOutcome, ...]
-    statistics: Statistics
-    _threads: Threads
-    assumptions: tuple[str, ...] = ()
-    notes: tuple[KernelNote, ...] = ()
-    arrivals: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    arrival_line: int = 0
-    locked: frozenset[int] = frozenset()
-    path: str = ""
-    loose_races: bool = False
-
-    @property
-    def block_threads(self) -> int:
-        """How many of `Contents.threads` are those of a block."""
-        return self._threads.warps * WARP
-
-    def thread_name(self, number: int) -> str:
-        """Return block and thread of `Contents.threads`, for a message."""
-        return self._threads.name_in_grid(number)
 
 
 def run(
@@ -191,6 +56,7 @@ def run(
     traced: bool = False,
     turns: Mapping[int, int] | None = None,
     drops_races: bool = False,
+    takeovers: Takeovers | None = None,
 ) -> Run:
     """Run a kernel, its threads in one order.
 
@@ -223,6 +89,8 @@ def run(
     drops_races : bool
         Take what reads that race with stores of the same size give for undefined, and report them only if
         something depends on that.
+    takeovers : sequence of sequence of int, optional
+        Which clusters are launched, and which others each takes over, where kernels ask for that.
 
     Raises
     ------
@@ -251,20 +119,19 @@ def run(
     program = Program(module, function)
     program.check_legality(observations)
     instructions = thread_instructions = barriers = 0
-    guards = Guards()
-    between = BetweenBlocks(store, program, memory, turns or {})
+    guards, between = Guards(), BetweenBlocks(store, program, memory, turns or {})
     complete, reordered, loose_races = True, False, False
     depends: Ids = np.zeros(0, dtype=np.int32)
-    chosen = between.chosen(blocks, launch)
+    launches = ClusterLaunches.asked_for(function, launch, takeovers)
     block_bytes = BYTES if between.one_at_a_time else _block_bytes(module, function, launch)
-    for some in _batches(launch, chosen, block_bytes):
+    for some in batches(launch, between.chosen(blocks, launch), block_bytes, launches):
         threads = Threads(launch, some)
         memory.for_batch(threads)
         execution = Execution(
             store, module, function, threads, memory, observations, loads, accumulation, same_numbers
         )
         execution.drops_races, execution.mended = drops_races, mended
-        between.begin(execution)
+        between.begin(execution, launches)
         batch = Batch(execution, program, launching.scalars(arguments), guards)
         try:
             complete = batch.run()
@@ -320,6 +187,8 @@ def run(
         locked=between.locked,
         path=module.path,
         loose_races=loose_races,
+        cancelling=0 if launches is None else launches.line,
+        clusters=launch.blocks // launch.cluster_blocks,
     )
 
 
@@ -401,15 +270,6 @@ def _excess(module: Module, function: Function, launch: Launch) -> str:
         if size > BYTES:
             return f"{size} bytes of {what}; at most {BYTES} are modelled"
     return ".blocksareclusters" if "blocksareclusters" in function.limits else ""
-
-
-def _batches(launch: Launch, blocks: Indices, block_bytes: int) -> Iterator[Indices]:
-    """Yield the blocks of each batch, whole clusters of them."""
-    per_block = -(-launch.threads // WARP) * WARP
-    length = max(1, min(THREADS // per_block, BYTES // max(1, block_bytes)) // launch.cluster_blocks)
-    clusters = whole_clusters(blocks, launch.grid, launch.cluster_extents)
-    for start in range(0, len(clusters), length):
-        yield clusters[start : start + length].reshape(-1)
 
 
 def _contents(store: TermStore, memory: Memory, buffer: Buffer) -> Contents:

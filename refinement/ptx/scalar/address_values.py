@@ -239,7 +239,8 @@ class _Looking:
         instruction = self.instruction
         nowhere = np.zeros(len(numbers), dtype=bool)
         if instruction.opcode == "st":
-            return (numbers >= _NARROW) & self._stored_for_itself()
+            whole = self._width() >= TYPE_BITS["b64"]  # of halves it must be known where they come together
+            return (numbers >= _NARROW) & self._stored_for_itself() & whole
         if instruction.opcode == "match":
             return np.full(len(owners), bool((owners == owners[0]).all()))
         if instruction.opcode == "add" or instruction.opcode in _COMPARING | _BITWISE:
@@ -311,7 +312,7 @@ class _Looking:
                 if isinstance(operand, Register) and not isinstance(operand, SpecialRegister | Symbol):
                     width = self.execution.register_width(operand)
                 value = self.execution.read(operand, width, self.active)
-                if not value.is_known:
+                if value.terms is not None and (value.terms != KNOWN).any():
                     return None
                 return value.numbers, places.owners(value.numbers)
         return None

@@ -311,16 +311,7 @@ class BarrierObject:
             Whether that is also what those of other blocks had who arrived at the scope of a cluster.
         """
         ordering = execution.ordering
-        found = np.zeros(len(threads), dtype=bool)
-        for group in ordering.groups(threads):
-            at = np.searchsorted(threads, group)
-            for phase in np.unique(wanted[at]).tolist():
-                some = at[wanted[at] == phase]
-                found[some] = (
-                    self._parity_passes(execution, threads[some], phase)
-                    if parity
-                    else self._token_passes(execution, threads[some], phase)
-                )
+        found = self.check_asked(execution, threads, wanted, parity=parity)
         through = threads[found]
         if len(through):
             line = execution.instruction.line
@@ -329,6 +320,22 @@ class BarrierObject:
                 told = self._told.told(block, wide=wide).and_also(self._over)
                 some = through[execution.threads.block[through] == block]
                 ordering.acquire_all(some, told if acquires else told.without_memory())
+        return found
+
+    def check_asked(
+        self, execution: Execution, threads: Indices, wanted: NDArray[np.int64], *, parity: bool
+    ) -> NDArray[np.bool_]:
+        """Tell which threads (n,) are told that a phase is over; report who may take another for it."""
+        found = np.zeros(len(threads), dtype=bool)
+        for group in execution.ordering.groups(threads):
+            at = np.searchsorted(threads, group)
+            for phase in np.unique(wanted[at]).tolist():
+                some = at[wanted[at] == phase]
+                found[some] = (
+                    self._parity_passes(execution, threads[some], phase)
+                    if parity
+                    else self._token_passes(execution, threads[some], phase)
+                )
         return found
 
     def _parity_passes(self, execution: Execution, threads: Indices, parity: int) -> bool:

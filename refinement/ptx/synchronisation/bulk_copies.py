@@ -103,10 +103,10 @@ def _to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> N
             data = load_bytes(execution, "global", starts[at], count, thread, UNIT, fetchers)
             refuse_written(execution, starts[at], count, thread)
         for target, barrier in destinations:
-            granules = _granules(execution, target, count, thread)
+            granules = granules_of_bytes(execution, target, count, thread)
             check_proxy(execution, granules, thread.tolist(), "writes")
             store_bytes(execution, space, target, data, thread, UNIT)
-            _complete(execution, barrier, granules, thread, count)
+            complete_copy(execution, barrier, granules, thread, count)
 
 
 def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) -> None:
@@ -139,7 +139,7 @@ def _box_to_shared(execution: Execution, modifiers: Modifiers, active: Indices) 
             check_proxy(execution, granules, thread.tolist(), "writes")
             there.put(execution, data, thread, space)
             note_copy(execution, found.at, (barrier.agent(execution.ordering), barrier.phase))
-            _complete(execution, barrier, granules, thread, found.tensor.box_bytes)
+            complete_copy(execution, barrier, granules, thread, found.tensor.box_bytes)
 
 
 # -- where a copy goes
@@ -190,7 +190,9 @@ def _destinations(
             yield to, barrier
 
 
-def _granules(execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices) -> NDArray[np.int64]:
+def granules_of_bytes(
+    execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices
+) -> NDArray[np.int64]:
     """Return the granules of shared memory that `count` bytes at an address (1,) take."""
     part = execution.memory.shared
     assert part.history is not None
@@ -207,14 +209,14 @@ def _own_bytes(
     execution: Execution, at: NDArray[np.uint64], count: int, thread: Indices, fetchers: tuple[Fetcher, ...]
 ) -> Bytes:
     """Return bytes of the block's own shared memory, which must not end before they are read."""
-    check_proxy(execution, _granules(execution, at, count, thread), thread.tolist())
+    check_proxy(execution, granules_of_bytes(execution, at, count, thread), thread.tolist())
     own = int(execution.threads.block[thread[0]])
     for agent, phase in fetchers:
         RemoteAccesses.of(execution).note_copy(execution, own, agent, phase)
     return load_bytes(execution, "shared", at, count, thread, UNIT, fetchers)
 
 
-def _complete(
+def complete_copy(
     execution: Execution,
     barrier: BarrierObject,
     places: NDArray[np.int64],

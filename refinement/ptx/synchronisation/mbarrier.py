@@ -253,7 +253,21 @@ def _expect(modifiers: Modifiers) -> Step:
 
 
 def _complete(modifiers: Modifiers) -> Step:
-    raise modifiers.unsupported("only copies complete bytes in what is modelled")
+    """Decode ``complete_tx``: bytes come as those of a copy do, and tell nothing of the thread's memory."""
+    modifiers.flag("relaxed")
+    modifiers.one_of(_SCOPES, default="cta")
+    space = barrier_space(modifiers, remote=True)
+    modifiers.type(("b64",))
+    modifiers.finish()
+    place, count = modifiers.operands(2)
+
+    def complete(execution: Execution, active: Indices) -> None:
+        objects = BarrierObjects.of(execution)
+        for barrier, members in barriers_at(execution, space, place, active):
+            for thread, came in _bytes(execution, count, active[members]):
+                objects.ended += barrier.complete_bytes(execution, thread, came)
+
+    return complete
 
 
 def _poll(modifiers: Modifiers) -> Step:
@@ -292,6 +306,30 @@ class Test:
         if not self._acquires:
             refuse_fences(execution)
         passed = np.ones(len(active), dtype=bool)
+        for barrier, members, wanted in self._asked(execution, active):
+            passed[members] = barrier.passed(
+                execution,
+                active[members],
+                wanted,
+                parity=self._parity,
+                acquires=self._acquires,
+                wide=self._wide,
+            )
+        through = active[passed]
+        if len(through):
+            execution.write(self._answer, known(np.ones(len(through), dtype=np.uint64), 1), through)
+        return passed
+
+    def ask_ahead(self, execution: Execution, active: Indices) -> None:
+        """Answer threads that the phase is not over, though it may be: they ask again if they look at it."""
+        for barrier, members, wanted in self._asked(execution, active):
+            barrier.check_asked(execution, active[members], wanted, parity=self._parity)
+        execution.write(self._answer, known(np.zeros(len(active), dtype=np.uint64), 1), active)
+
+    def _asked(
+        self, execution: Execution, active: Indices
+    ) -> Iterator[tuple[BarrierObject, Indices, NDArray[np.int64]]]:
+        """Yield each barrier, which of the active threads ask it, and for which phases or parities."""
         wanted = np.zeros(len(active), dtype=np.int64)
         if self._parity:
             wanted = execution.numbers(self._phase, 32, active, "the parity").astype(np.int64)
@@ -305,18 +343,7 @@ class Test:
         for barrier, members in barriers_at(execution, self._space, self._place, active):
             if states is not None:
                 wanted[members] = self._phases(execution, barrier, states[members], active[members])
-            passed[members] = barrier.passed(
-                execution,
-                active[members],
-                wanted[members],
-                parity=self._parity,
-                acquires=self._acquires,
-                wide=self._wide,
-            )
-        through = active[passed]
-        if len(through):
-            execution.write(self._answer, known(np.ones(len(through), dtype=np.uint64), 1), through)
-        return passed
+            yield barrier, members, wanted[members]
 
     def ask_in_vain(self, execution: Execution, active: Indices) -> None:
         """Ask without looking at the answer: nothing is known by it."""
@@ -324,6 +351,11 @@ class Test:
             pass
         answers = execution.store.undefined(len(active), 1, POLLED)
         execution.write_terms(self._answer, answers, 1, active)
+
+    def fail(self, execution: Execution, active: Indices) -> None:
+        """Ask too early: the answer is no, and nothing is known by it."""
+        self.ask_in_vain(execution, active)
+        execution.write(self._answer, known(np.zeros(len(active), dtype=np.uint64), 1), active)
 
     def _phases(
         self, execution: Execution, barrier: BarrierObject, states: NDArray[np.int32], threads: Indices

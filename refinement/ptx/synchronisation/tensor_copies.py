@@ -22,6 +22,7 @@ from ...sizes.integer_forms import Rows
 from ...terms.interning import Ids
 from ..memory.addressing import addresses
 from ..memory.memory_access import load_bytes, store_bytes
+from ..memory.pattern_alignment import note_alignment
 from ..memory.proxy_reads import refuse_written
 from ..memory.symbolic_accesses import load_rows_of_any_size, store_rows_of_any_size
 from ..order.fetches import Fetcher
@@ -164,11 +165,8 @@ def box(execution: Execution, operand: Operand, start: np.uint64, thread: Indice
         message = f"{instruction.mnemonic} at {int(start):#x}, which is no multiple of {COPY_ALIGNMENT}"
         execution.report(Kind.MISALIGNED, message, thread)
         return None
-    if int(start) % tensor.alignment:
-        execution.unsupported(
-            f"{instruction.mnemonic} of a box that does not begin where its swizzling pattern does, at a "
-            f"multiple of {tensor.alignment}"
-        )
+    if tensor.swizzle:
+        note_alignment(execution, int(start))
     places = np.asarray(shared_address(tensor, tuple(np.indices(tensor.extents)), int(start))).reshape(-1)
     if (mapped := array_of(execution, tensor)) is not None:
         rows, has = elements_of(execution, tensor, mapped, elements, thread)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....spec.errors import InputError, UnsupportedError
 from ....spec.formats import U4, U8
-from ....spec.ptx.matrix_descriptor import PATTERN_BYTES, MatrixDescriptor, SharedMatrix
+from ....spec.ptx.matrix_descriptor import MatrixDescriptor, SharedMatrix
 from ....spec.ptx.memory import from_bytes
 from ....spec.ptx.targets import target_named
 from ....spec.ptx.tensor_memory import shared_descriptor
@@ -23,6 +23,7 @@ from ...terms.algebra import TermAlgebra
 from ...terms.interning import Ids
 from ..memory.descriptor_words import without_window
 from ..memory.memory_access import load_bytes
+from ..memory.pattern_alignment import note_alignment
 from ..memory.proxy_reads import check_proxy
 from ..order.fetches import Fetcher
 from ..state.address_spaces import SHARED_WINDOW
@@ -132,7 +133,8 @@ def _words(
         if block != execution.threads.block[thread]:
             space = REMOTE
             RemoteAccesses.of(execution).note_copy(execution, block, operation.agent, operation.time)
-    _note_alignment(execution, lines, descriptor)
+    if descriptor.swizzle:
+        note_alignment(execution, int(lines[0]))
     threads = np.full(len(lines), thread, dtype=np.intp)
     _check(execution, lines, threads)
     fetchers = (Fetcher(operation.agent, operation.time),)
@@ -140,16 +142,6 @@ def _words(
     start = (at % _LINE)[:, None] + np.arange(size)
     row = inverse.reshape(-1)[:, None]
     return part.lanes.joined(terms[row, start], lows[row, start])
-
-
-def _note_alignment(execution: Execution, lines: NDArray[np.uint64], descriptor: MatrixDescriptor) -> None:
-    """Note that dynamic shared memory is taken to begin where a swizzling pattern does."""
-    taken = execution.memory.alignment_taken(int(lines[0])) if descriptor.swizzle else None
-    if taken is not None:
-        execution.assumptions[
-            f"dynamic shared memory begins at a multiple of {PATTERN_BYTES} bytes; {taken[0]} is "
-            f"declared with .align {taken[1]}"
-        ] = None
 
 
 def _check(execution: Execution, lines: NDArray[np.uint64], threads: NDArray[np.intp]) -> None:

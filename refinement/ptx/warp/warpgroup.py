@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ....spec.errors import InputError, UnsupportedError
 from ....spec.fragment import Selection
-from ....spec.ptx.matrix_descriptor import PATTERN_BYTES, MatrixDescriptor, SharedMatrix
+from ....spec.ptx.matrix_descriptor import MatrixDescriptor, SharedMatrix
 from ....spec.ptx.operands import Integer, Vector
 from ....spec.ptx.product import Matrices
 from ....spec.ptx.resolution import Multiplication, multiplication
@@ -28,6 +28,7 @@ from ...terms.interning import Ids
 from ...terms.store import CONSTANT
 from ..memory.descriptor_words import without_window
 from ..memory.memory_access import load, note_reading
+from ..memory.pattern_alignment import note_alignment
 from ..memory.proxy_reads import check_proxy
 from ..registers.threads import WARP, Indices
 from ..state.address_spaces import SHARED_WINDOW
@@ -186,17 +187,9 @@ class _SharedOperand:
         line, k = np.indices((matrix.lines, matrix.length // step))
         byte, _ = matrix.address(line, k * step)
         at: NDArray[np.uint64] = (SHARED_WINDOW + byte.reshape(-1)).astype(np.uint64)
-        self._note_alignment(at, matrix.descriptor)
+        if matrix.descriptor.swizzle:
+            note_alignment(self._execution, int(at[0]))
         return at
-
-    def _note_alignment(self, at: NDArray[np.uint64], descriptor: MatrixDescriptor) -> None:
-        """Note that dynamic shared memory is taken to begin where a swizzling pattern does."""
-        memory = self._execution.memory
-        if descriptor.swizzle and (taken := memory.alignment_taken(int(at[0]))) is not None:
-            self._execution.assumptions[
-                f"dynamic shared memory begins at a multiple of {PATTERN_BYTES} bytes; {taken[0]} is "
-                f"declared with .align {taken[1]}"
-            ] = None
 
     def elements(self, alg: TermAlgebra) -> Ids:
         """Return the elements, A as (warpgroups, M, K stored) and B as (warpgroups, K, N)."""

@@ -20,6 +20,7 @@ ROWS: tuple[Row, ...] = (
 LEADS = (
     "mbarrier", "cp.async.mbarrier", "cp.async.bulk", "cp.reduce", "st.async", "red.async", "fence",
     "barrier.cluster", "mapa", "getctarank", "elect", "setmaxnreg", "griddepcontrol", "tensormap", "tcgen05",
+    "clusterlaunchcontrol",
 )  # fmt: skip
 """How mnemonics begin that are judged by the rows; ``prefetch`` only with ``.tensormap``."""
 

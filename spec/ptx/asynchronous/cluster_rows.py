@@ -13,6 +13,9 @@ SINCE_78, SINCE_80 = Availability((7, 8), 90), Availability((8, 0), 90)
 SPECIFIC = frozenset(name for name, target in TARGETS.items() if target.suffix and target.number >= 90)
 """Targets with what only some chips have: of a chip, or of a family of chips."""
 
+LATER_SPECIFIC = frozenset(name for name in SPECIFIC if TARGETS[name].number >= 100)
+"""Those of them from Blackwell on."""
+
 _COMPLETES = "mbarrier::complete_tx::bytes"
 _TO = Place("a", Sort.ADDRESS, space="shared")
 _BARRIER = Place("mbar", Sort.ADDRESS, space="shared")
@@ -159,6 +162,42 @@ def _tensor_maps() -> tuple[Row, ...]:
     )  # fmt: skip
 
 
+_HANDLE = Place("try_cancel_response", Sort.REGISTER, 128, types=("b128",))
+
+
+def _launches() -> tuple[Row, ...]:
+    head, section, since = "clusterlaunchcontrol", "9.7.13", Availability((8, 6), 100)
+    everywhere = MappingProxyType({"multicast::cluster::all": Availability((8, 6), exactly=LATER_SPECIFIC)})
+    word = ("b32", "u32", "s32", "f32")
+    return (
+        Row(
+            f"{head}.try_cancel.async", f"shared::cta? {_COMPLETES} multicast::cluster::all? b128",
+            (_TO, _BARRIER), since, section,
+            (
+                "16 bytes at a = whether a cluster that waited to be launched was cancelled, and where it is",
+                "then complete_tx of mbar: 16 bytes",
+                "with .multicast::cluster::all in all blocks of the cluster",
+            ),
+            everywhere,
+        ),
+        Row(
+            f"{head}.query_cancel", "is_canceled pred b128",
+            (Place("p", Sort.PREDICATE), _HANDLE), since, section,
+            ("p = whether a cluster was cancelled",),
+        ),
+        Row(
+            f"{head}.query_cancel", "get_first_ctaid::x|get_first_ctaid::y|get_first_ctaid::z b32 b128",
+            (Place("d", Sort.RESULT, types=word), _HANDLE), since, section,
+            ("d = a coordinate of the first block of the cluster that was cancelled; else undefined",),
+        ),
+        Row(
+            f"{head}.query_cancel", "get_first_ctaid v4 b32 b128",
+            (Place("d", Sort.COORDINATES, counts=(("v4", 4),)), _HANDLE), since, section,
+            ("d = its coordinates x, y and z, and what is not specified",),
+        ),
+    )  # fmt: skip
+
+
 ROWS: tuple[Row, ...] = (
     *_addresses(32),
     *_addresses(64),
@@ -166,6 +205,7 @@ ROWS: tuple[Row, ...] = (
     *_stores(),
     *_fences(),
     *_tensor_maps(),
+    *_launches(),
     Row(
         "elect.sync", "", (Place("d", Sort.ELECTED), Place("membermask", Sort.INTEGER)), SINCE_80,
         "9.7.13",

@@ -139,7 +139,7 @@ def _sort(written: Asynchronous, _: Module) -> Iterator[str]:
     for form, place, operand in placed(written):
         if not is_of_sort(form, place, operand):
             wanted = place.sort.value
-            if place.sort is Sort.VECTOR:
+            if place.sort in (Sort.VECTOR, Sort.COORDINATES):
                 wanted = f"a vector of {form.vector_length(place)} registers"
             yield f"{place.name} must be {wanted}, not {operand}"
 
@@ -180,6 +180,9 @@ def _is_of_tensor_memory(form: Form, place: Place, operand: Given) -> bool:
             return True
         case Sort.CONDITION, (Register() | NegatedPlace(Register()) | Integer()):
             return True
+        case Sort.COORDINATES, Vector(elements):
+            suits = len(elements) == form.vector_length(place)
+            return suits and all(isinstance(each, Register | Sink) for each in elements)
         case Sort.VECTOR, Vector(elements):
             suits = len(elements) == form.vector_length(place)
             return suits and all(isinstance(each, Register) for each in elements)
@@ -240,7 +243,7 @@ def _parts(place: Place, form: Form, operand: Given) -> Iterator[tuple[object, f
             yield base, _integers(32)
         case Sort.MATRIX, Address(base):
             yield base, _CELL_BITS
-        case Sort.VECTOR, Vector(elements):
+        case ((Sort.VECTOR | Sort.COORDINATES), Vector(elements)):
             yield from ((each, _WORDS) for each in elements)
         case Sort.DATA, _:
             data = operand.elements if isinstance(operand, Vector) else (operand,)

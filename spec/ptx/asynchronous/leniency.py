@@ -150,9 +150,22 @@ def _without_barrier(written: Asynchronous) -> bool:
 
 def _generic(written: Asynchronous) -> bool:
     stores = written.mnemonic.startswith(
-        ("st.async.", "red.async.", "cp.async.mbarrier.", "tcgen05.alloc.", "tcgen05.commit.")
+        (
+            "st.async.",
+            "red.async.",
+            "cp.async.mbarrier.",
+            "tcgen05.alloc.",
+            "tcgen05.commit.",
+            "clusterlaunchcontrol.",
+        )
     )
     return stores and "shared" not in written.mnemonic
+
+
+def _constant_answer(written: Asynchronous) -> bool:
+    answer = (written.operands or ())[1:2]
+    constant = all(isinstance(each, Integer | Offset) for each in answer)
+    return written.mnemonic.startswith("clusterlaunchcontrol.query_cancel.") and constant
 
 
 def _one_way_fence(written: Asynchronous) -> bool:
@@ -184,6 +197,7 @@ LENIENT = (
         Lenience("async-modifier", "state spaces of fences of these proxies", _dropping(lead, *_SPACES))
         for lead in ("fence.proxy.tensormap::generic.", "fence.proxy.async::generic.")
     ),
+    Lenience("async-operand", "numbers for answers to requests", _constant_answer),
     Lenience("async-version", "fence.acquire and fence.release in every version", _one_way_fence),
     Lenience("async-space", "variables anywhere, for generic addresses of stores and copies", _generic),
 )  # fmt: skip

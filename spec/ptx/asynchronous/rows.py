@@ -24,6 +24,9 @@ SPACES = ("global", "shared", "shared::cta", "shared::cluster", "param", "const"
 ORDERED = (*SPACES, "b8x16", "b6x16_p32", "b4x16_p64")
 """Modifiers whose order counts: state spaces, and what becomes what."""
 
+OF_WIDE = ("pred", "b32", "b128")
+"""Types whose order counts: that of a result, and that of a register of 128 bits."""
+
 NOWHERE_LATER: Mapping[str, Availability] = MappingProxyType({})
 
 
@@ -45,6 +48,7 @@ class Sort(Enum):
     CELLS = "an address of tensor memory [register] or [register+offset]"
     MATRIX = "a matrix descriptor, or an address of tensor memory [register]"
     VECTOR = "a vector of registers"
+    COORDINATES = "a vector of registers, or _ in place of any"
     CONDITION = "a predicate, perhaps negated, or 0 or 1"
 
 
@@ -99,7 +103,7 @@ class Place:
                 text = f"[{self.name}]"
             case Sort.MATRIX:
                 text = f"{self.name}-desc or [{self.name}]"
-            case Sort.VECTOR:
+            case Sort.VECTOR | Sort.COORDINATES:
                 text = f"{{{self.name}, …}}"
             case Sort.CONDITION:
                 text = f"{self.name}: pred or 0, 1"
@@ -286,8 +290,9 @@ Spelled = tuple[frozenset[str], tuple[str, ...], bool]
 
 def spelled(modifiers: tuple[str, ...]) -> Spelled:
     """Return modifiers as far as their order counts."""
-    spaces = tuple(word for word in modifiers if word in ORDERED)
-    others = frozenset(modifiers).difference(ORDERED)
+    ordered = {*ORDERED, *(OF_WIDE if sum(word in OF_WIDE for word in modifiers) > 1 else ())}
+    spaces = tuple(word for word in modifiers if word in ordered)
+    others = frozenset(modifiers).difference(ordered)
     return others, spaces, len(others) + len(set(spaces)) < len(modifiers)
 
 

@@ -23,7 +23,7 @@ from ...algebra import Algebra, Array
 from ...errors import InputError, UnsupportedError
 from ...formats import U8, IntegerFormat
 from ..matrix_descriptor import swizzled
-from .tensor_map import CONVERTED, TensorMap, require_legal
+from .tensor_map import CONVERTED, COPY_ALIGNMENT, TensorMap, require_legal
 
 COORDINATE = IntegerFormat("s32", 32, signed=True)
 
@@ -105,8 +105,8 @@ def _in_memory(tensor: TensorMap, memory: Array, last: int, what: str) -> None:
 
 def _places(tensor: TensorMap, start: int, shared: Array) -> Array:
     """Return the addresses of the box's bytes (i0, i1, …, bytes) in shared memory."""
-    if start % tensor.alignment:
-        raise InputError(f"{tensor}: the box begins at a multiple of {tensor.alignment}, not at {start:#x}")
+    if start % COPY_ALIGNMENT:
+        raise InputError(f"{tensor}: the box begins at a multiple of {COPY_ALIGNMENT}, not at {start:#x}")
     places = _bytes_of(tensor, shared_address(tensor, tuple(np.indices(tensor.extents)), start))
     _in_memory(tensor, shared, int(places.max()), "shared")
     return places

@@ -147,7 +147,7 @@ class TensorMap:
 
     @property
     def alignment(self) -> int:
-        """What the address of a box in shared memory is a multiple of."""
+        """Of what the address of a box is a multiple whose first row is the first of a swizzling pattern."""
         return max(COPY_ALIGNMENT, 8 * self.swizzle)
 
 

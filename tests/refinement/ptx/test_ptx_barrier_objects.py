@@ -255,7 +255,6 @@ def test_a_fault_is_found_where_it_shows(name: str) -> None:
             (ASK, "@!%p1 bra AGAIN;\nmbarrier.pending_count.b64 %r30, %d2;"),
             "depends on the order",
         ),
-        (("mbarrier.arrive.shared.b64 %d2, [%r1];", "mbarrier.complete_tx.shared.b64 [%r1], 16;"), "copies"),
         (("mbarrier.arrive.", "fence.acq_rel.cta;\nmbarrier.arrive.relaxed.cta."), "of a kernel with fences"),
         ((ASK, "@!%p1 bra AGAIN;\nld.shared.u32 %r31, [%r1];"), "opaque"),
         (("mbarrier.arrive.shared.", "mbarrier.arrive.shared::cluster."), "other blocks"),

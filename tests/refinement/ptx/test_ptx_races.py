@@ -72,6 +72,24 @@ def test_many_readers_are_all_waited_for() -> None:
     assert races(body.format("bar.warp.sync 0xffffffff;")) == [4]
 
 
+@pytest.mark.parametrize(("readers", "barrier", "expected"), [(32, "bar.sync 1, 64;", []), (64, "", [8])])
+def test_reads_that_a_later_read_knows_to_be_over_are_over(
+    readers: int, barrier: str, expected: list[int]
+) -> None:
+    """A barrier of some warps tells nothing to the others, which do not read."""
+    body = f"""@%p0 st.shared.u32 [tile], 7;
+bar.sync 0;
+setp.ge.u32 %p1, %r0, 64;
+@%p1 bra END;
+setp.lt.u32 %p2, %r0, {readers};
+@%p2 ld.shared.u32 %r4, [tile];
+{barrier or "bar.warp.sync -1;"}
+@%p0 ld.shared.u32 %r5, [tile];
+@%p0 st.shared.u32 [tile], 5;
+END:"""
+    assert races(body) == expected
+
+
 def test_writing_the_same_value_twice_is_harmless() -> None:
     assert races("st.shared.u32 [tile], 7;") == []
     assert races("st.shared.u32 [tile], %r0;") == [0]

@@ -46,6 +46,17 @@ def test_a_store_takes_back_what_a_load_brought() -> None:
     assert (elsewhere.reshape(64, 512)[56:, 256:384] == rows[8:16, 128:256]).all()
 
 
+@pytest.mark.parametrize("start", [0, 128, 512, 1920])
+def test_the_pattern_is_that_of_the_address(start: int) -> None:
+    """CUDA's guide: row y, chunk x is in ``[y][((y + offset) % 8) ^ x]``, offset = start / 128 % 8."""
+    tensor = read_tensor_map("element=f16 sizes=64x16 strides=128 box=64x16 swizzle=128")
+    data = memory(16 * 128)
+    after = tensor_load(ALG, tensor, (0, 0), data, memory(4096), start)
+    chunks, held = data.reshape(16, 8, 16), after[start : start + 2048].reshape(16, 8, 16)
+    y, x = np.indices((16, 8))
+    assert (held[y, ((y + start // 128) % 8) ^ x] == chunks).all()
+
+
 @pytest.mark.parametrize("operation", ["add", "min", "max", "inc", "dec"])
 def test_reductions(operation: str) -> None:
     tensor = TensorMap("u32", (4, 2), (16,), (4, 2))
@@ -77,7 +88,7 @@ MAP = TensorMap("f16", (64, 8), (128,), (64, 8), swizzle=128)
         ({"box": (72, 8)}, (0, 0), 0, "map-row"),
         ({}, (0,), 0, "takes 2 coordinates, not 1"),
         ({}, (1 << 31, 0), 0, "signed integers of 32 bits, not 2147483648"),
-        ({}, (0, 0), 512, "begins at a multiple of 1024, not at 0x200"),
+        ({}, (0, 0), 576, "begins at a multiple of 128, not at 0x240"),
         ({"swizzle": 0}, (0, 0), 64, "begins at a multiple of 128"),
         ({}, (0, 0), 4096, "needs byte 5119 of a shared memory of 4096"),
     ],

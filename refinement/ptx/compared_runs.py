@@ -1,0 +1,107 @@
+"""What runs of one kernel leave in memory: the same terms, or equal as real numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import BF16, F16, F32, F64
+from ..analysis.rounding_depth import roundings
+from ..equality.equivalence import compare
+from ..findings.finding import KernelFinding, Kind
+from ..machine.memory import ByteLanes
+from ..normal_forms.forms import NormalForms
+from ..terms.interning import Ids
+from ..terms.store import TermStore
+from .run.results import Contents, Run
+
+_REALS = MappingProxyType({16: (F16, BF16), 32: (F32,), 64: (F64,)})
+
+
+class ComparedRuns:
+    """What runs leave in memory, compared with what the first does.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    first : Run
+        The first run.
+    workspaces : collection of str
+        Buffers whose contents nobody looks at afterwards.
+    """
+
+    def __init__(self, store: TermStore, first: Run, workspaces: Collection[str]) -> None:
+        self._store = store
+        self._first = first
+        self._workspaces = workspaces
+        self._lost = {name: np.zeros(len(each.lines), dtype=bool) for name, each in first.contents.items()}
+        self._findings: dict[int, KernelFinding] = {}
+        self._reordered = False
+
+    def with_other(self, other: Run, whatever: str) -> None:
+        """Compare what another run leaves, of which the same is to be shown whatever its order."""
+        for name, kept in self._first.contents.items():
+            one, two = kept.lanes, other.contents[name].lanes
+            differs = (one.terms != two.terms) | (one.lows != two.lows)
+            if not differs.any():
+                continue
+            lost = np.flatnonzero(differs & ~self._same_numbers(one, two, differs))
+            self._reordered |= len(lost) < int(differs.sum())
+            if name in self._workspaces:
+                self._lost[name][lost] = True
+            elif len(lost):
+                line = int(max(kept.lines[lost[0]], other.contents[name].lines[lost[0]]))
+                message = f"byte {int(lost[0])} of {name} is not shown to be the same {whatever}"
+                self._findings.setdefault(
+                    line, KernelFinding(Kind.UNSUPPORTED, message, self._first.path, line)
+                )
+
+    def _same_numbers(self, one: ByteLanes, two: ByteLanes, differs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell which lanes are of words that are the same real numbers, and no less exact in the first."""
+        found = np.zeros(len(differs), dtype=bool)
+        begins = differs & (one.lows == 0) & (two.lows == 0) & (one.terms >= 0) & (two.terms >= 0)
+        starts = np.flatnonzero(begins)
+        widths = self._store.widths(one.terms[starts])
+        for width, formats in _REALS.items():
+            size = width // 8
+            at = starts[(widths == width) & (starts + size <= len(differs))]
+            lanes = at[:, None] + np.arange(size)
+            lows = 8 * np.arange(size)
+            whole = np.ones(len(at), dtype=bool)
+            for each in (one, two):
+                whole &= (each.terms[lanes] == each.terms[at][:, None]).all(axis=1)
+                whole &= (each.lows[lanes] == lows).all(axis=1)
+            at, lanes = at[whole], lanes[whole]
+            if len(at):
+                equal = np.zeros(len(at), dtype=bool)
+                for fmt in formats:
+                    forms = NormalForms(self._store)
+                    forms.splits_orders = False  # NaNs may depend on who arrives first
+                    equal |= compare(forms, one.terms[at], two.terms[at], fmt).equal
+                found[lanes[equal & self._no_less_exact(one.terms[at], two.terms[at])]] = True
+        return found
+
+    def _no_less_exact(self, one: Ids, two: Ids) -> bool:
+        return bool(roundings(self._store, two).growth <= roundings(self._store, one).growth)
+
+    def told(self, run: Run) -> Run:
+        """Return a run with what is not the same in all of them, undefined in its memory."""
+        contents = {}
+        for name, each in run.contents.items():
+            lost = np.flatnonzero(self._lost[name])
+            lanes = ByteLanes(self._store, len(each.lines))
+            lanes.terms[:], lanes.lows[:] = each.lanes.terms, each.lanes.lows
+            lanes.terms[lost], lanes.lows[lost] = self._store.undefined(len(lost), 8), 0
+            contents[name] = Contents(lanes, each.lines, each.threads, each.overwritten)
+        return replace(
+            run,
+            contents=MappingProxyType(contents),
+            findings=(*run.findings, *self._findings.values()),
+            unordered=run.unordered or self._reordered,
+            reordered=run.reordered or self._reordered,
+        )
