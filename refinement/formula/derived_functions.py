@@ -139,14 +139,13 @@ def guarded(reduction: Reduction, indices: Collection[str]) -> Reduction:
     at, body, known = reduction.at, reduction.body, set(indices)
     bounds: list[Bound] = []
     for bound in reduction.indices:
-        if bound.extent is not None and known & {
-            each.name for each in walk(bound.extent) if isinstance(each, Name)
-        }:
-            bound = replace(bound, is_guarded=True)
-            condition = Binary(bound.at, "<", Name(bound.at, bound.name), bound.extent)
-            body = Choice(at, condition, body, _nothing(reduction))
+        names = () if bound.extent is None else walk(bound.extent)
+        depends = any(isinstance(each, Name) and each.name in known for each in names)
+        if depends and bound.extent is not None:
+            below = Binary(bound.at, "<", Name(bound.at, bound.name), bound.extent)
+            body = Choice(at, below, body, _nothing(reduction))
         known.add(bound.name)
-        bounds.append(bound)
+        bounds.append(replace(bound, is_guarded=depends))
     return replace(reduction, indices=tuple(bounds), body=body)
 
 

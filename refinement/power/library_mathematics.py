@@ -2,7 +2,7 @@
 
 Square roots, sums of products and functions that round to an integer are exact, then rounded once. What C
 leaves as accurate as it happens to be, such as ``expf``, is the function of real numbers, computed in double
-precision and rounded to float: that it is so accurate is an assumption, which verdicts name. Of doubles, these
+precision and rounded to float: that it is so accurate is an assumption, which verdicts name. Those of doubles
 are not modelled: a model in double precision would be taken for the very bits.
 
 Source: ISO/IEC 9899:2018 sections 7.12 and F.10.
@@ -56,7 +56,7 @@ def _approximated(name: str, what: str, real: Real) -> Modelled:
 
 
 def _operand(machine: Machine, name: str, at: int, fmt: FloatFormat) -> int:
-    """Return an argument, which is passed in f1, f2, …"""
+    """Return an argument, which is passed in f1 and those behind it."""
     double = machine.registers.doubleword(1 + at)
     return scalars.single(machine.store, double, name) if fmt == F32 else double
 

@@ -95,6 +95,8 @@ class Machine:
         Where functions that have been called begin.
     assumptions : dict of str to None
         What is taken for granted of functions of libraries, in the order of their calls.
+    is_nowhere : bool
+        Whether loads leave zeros and stores nothing, whatever the address.
     """
 
     def __init__(
@@ -130,6 +132,7 @@ class Machine:
         self.parting: Parting | None = None
         self.entered: set[int] = set()
         self.assumptions: dict[str, None] = {}
+        self.is_nowhere = False
         self.ways = BranchWays(self, scalars)
         self._progress: Callable[[int, int], None] | None = None
 
@@ -277,6 +280,8 @@ class Machine:
 
     def load(self, address: int, count: int, mnemonic: str) -> Bytes:
         """Return bytes of memory."""
+        if self.is_nowhere:
+            return self.store.constants(np.zeros(count), 8), np.zeros(count, dtype=np.uint8)
         data = self.storage.load(address, count, mnemonic, self.line)
         if self.loads is not None:
             self.loads.add("global", self.line, data[0])
@@ -284,6 +289,8 @@ class Machine:
 
     def save(self, address: int, data: Bytes, mnemonic: str) -> None:
         """Write bytes to memory."""
+        if self.is_nowhere:
+            return
         self.storage.save(address, *data, mnemonic, self.line)
 
     def word_of(self, data: Bytes) -> Word:
