@@ -62,8 +62,8 @@ class OpaqueForms:
             return self._choice(arguments, operation.result, fmt)
         read = [self._identifiers(arguments[:, i], each) for i, each in enumerate(operation.operands)]
         if _is_of_reals(operation):
-            name = "function of reals", essential(operation)
-            return self._store.apply(Operation(NORMAL_FORM, F64, attribute=name), *read)
+            real = "function of reals", essential(operation)
+            return self._store.apply(Operation(NORMAL_FORM, F64, attribute=real), *read)
         # Which format a real number was rounded to before it is quantised makes no difference.
         operands = () if quantises(operation) else operation.operands
         name = (operation.name, operands, essential(operation), operation.result)

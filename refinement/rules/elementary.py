@@ -46,8 +46,12 @@ SYMMETRIES = (
 
 AT_ZERO = (
     *(
-        _rule(f"{name}-of-zero", f"{name}(0)", value, _TURNED, source=Source.AXIOM)
-        for name, value in (("erf", "0"), ("sin", "0"), ("cos", "1"))
+        _rule(f"{name}-of-zero", f"{name}(0)", value, _TURNED, source=source)
+        for name, value, source in (
+            ("erf", "0", Source.DERIVATION),
+            ("sin", "0", Source.DERIVATION),
+            ("cos", "1", Source.AXIOM),
+        )
     ),
 )
 """Functions of 0, where an argument is found to be that."""
