@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import e, log, log2, log10
 from types import MappingProxyType
+from typing import TypeVar
 
 from .tree import (
     Binary,
@@ -29,6 +30,8 @@ from .tree import (
     Source,
     walk,
 )
+
+Reduced = TypeVar("Reduced", bound=Reduction)
 
 
 def _real(at: int, value: float) -> Number:
@@ -130,7 +133,7 @@ DERIVED: Mapping[str, Callable[[int, Node], Node]] = MappingProxyType(
 """By name: the place in the text and the argument, to what it stands for."""
 
 
-def guarded(reduction: Reduction, indices: Collection[str]) -> Reduction:
+def guarded(reduction: Reduced, indices: Collection[str]) -> Reduced:
     """Return a reduction whose extents may depend on other indices: ``sum(k < i + 1, A[i, k])``.
 
     The index then goes as far as the greatest of its extents, and what is beyond its own counts as
