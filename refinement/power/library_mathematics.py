@@ -1,9 +1,9 @@
-"""Built-in models of functions of ``<math.h>`` for one float or double.
+"""Built-in models of mathematical functions of the C library.
 
-Square roots, sums of products and functions that round to an integer are exact, then rounded once. What C
-leaves as accurate as it happens to be, such as ``expf``, is the function of real numbers, computed in double
-precision and rounded to float: that it is so accurate is an assumption, which verdicts name. Those of doubles
-are not modelled: a model in double precision would be taken for the very bits.
+Square roots, sums of products and functions that round to an integer are exact, then rounded once, of floats
+and doubles. What C leaves as accurate as it happens to be, such as ``expf``, is the function of real numbers,
+computed in double precision and rounded to float: that it is so accurate is an assumption, which verdicts
+name. Those of doubles are not modelled: a model in double precision would be taken for the very bits.
 
 Source: ISO/IEC 9899:2018 sections 7.12 and F.10.
 """
@@ -30,11 +30,13 @@ Real = Callable[[TermStore, Ids], Ids]
 """From a double to a function of it, a double too."""
 
 
-def _ruled(name: str, fmt: FloatFormat, rule: Rule, operands: int = 1) -> Modelled:
+def _ruled(name: str, fmt: FloatFormat, rule: Rule, operands: int = 1, supposed: str = "") -> Modelled:
     """Return a function that rounds once."""
 
     def model(machine: Machine) -> int:
         store = machine.store
+        if supposed:
+            machine.assumptions[f"{name} of the C library {supposed}"] = None
         given = [np.array([_operand(machine, name, at, fmt)], dtype=np.int32) for at in range(operands)]
         result = int(rule(store, fmt, [fmt] * operands, given)[0])
         return scalars.widened(store, result) if fmt == F32 else result
@@ -112,7 +114,8 @@ def _exact() -> Iterator[tuple[str, Modelled]]:
         for name, rule in {**rules, "sqrt": function("sqrt"), "fabs": UNARY["abs"]}.items():
             yield name + suffix, _ruled(name + suffix, fmt, rule)
         for which in ("max", "min"):
-            yield f"f{which}{suffix}", _ruled(f"f{which}{suffix}", fmt, extremum(which), 2)
+            name = f"f{which}{suffix}"
+            yield name, _ruled(name, fmt, extremum(which), 2, f"orders zeros as xs{which}dp does")
         yield f"fma{suffix}", _ruled(f"fma{suffix}", fmt, FUSED["madd"], 3)
 
 

@@ -50,10 +50,6 @@ ORDER = (
 
 WORDS = (
     Rule(
-        "integers/equal-words", Theory.BITS, "where(unsigned(x) == unsigned(y), z, w)",
-        "where(signed(x) == signed(y), z, w)", "normal_forms.condition_forms:ConditionForms._compare",
-    ),
-    Rule(
         "integers/sum-without-overflow", Theory.BITS, "signed(x + y)", "signed(x) + signed(y)",
         _READINGS + "_ring", guard="fits(signed(x) + signed(y), width)",
         fails={"x": "127", "y": "1"}, sorts={"x": "short", "y": "short"},

@@ -86,7 +86,7 @@ def test_approximations_are_functions_and_verdicts_say_so(tmp_path: Path, name: 
 def test_functions_that_round_once_need_no_assumption(tmp_path: Path, name: str, formula: str) -> None:
     verdict, said = found(tmp_path, name, formula)
     assert verdict == "verified", said
-    assert "C library" not in said
+    assert ("C library" in said) == (name == "fmaxf")  # which leaves open which of two zeros it is
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,14 @@ def test_a_place_outside_that_data_may_lead_to_is_found(tmp_path: Path, text: st
     assert "has 0x10 bytes" in said
 
 
+def test_no_place_that_conditions_exclude_refutes(tmp_path: Path) -> None:
+    kernel = tmp_path / "f.s"
+    kernel.write_text(GATHER)
+    text = CONTRACT.format(5, GATHERED.replace("index[0]", "min(index[0], 3)"))
+    found = verified(kernel, text.replace("index[i] < 5", "index[i] < 5 and index[i] != 4"))
+    assert found.result.verdict != "refuted", messages(found)
+
+
 def test_more_places_than_are_looked_at_are_unsupported(tmp_path: Path) -> None:
     found, said = verdict(tmp_path, GATHER, GATHERED.replace("index[0]", "min(index[0], 3)"), below=1000)
     assert found == "unsupported", said
