@@ -16,7 +16,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...spec.errors import UnsupportedError
 from ...spec.formats import F32, F64, FloatFormat
 from ..terms import operations
 from ..terms.evaluation import apply
@@ -119,18 +118,10 @@ def _exact() -> Iterator[tuple[str, Modelled]]:
         yield f"fma{suffix}", _ruled(f"fma{suffix}", fmt, FUSED["madd"], 3)
 
 
-def _refused(name: str) -> Modelled:
-    def model(_: Machine) -> int:
-        raise UnsupportedError(f"a call of {name} for doubles, how accurate it is nobody says")
-
-    return model
-
-
 FUNCTIONS: Mapping[str, Modelled] = MappingProxyType(
     {
         **dict(_exact()),
         **{name: _approximated(name, *each) for name, each in _REAL.items()},
-        **{name[:-1]: _refused(name[:-1]) for name in _REAL},
     }
 )
 """What functions of numbers do, by their names."""
