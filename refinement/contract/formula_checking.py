@@ -192,7 +192,7 @@ class _Checker:
             case Element():
                 self._element(node, known)
             case Reduction():
-                names = self._summed(node)
+                names = self._summed(node, known)
                 self.taken |= names
                 self._number(node.body, known | names)
                 self.taken -= names
@@ -256,21 +256,21 @@ class _Checker:
             if self.kinds.is_real(index):
                 raise self.source.error(index.at, f"an index of {node.array} is an integer, no real number")
 
-    def _summed(self, node: Reduction) -> set[str]:
+    def _summed(self, node: Reduction, known: set[str]) -> set[str]:
         names: set[str] = set()
         for bound in node.indices:
             if bound.name in self.taken | names:
                 raise self.source.error(
                     bound.at, f"{bound.name} already has a meaning here; name the index anew"
                 )
-            names.add(bound.name)
             if bound.extent is not None:
-                self._index(bound.extent, self.constants)
+                self._index(bound.extent, known | names if bound.is_guarded else self.constants)
             elif not list(indexed_axes(node, bound.name)):
                 raise self.source.error(
                     bound.at,
                     f"no array is indexed by {bound.name} itself; say how far it goes: {bound.name} < ...",
                 )
+            names.add(bound.name)
         return names
 
 

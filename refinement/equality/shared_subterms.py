@@ -83,17 +83,22 @@ class SharedSubterms:
         relations = SumRelations(self._forms)
         for _ in range(_ROUNDS):
             before = len(atoms)
-            self._match(one, other, atoms)
-            if len(atoms) == before:
-                self._match_by_relations(one, other, atoms, relations)
-            if len(atoms) == before:
-                break
-        if not atoms:
-            return None
+            while self._match(one, other, atoms):
+                pass
+            if len(atoms) > before and self._are_equal(atoms, pair, fmt):
+                return atoms
+            if not self._match_by_relations(one, other, atoms, relations):
+                return None
+            if self._are_equal(atoms, pair, fmt):
+                return atoms
+        return None
+
+    def _are_equal(self, atoms: dict[int, int], pair: Sequence[int], fmt: Format) -> bool:
+        """Tell whether a pair is shown equal with atoms in the place of sums."""
         terms = self._rewritten(atoms, np.array(pair, dtype=np.int32))
         with suppress(ExpansionError):
-            return None if len(self._unequal(terms[:1], terms[1:], fmt)) else atoms
-        return None
+            return not len(self._unequal(terms[:1], terms[1:], fmt))
+        return False
 
     def _sums(self, term: Ids) -> Ids | None:
         """Return the sums that a term depends on in several ways; None where they are not to be replaced.
@@ -132,45 +137,52 @@ class SharedSubterms:
         read = [each for each, fmt in zip(given, formats, strict=False) if not isinstance(fmt, FloatFormat)]
         return any(self._computed.values(each).any() for each in read)
 
-    def _match(self, one: Ids, other: Ids, atoms: dict[int, int]) -> None:
+    def _match(self, one: Ids, other: Ids, atoms: dict[int, int]) -> bool:
         """Add sums of both sides that are equal, with those that are already atoms in them replaced.
 
         Of sums that one side has twice, rounded in two ways, none is: a comparison may tell them apart.
+        Tells whether there is any.
         """
+        before = len(atoms)
         numbers = [self._numbers(side[~np.isin(side, list(atoms))], atoms) for side in (one, other)]
         for number in numbers[0].keys() & numbers[1].keys():
             if len(numbers[0][number]) == len(numbers[1][number]) == 1:
                 atoms[numbers[0][number][0]] = atoms[numbers[1][number][0]] = number
+        return len(atoms) > before
 
     def _match_by_relations(
         self, one: Ids, other: Ids, atoms: dict[int, int], relations: SumRelations
-    ) -> None:
-        """Add sums that are equal by what the atoms stand for, and those that are multiples of an atom."""
+    ) -> bool:
+        """Add sums that are equal by what the atoms stand for, and those that are multiples of an atom.
+
+        Tells whether there is any.
+        """
+        before = len(atoms)
         quantities = self._quantities(atoms, relations)
         found: list[dict[tuple[Format, frozenset[Any]], list[int]]] = []
         for side in (one, other):
             by_polynomial: dict[tuple[Format, frozenset[Any]], list[int]] = {}
-            for term in side[~np.isin(side, [*atoms])].tolist() if quantities else ():
-                (made,), fmt = self._rewritten(atoms, np.array([term], dtype=np.int32)), self._format(term)
-                polynomial = relations.reduced(int(made), fmt)
-                if polynomial is not None:
+            left = side[~np.isin(side, [*atoms])] if quantities else side[:0]
+            for term, made in zip(left.tolist(), self._rewritten(atoms, left).tolist(), strict=True):
+                fmt = self._format(term)
+                if (polynomial := relations.reduced(made, fmt)) is not None:
                     by_polynomial.setdefault((fmt, frozenset(polynomial.items())), []).append(term)
             found.append(by_polynomial)
         for key in found[0].keys() & found[1].keys():
             if len(found[0][key]) == len(found[1][key]) == 1:
                 number = self._related.setdefault(key, -1 - len(self._related))
                 atoms[found[0][key][0]] = atoms[found[1][key][0]] = number
+        return len(atoms) > before
 
     def _quantities(self, atoms: dict[int, int], relations: SumRelations) -> bool:
         """Note what the atoms stand for; tells whether there are any."""
-        for term, number in atoms.items():
+        terms = np.array([*atoms], dtype=np.int32)
+        for term, made in zip(terms.tolist(), self._rewritten(atoms, terms), strict=True):
             fmt = self._format(term)
-            (atom,) = self._forms.quantifier.read(
-                self._rewritten(atoms, np.array([term], dtype=np.int32)), fmt
-            ).tolist()
+            (atom,) = self._forms.quantifier.read(made.reshape(1), fmt).tolist()
             if atom in relations.noted:
                 continue
-            others = {each: of for each, of in atoms.items() if of != number}
+            others = {each: of for each, of in atoms.items() if of != atoms[term]}
             (inner,) = self._rewritten(others, np.array([term], dtype=np.int32))
             relations.note(atom, int(inner), fmt)
         return bool(atoms)

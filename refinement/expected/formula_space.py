@@ -208,7 +208,7 @@ class FormulaSpace:
         used = {part.name for part in walk(node.body) if isinstance(part, Name)}
         used |= {bound.name for bound in node.indices}
         for axis, bound in enumerate(node.indices, start=self._first_axes[id(node)]):
-            axes[axis] = self._extent(node, bound.name, bound.extent, scope)
+            axes[axis] = self._extent(node, bound.name, bound.extent, Scope(names, scope.needed))
             taken = prod(np.size(value) for name, value in names.items() if name in used)
             if taken * axes[axis] > MOST_PRODUCTS:
                 raise self.source.error(
@@ -219,7 +219,8 @@ class FormulaSpace:
 
     def _extent(self, node: Reduction, name: str, given: Node | None, scope: Scope) -> int:
         if given is not None:
-            return self._possible(node, name, int(self.numbers(given, scope).reshape(-1)[0]), given.at)
+            extents = self.numbers(given, scope)  # the body counts only below its own
+            return self._possible(node, name, int(extents.max()) if extents.size else 0, given.at)
         found = [
             (element, axis, self.instance.arrays[element.array].shape[axis])
             for element, axis in indexed_axes(node, name)

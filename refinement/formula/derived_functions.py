@@ -6,12 +6,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import e, log, log2, log10
 from types import MappingProxyType
+from typing import TypeVar
 
-from .tree import Binary, Choice, Extremum, Function, Negative, Node, Number, Source, walk
+from .tree import (
+    Binary,
+    Bound,
+    Choice,
+    Extremum,
+    Function,
+    Infinite,
+    Name,
+    Negative,
+    Node,
+    Number,
+    ReducedExtremum,
+    ReducedProduct,
+    Reduction,
+    Source,
+    walk,
+)
+
+Reduced = TypeVar("Reduced", bound=Reduction)
 
 
 def _real(at: int, value: float) -> Number:
@@ -111,3 +131,31 @@ DERIVED: Mapping[str, Callable[[int, Node], Node]] = MappingProxyType(
     }
 )
 """By name: the place in the text and the argument, to what it stands for."""
+
+
+def guarded(reduction: Reduced, indices: Collection[str]) -> Reduced:
+    """Return a reduction whose extents may depend on other indices: ``sum(k < i + 1, A[i, k])``.
+
+    The index then goes as far as the greatest of its extents, and what is beyond its own counts as
+    nothing: 0 of a sum, 1 of a product, an infinity of an extremum.
+    """
+    at, body, known = reduction.at, reduction.body, set(indices)
+    bounds: list[Bound] = []
+    for bound in reduction.indices:
+        names = () if bound.extent is None else walk(bound.extent)
+        depends = any(isinstance(each, Name) and each.name in known for each in names)
+        if depends and bound.extent is not None:
+            below = Binary(bound.at, "<", Name(bound.at, bound.name), bound.extent)
+            body = Choice(at, below, body, _nothing(reduction))
+        known.add(bound.name)
+        bounds.append(replace(bound, is_guarded=depends))
+    return replace(reduction, indices=tuple(bounds), body=body)
+
+
+def _nothing(reduction: Reduction) -> Node:
+    if isinstance(reduction, ReducedExtremum):
+        infinite = Infinite(reduction.at)
+        return Negative(reduction.at, infinite) if reduction.which == "max" else infinite
+    if isinstance(reduction, ReducedProduct):
+        return _real(reduction.at, 1.0)
+    return Number(reduction.at, Fraction(0), whole=True)

@@ -16,7 +16,7 @@ from ...spec.errors import InputError
 from ...spec.formats import FORMATS, IntegerFormat
 from ..terms.operations import INTEGRAL
 from .definitions import Definition, expanded
-from .derived_functions import DERIVED, counted, powered
+from .derived_functions import DERIVED, counted, guarded, powered
 from .tree import (
     Binary,
     Bound,
@@ -465,7 +465,7 @@ class _Reader:
         if len(arguments) < 2:
             raise self.source.error(at, f"{name} takes indices and what is {what}")
         bounds = tuple(self._bound(each) for each in arguments[:-1])
-        return kind(at, bounds, self._inside(bounds, arguments[-1]))
+        return guarded(kind(at, bounds, self._inside(bounds, arguments[-1])), self.bound)
 
     def _inside(self, bounds: tuple[Bound, ...], body: Any) -> Node:
         """Return what is reduced over indices."""
@@ -489,7 +489,7 @@ class _Reader:
         bounds = tuple(self._bound(each) for each in indices)
         node = ReducedExtremum(at, bounds, self._inside(bounds, body), name)
         indexed = all(each.extent is not None or _is_indexed(node, each.name) for each in bounds)
-        return node if indexed else None
+        return guarded(node, self.bound) if indexed else None
 
     def _bound(self, tree: Any) -> Bound:
         node = self.node(tree)

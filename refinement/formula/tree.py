@@ -111,10 +111,17 @@ class Inverse(Node):
 
 @dataclass(frozen=True)
 class Bound(Node):
-    """A summation index and how many values it takes; None where the arrays say."""
+    """A summation index and how many values it takes; None where the arrays say.
+
+    Attributes
+    ----------
+    is_guarded : bool
+        Whether the body counts only where the index is below the extent, which other indices decide.
+    """
 
     name: str
     extent: Node | None
+    is_guarded: bool = False
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,25 @@ class ConditionForms:
 
     def _compare(self, operation: Operation, terms: Ids) -> None:
         fmt = operation.operands[0]
-        fmt = operations.signed(fmt.bits) if is_raw(fmt) else fmt
+        if is_raw(fmt):
+            self._compare_in(operations.signed(fmt.bits), operation, terms)
+            return
+        signed = np.zeros(len(terms), dtype=bool)
+        if isinstance(fmt, IntegerFormat) and not fmt.signed and _relation(operation) in ("eq", "ne"):
+            signed = self._are_signed(self._store.arguments(terms)[:, :2])  # equal words are equal in both
+        for some, own in ((terms[~signed], fmt), (terms[signed], operations.signed(fmt.bits))):
+            if len(some):
+                self._compare_in(own, operation, some)
+
+    def _are_signed(self, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Tell which pairs (n, 2) are signed integers and constants."""
+        formats = [each.result for each in self._store.operations]
+        signed = np.array([isinstance(each, IntegerFormat) and each.signed for each in formats], dtype=bool)
+        signed &= np.array([not is_raw(each) for each in formats], dtype=bool)
+        given, constant = signed[self._store.operation_numbers(sides)], self._store.are(CONSTANT, sides)
+        return np.asarray((given | constant).all(axis=1) & given.any(axis=1))
+
+    def _compare_in(self, fmt: Format, operation: Operation, terms: Ids) -> None:
         sides = self._store.arguments(terms)[:, :2]
         numbers = np.ones(len(terms), dtype=bool)
         if isinstance(fmt, FloatFormat):

@@ -1,4 +1,4 @@
-"""Symmetries of functions: tanh(-x) as -tanh(x), floor(-x) as -ceil(x)."""
+"""Symmetries of functions: tanh(-x) as -tanh(x), floor(-x) as -ceil(x); and functions of 0."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ def _symmetries() -> Iterator[tuple[str, Symmetry]]:
 SYMMETRIES: Mapping[str, Symmetry] = MappingProxyType(dict(_symmetries()))
 """Functions of which those of opposites are known."""
 
+AT_ZERO: Mapping[str, int] = MappingProxyType(
+    {name: int(rule.right) for rule in rules.AT_ZERO for name in called(rule.left)}
+)
+"""What functions of 0 are."""
+
 
 class FunctionSymmetries:
     """Writes functions of polynomials that begin with a minus as those of the opposites.
@@ -71,10 +76,14 @@ class FunctionSymmetries:
         arguments = self._store.arguments(terms)[:, 0]
         found = self._polynomials(arguments, source)
         owners, first = np.unique(found.owners, return_index=True)
+        groups: Groups = []
+        zeros = np.setdiff1d(np.arange(len(terms)), owners)
+        if len(zeros) and name in AT_ZERO:
+            groups.append((zeros, [Piece(AT_ZERO[name], ())] if AT_ZERO[name] else []))
         negative = owners[np.asarray(found.coefficients[first] < 0, dtype=bool)]
         if not len(negative):
-            return []
+            return groups
         opposites = self._store.apply(operations.negate(source), arguments[negative])
         other = replace(operation, attribute=str(operation.attribute).replace(name, function, 1))
         turned = self._store.apply(other, opposites)
-        return [(negative, [Piece(sign, (self._quantifier.read(turned, fmt),))])]
+        return [*groups, (negative, [Piece(sign, (self._quantifier.read(turned, fmt),))])]

@@ -17,6 +17,9 @@ from ..terms.store import CONCATENATION, CONSTANT, NORMAL_FORM, Operation, TermS
 from ..terms.traversal import by_operation
 from .condition_forms import ConditionForms
 
+_OF_REALS = ("erf", "sin", "cos", "tanh")
+"""Functions that are not interpreted; those that round to an integer are others in other formats."""
+
 FIRST_ATOM = 1 << 30
 """From here on, numbers of polynomials are those of single atoms: terms."""
 
@@ -58,6 +61,9 @@ class OpaqueForms:
         if operation.name == operations.SELECT:
             return self._choice(arguments, operation.result, fmt)
         read = [self._identifiers(arguments[:, i], each) for i, each in enumerate(operation.operands)]
+        if _is_of_reals(operation):
+            real = "function of reals", essential(operation)
+            return self._store.apply(Operation(NORMAL_FORM, F64, attribute=real), *read)
         # Which format a real number was rounded to before it is quantised makes no difference.
         operands = () if quantises(operation) else operation.operands
         name = (operation.name, operands, essential(operation), operation.result)
@@ -101,6 +107,14 @@ class OpaqueForms:
                 read[chosen, column] = self._identifiers(parts[chosen, column], each.result)
         name = Operation(NORMAL_FORM, fmt, attribute=("fields", operation.attribute, operation.result))
         return self._store.apply(name, self._store.vectors(read))
+
+
+def _is_of_reals(operation: Operation) -> bool:
+    """Tell whether an operation is a function of one real number, the same whatever the formats."""
+    formats = (operation.result, *operation.operands)
+    if operation.name != operations.FUNCTION or not all(isinstance(each, FloatFormat) for each in formats):
+        return False
+    return essential(operation) in _OF_REALS and len(formats) == 2
 
 
 def _number_format(fmt: Format) -> Format:

@@ -35,6 +35,7 @@ from .image.program import Image, Section
 from .image.source_lines import SourceLines
 from .instruction_set import HANDLERS
 from .library_functions import FUNCTIONS
+from .library_mathematics import FUNCTIONS as MATHEMATICS
 from .machine import Machine
 from .outline import outline
 from .placement_dependence import with_dependence
@@ -172,7 +173,7 @@ class PowerKernel:
             self.image,
             segments,
             HANDLERS,
-            FUNCTIONS,
+            {**FUNCTIONS, **MATHEMATICS},
             self.path,
             Loads() if traced else None,
             scalars=_scalars(instance, inputs),
@@ -236,7 +237,7 @@ class PowerKernel:
             },
             lambda _: "",
             notes=machine.observations.notes,
-            assumptions=(_SHARED,) if machine.registers.shared else (),
+            assumptions=(*((_SHARED,) if machine.registers.shared else ()), *machine.assumptions),
         )
 
     def _program(self, store: TermStore) -> Iterator[Segment]:

@@ -30,8 +30,8 @@ RETURN = 0x7FFF_FFFF_0000
 Handler = Callable[["Machine", Instruction], None]
 """Carries an instruction out."""
 
-Modelled = Callable[["Machine"], None]
-"""Does what a library's function does."""
+Modelled = Callable[["Machine"], int | None]
+"""Does what a library's function does; returns the double that it returns in f1, if it does."""
 
 LIMITS = Limits(steps=1 << 24, steps_after_fault=1 << 16)
 """What a call of the function may take."""
@@ -93,6 +93,10 @@ class Machine:
         The branch on data that has just run.
     entered : set of int
         Where functions that have been called begin.
+    assumptions : dict of str to None
+        What is taken for granted of functions of libraries, in the order of their calls.
+    is_nowhere : bool
+        Whether loads leave zeros and stores nothing, whatever the address.
     """
 
     def __init__(
@@ -127,6 +131,8 @@ class Machine:
         self.path: Word = 1
         self.parting: Parting | None = None
         self.entered: set[int] = set()
+        self.assumptions: dict[str, None] = {}
+        self.is_nowhere = False
         self.ways = BranchWays(self, scalars)
         self._progress: Callable[[int, int], None] | None = None
 
@@ -237,8 +243,11 @@ class Machine:
         if model is None:
             raise UnsupportedError(f"a call of {name}, which is not in the file")
         accumulator_rules.check_call(self, name)
-        model(self)
+        result = model(self)
         self.registers.forget_volatile()
+        if result is not None:
+            self.registers.general[3] = Data(int(self.store.undefined(1, 64)[0]))
+            self.registers.set_scalar(1, result, zeroed=False)
         return self.number(self.registers.link, "the return address")
 
     # -- registers
@@ -271,6 +280,8 @@ class Machine:
 
     def load(self, address: int, count: int, mnemonic: str) -> Bytes:
         """Return bytes of memory."""
+        if self.is_nowhere:
+            return self.store.constants(np.zeros(count), 8), np.zeros(count, dtype=np.uint8)
         data = self.storage.load(address, count, mnemonic, self.line)
         if self.loads is not None:
             self.loads.add("global", self.line, data[0])
@@ -278,6 +289,8 @@ class Machine:
 
     def save(self, address: int, data: Bytes, mnemonic: str) -> None:
         """Write bytes to memory."""
+        if self.is_nowhere:
+            return
         self.storage.save(address, *data, mnemonic, self.line)
 
     def word_of(self, data: Bytes) -> Word:

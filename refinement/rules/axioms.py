@@ -45,7 +45,7 @@ OF_APPLICATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "x > 0 or trunc(x) == ceil(x)",
         ),
         "sin": ("sin(0 - x) == 0 - sin(x)",),
-        "cos": ("cos(0 - x) == cos(x)",),
+        "cos": ("cos(0 - x) == cos(x)", "x != 0 or cos(x) == 1"),
     }
 )
 """What is true of ``f(x)``, whatever x is; ``log2_of_e`` is positive, and its product with ``ln_of_2`` 1."""

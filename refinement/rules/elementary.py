@@ -44,6 +44,18 @@ SYMMETRIES = (
 )  # fmt: skip
 """Functions of opposites: ``f(-x)`` is ``g(x)`` or ``-g(x)``."""
 
+AT_ZERO = (
+    *(
+        _rule(f"{name}-of-zero", f"{name}(0)", value, _TURNED, source=source)
+        for name, value, source in (
+            ("erf", "0", Source.DERIVATION),
+            ("sin", "0", Source.DERIVATION),
+            ("cos", "1", Source.AXIOM),
+        )
+    ),
+)
+"""Functions of 0, where an argument is found to be that."""
+
 POWERS = (
     _rule(
         "power-of-sum", "ex2(x + y)", "ex2(x) * ex2(y)", _MONOMIALS + "_with_one_power",
@@ -252,4 +264,4 @@ MASKS = (
 )  # fmt: skip
 """What is no equation: where a verdict rests on it, it says so."""
 
-RULES = (*SYMMETRIES, *POWERS, *LOGARITHMS, *RECIPROCALS, *ROOTS, *CHOSEN, *HALVES, *MASKS)
+RULES = (*SYMMETRIES, *AT_ZERO, *POWERS, *LOGARITHMS, *RECIPROCALS, *ROOTS, *CHOSEN, *HALVES, *MASKS)

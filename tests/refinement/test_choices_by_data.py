@@ -57,6 +57,12 @@ KERNELS = {
         MASKED,
         ("%M, 255", "%M, 127"),
     ),
+    "signed integers compared as words": Kernel(
+        "setp.eq.u32 %p1, %M, 3; selp.f32 %C, %A, 0f00000000, %p1;",
+        "C[i] = where(M[i] == 3, A[i], 0)",
+        {"A": "f32", "M": "s32", "C": "f32 out"},
+        ("setp.eq", "setp.ge"),
+    ),
     "mask as a factor": Kernel(
         "setp.gt.s32 %p1, %M, 3; selp.f32 %f1, 0f3F800000, 0f00000000, %p1; mul.f32 %C, %A, %f1;",
         "C[i] = where(M[i] >= 4, A[i], 0)",

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contract_texts import contract_of
+from contract_texts import contract_of, contract_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmaproof.refinement.contract.contract import Contract, Instance
+from mmaproof.refinement.contract.reading import parse_contract
 from mmaproof.refinement.expected.contract_terms import covered, expected_terms
 from mmaproof.refinement.expected.reference_result import reference
 from mmaproof.refinement.terms.assignments import Assignment
@@ -137,6 +138,11 @@ FORMULAS = {
     "extrema of integers": ("C[i, j] = max(k, A[i, k] * B[k, j]) - min(k, B[k, j])", INTEGERS, {}),
     "products": ("C[i, j] = prod(k, A[i, k]) * prod(k < 2, B[k + 1, j])", MATRICES, {}),
     "running": ("C[i, j] = prod(k, where(k <= j, A[i, k], 1.0)) + prod(k < 0, B[0, j])", MATRICES, {}),
+    "extents by indices": (
+        "C[i, j] = sum(k < i + 1, A[i, k]) * prod(k < j, B[0, k]) + max(k < i + j + 1, A[0, k % K])",
+        MATRICES,
+        {},
+    ),
     "multiplied integers": ("C[i, j] = prod(k, A[i, k] - B[k, j])", {**INTEGERS, "C": "f32 M N out"}, {}),
     "sum of products": ("C[i, j] = sum(k, prod(l, A[i, l] - B[k, j]))", MATRICES, {}),
     "masked extrema": ("C[i, j] = max(k, where(k <= i, A[i, k], -inf)) + B[0, j]", MATRICES, {}),
@@ -315,3 +321,31 @@ def test_the_reference_names_what_is_missing() -> None:
     instance = next(contract_of(PRODUCT, MATRICES, sizes=SIZES).instances())
     with pytest.raises(InputError, match="no values for A"):
         reference(instance, {})
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("sum(k < j + 1, A[i, k])", "sum(k < N, where(k < j + 1, A[i, k], 0))"),
+        ("sum(k < j, l < k, A[i, k] * A[i, l])", None),
+        ("prod(k < j, A[i, k])", "prod(k < N - 1, where(k < j, A[i, k], 1.0))"),
+        ("max(k < j + 1, A[i, k])", "max(k < N, where(k < j + 1, A[i, k], -inf))"),
+        ("min(k < j + 1, A[i, k])", "min(k < N, where(k < j + 1, A[i, k], inf))"),
+        ("before[j]", "sum(k < N - 1, where(k < j, A[0, k], 0))"),
+    ],
+)
+def test_an_index_goes_as_far_as_other_indices_say(short: str, long: str | None) -> None:
+    """Beyond its own extent nothing counts, and nothing is read that only others need."""
+    arrays = {"A": "f32 M N", "C": "f32 M N out"}
+    let = {"let": ["before[j] = sum(k < j, A[0, k])"]}
+    found = []
+    for body in (short, long or "sum(k < N - 1, l < N - 2, where(k < j and l < k, A[i, k] * A[i, l], 0))"):
+        instance = next(contract_of(f"C[i, j] = {body}", arrays, sizes={"M": 2, "N": 4}, **let).instances())
+        found.append(reference(instance, random_inputs(instance))["C"])
+    assert (found[0] == found[1]).all()
+
+
+def test_a_condition_of_inputs_has_no_such_extents() -> None:
+    text = contract_text("C[i] = A[i]", {"A": "f32 4", "C": "f32 4 out"})
+    with pytest.raises(InputError, match="unknown name i"):
+        parse_contract(text + '[requires]\nconditions = "max(k < i, A[k]) < A[i]"\n', "test.toml")

@@ -69,6 +69,17 @@ def test_what_is_made_of_equal_sums_is_equal() -> None:
     assert shown(store, normalised(store, backwards=False), normalised(store, backwards=True))
 
 
+def test_sums_are_not_searched_by_relations_where_equal_ones_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is slow where threads hold partial sums: it took minutes for a layer norm of 40 numbers."""
+
+    def searched(*_: object) -> bool:
+        raise AssertionError("looked for relations")
+
+    monkeypatch.setattr(SharedSubterms, "_match_by_relations", searched)
+    store = TermStore()
+    assert shown(store, normalised(store, backwards=False), normalised(store, backwards=True))
+
+
 @pytest.mark.parametrize("change", [{"mean": COLUMNS - 1}, {"of": 1}])
 def test_what_is_made_of_other_sums_is_not(change: dict[str, Any]) -> None:
     store = TermStore()

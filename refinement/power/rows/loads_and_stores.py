@@ -231,15 +231,17 @@ def _load_with_length(*, left: bool) -> Handler:
         register, base, _ = instruction.values
         check_write(machine, instruction, register)
         count = _length(machine, instruction)
-        terms, lows = _zeros(machine)
-        if count:
-            address = known("an address", machine.base(base))
-            found = machine.load(address, count, instruction.mnemonic)
-            held = slice(REGISTER_BYTES - 1, REGISTER_BYTES - 1 - count, -1) if left else slice(0, count)
-            if left and count == REGISTER_BYTES:
-                held = slice(None, None, -1)
-            terms[held], lows[held] = found
-        machine.registers.set_bytes(register, (terms, lows))
+        held = slice(REGISTER_BYTES - 1, REGISTER_BYTES - 1 - count, -1) if left else slice(0, count)
+        if left and count == REGISTER_BYTES:
+            held = slice(None, None, -1)
+
+        def load(address: int) -> None:
+            terms, lows = _zeros(machine)
+            if count:
+                terms[held], lows[held] = machine.load(address, count, instruction.mnemonic)
+            machine.registers.set_bytes(register, (terms, lows))
+
+        access_each(machine, machine.base(base) if count else 0, load)
 
     return handler
 
@@ -252,8 +254,10 @@ def _store_with_length(*, left: bool) -> Handler:
             terms, lows = terms[::-1], lows[::-1]
         count = _length(machine, instruction)
         if count:
-            address = known("an address", machine.base(base))
-            machine.save(address, (terms[:count], lows[:count]), instruction.mnemonic)
+            held = terms[:count], lows[:count]
+            access_each(
+                machine, machine.base(base), lambda address: machine.save(address, held, instruction.mnemonic)
+            )
 
     return handler
 
