@@ -26,7 +26,7 @@ QUICK = 2 * 10**9
 FEW_BYTES = 1 << 26
 """Bytes for which smaller batches are taken."""
 
-FEWEST_BYTES = 1 << 21
+FEWEST_BYTES = 1 << 19
 """The same where results depend on all blocks of a launch, as sums of everything do: these have to be few."""
 
 SLACK = 1.25
