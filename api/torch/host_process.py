@@ -380,7 +380,8 @@ def of_own_sizes(request: Mapping[str, Any]) -> dict[str, Any]:
         model, inputs, _ = example(module, request["seed"])
         return in_mode(model, request["mode"]), inputs
 
-    place, operations = own_reference.affordable([partial(at, sizes) for sizes in request["ladder"]])
+    most = own_reference.FEWEST_BYTES if request["all_blocks"] else own_reference.FEW_BYTES
+    place, operations = own_reference.affordable([partial(at, sizes) for sizes in request["ladder"]], most)
     return {"chosen": place, "operations": operations}
 
 
@@ -445,7 +446,7 @@ def served_own(request: dict[str, Any]) -> None:
     """Record a candidate at the problem's own sizes, and run the reference there on numbers."""
     answered(of_own_sizes, request, "own_sizes")
     answer = json.loads((Path(request["folder"]) / "own_sizes.json").read_text(encoding="utf-8"))
-    if answer.get("chosen") != 0:
+    if answer.get("chosen") != 0 and not request["all_blocks"]:
         largest = {**request, "sizes": request["ladder"][0], "unfilled": True}
         answered(of_candidate, {**largest, "configuration": 0}, "own_memory")
     if "chosen" not in answer:

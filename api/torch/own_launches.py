@@ -60,6 +60,13 @@ def some_blocks(grid: tuple[int, int, int]) -> list[int]:
     return sorted(corners | drawn)
 
 
+def _ends_first(blocks: list[int], most: int) -> tuple[list[int], list[int]]:
+    """Return some blocks, the first and the last among them, and the others."""
+    if len(blocks) <= most:
+        return blocks, []
+    return sorted({blocks[0], blocks[-1]}), blocks[1:-1]
+
+
 class Launches:
     """Runs the steps of a recording.
 
@@ -226,7 +233,8 @@ class Launches:
             self._run(launch, program, list(range(every)), until)
             return list(range(every))
         first = some_blocks(launch.grid)
-        ends, between = sorted({first[0], first[-1]}), first[1:-1]
+        at_once = max(SIDE_BY_SIDE // threads, 2)  # side by side they take hardly more time than two
+        ends, between = _ends_first(first, at_once)
         before = time.process_time()
         self._run(launch, program, ends, until)
         each = (time.process_time() - before) / len(ends)

@@ -20,11 +20,14 @@ MOST_BYTES = 1 << 29
 MOST_WORK = 3 * 10**11
 """Floating-point operations of matrix products and convolutions that it may take."""
 
-QUICK = 10**10
+QUICK = 2 * 10**9
 """The same of one that is computed twice, and in double precision; smaller batches are taken for it."""
 
-FEW_BYTES = 1 << 27
+FEW_BYTES = 1 << 26
 """Bytes for which smaller batches are taken."""
+
+FEWEST_BYTES = 1 << 19
+"""The same where results depend on all blocks of a launch, as sums of everything do: these have to be few."""
 
 SLACK = 1.25
 """How many times as much as that sizes may take that are greater."""
@@ -101,7 +104,9 @@ def cost(made: Callable[[], tuple[Any, Sequence[Any]]]) -> tuple[int, int]:
     return sum(each.numel() * each.element_size() for each in tensors), counter.get_total_flops()
 
 
-def affordable(choices: Sequence[Callable[[], tuple[Any, Sequence[Any]]]]) -> tuple[int, int]:
+def affordable(
+    choices: Sequence[Callable[[], tuple[Any, Sequence[Any]]]], most: int = FEW_BYTES
+) -> tuple[int, int]:
     """Return at which of several sizes a reference is run, and its operations.
 
     It is the first that is quick, or that takes hardly more than the smallest.
@@ -110,6 +115,8 @@ def affordable(choices: Sequence[Callable[[], tuple[Any, Sequence[Any]]]]) -> tu
     ----------
     choices : sequence of callable
         Return the reference and its inputs at each, the dearest first, as of `cost`.
+    most : int
+        Bytes that are few.
 
     Raises
     ------
@@ -124,9 +131,9 @@ def affordable(choices: Sequence[Callable[[], tuple[Any, Sequence[Any]]]]) -> tu
             if not costs:
                 raise
             break
-        if costs[-1][0] <= FEW_BYTES and costs[-1][1] <= QUICK:
+        if costs[-1][0] <= most and costs[-1][1] <= QUICK:
             break
-    few, quick = (max(pair) for pair in zip((FEW_BYTES, QUICK), costs[-1], strict=True))
+    few, quick = (max(pair) for pair in zip((most, QUICK), costs[-1], strict=True))
     place = next(n for n, (held, work) in enumerate(costs) if held <= SLACK * few and work <= SLACK * quick)
     held, operations = costs[place]
     if held > MOST_BYTES or operations > MOST_WORK:

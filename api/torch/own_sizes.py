@@ -26,6 +26,9 @@ from .recording import NotRecordedError, Recording
 from .sizes import Sizes
 from .time_limit import TimeUpError, within
 
+FIRST_DRAW = 1 / 8
+"""Part of the time after which no second draw of inputs is run: it shows little that the first does not."""
+
 AGAIN = (2, 8)
 """How often launches are run with other roundings where results differ, and where few elements do."""
 
@@ -55,7 +58,7 @@ def run_at_own_sizes(
         return replace(done, open=(str(reason),))
     for draw, fill in enumerate(FILLS):
         left = started + seconds - time.process_time()
-        if draw and (not numbers.has_draw(draw) or left < seconds / 4):
+        if draw and (not numbers.has_draw(draw) or seconds - left > seconds * FIRST_DRAW):
             done = replace(done, open=(*done.open, "one draw of inputs was run, a second one takes too long"))
             break
         until = time.process_time() + (seconds / 2 if not draw else left)

@@ -32,7 +32,7 @@ ALIGNMENTS = (2, 4, 8, 16, 32, 64, 128, 256)
 TILE = 32
 """Factors of two that a kernel relies on where it has no remainders of loops."""
 
-LEAST = (0, 6, 10)
+LEAST = (0, 4, 6, 10)
 """What numbers are at least at the smallest alignment: windows of convolutions and pools must fit."""
 
 WORK = 16_000
@@ -46,6 +46,9 @@ REDUCED = 24
 
 CHOSEN = 96
 """The same of an element that is compared with others, by which one is chosen."""
+
+PLACED = 400
+"""The same of an element of which the place is chosen so: it depends on the order of all."""
 
 MOST_WORK = 1_000_000
 """How much is run to find out whether a smaller size is to blame for a refutation."""
@@ -152,7 +155,7 @@ def smaller(
             return value
         key = value, _is_batch(name) and not (together and value in others)
         if key not in chosen:
-            most = max(2, alignment // 4) if key[1] else alignment
+            most = (alignment // 4 or 1) if key[1] else alignment  # any batch at the smallest alignment
             unit = min(factor_of_two(value), most)
             enough = 2 if key[1] else max(alignment, least)
             step = 2 if unit > _SMALL else 1  # an odd multiple of a tile is none of a larger one
@@ -298,7 +301,7 @@ def _work(step: Operation) -> int:
         return (_count(x.shape) if is_transposed else results) * _count(weight.shape[1:])
     if step.name in ("mm", "bmm", "addmm", "baddbmm", "mv", "dot", "addmv"):
         return results * views[-1].shape[-2 if len(views[-1].shape) > 1 else -1]
-    weight_of_one = CHOSEN if step.name in _CHOICES else REDUCED if step.name in _REDUCTIONS else ELEMENT
+    weight_of_one = next((weight for names, weight in _WEIGHTS if step.name in names), ELEMENT)
     return weight_of_one * max([results, *(_count(each.shape) for each in views)])
 
 
@@ -306,7 +309,11 @@ _REDUCTIONS = (
     "sum", "mean", "var", "prims.var", "prod", "cumsum", "cumprod", "linalg_vector_norm", "_softmax",
     "_log_softmax",
 )  # fmt: skip
-_CHOICES = ("argmax", "argmin", "max", "min", "amax", "amin")
+_WEIGHTS = (
+    (("argmax", "argmin"), PLACED),
+    (("max", "min", "amax", "amin"), CHOSEN),
+    (_REDUCTIONS, REDUCED),
+)
 
 
 def _count(shape: Sequence[int]) -> int:

@@ -169,18 +169,31 @@ def own_recorded(
     target: str,
     limits: Limits,
     seed: int = 0,
+    all_blocks: bool = False,
 ) -> OwnRecorded:
     """Record a candidate at the problem's own sizes, and run the reference on numbers there.
 
-    Of several sets of sizes the first is taken at which that takes neither much memory nor long.
+    Of several sets of sizes the first is taken at which that takes neither much memory nor long; with
+    `all_blocks` so little that all blocks can be run.
     """
     said = _asked(
-        problem, solution, ladder, 0, folder, mode=mode, target=target, limits=limits, seed=seed, own=True
+        problem,
+        solution,
+        ladder,
+        0,
+        folder,
+        mode=mode,
+        target=target,
+        limits=limits,
+        seed=seed,
+        own=True,
+        all_blocks=all_blocks,
     )
     if said is None:
         return OwnRecorded(ladder[0], Part(None), reason=f"host code takes more than {limits.seconds} s")
     chosen = _answer(folder / "own_sizes.json", said)
-    memory = _part(_answer(folder / "own_memory.json", said)).recording if chosen.get("chosen") != 0 else None
+    no_memory = chosen.get("chosen") == 0 or all_blocks
+    memory = None if no_memory else _part(_answer(folder / "own_memory.json", said)).recording
     if "chosen" not in chosen:
         return OwnRecorded(ladder[0], Part(None), None, f"the reference: {_why(chosen)}", memory)
     sizes = ladder[chosen["chosen"]]
@@ -209,13 +222,14 @@ def _asked(
     limits: Limits,
     seed: int,
     own: bool = False,
+    all_blocks: bool = False,
 ) -> Path | None:
     """Send a request; returns the file of what was said, None where it takes too long."""
     request = {
         "problem": str(problem.resolve()), "solution": str(solution.resolve()), "ladder": list(ladder),
         "work": work, "folder": str(folder.resolve()), "kept": str(default_directory()), "target": target,
         "seed": seed, "mode": mode, "seconds": limits.seconds, "gigabytes": limits.gigabytes,
-        "most_configurations": limits.configurations, "own": own,
+        "most_configurations": limits.configurations, "own": own, "all_blocks": all_blocks,
     }  # fmt: skip
     path = folder / "request.json"
     path.write_text(json.dumps(request), encoding="utf-8")

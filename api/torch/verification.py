@@ -142,7 +142,7 @@ def _of_live(
 def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResult:
     """Verify at the largest sizes that take little time, and at others where these are to blame."""
     steps = ladder(own, together=together)
-    result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, WORK))
+    result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, WORK, hasty=True))
     while result.verdict == "undecided" and result.launches and (place := steps.index(result.sizes)):
         smaller = made.at(steps[:place], own, WORK // 4)
         if not smaller.launches:
@@ -250,11 +250,19 @@ class _Attempt:
         self.doubt, self.seconds = "", limits.verifying
 
     def at(
-        self, steps: Sequence[Sizes], own: Sizes, work: int, *, verifying: float | None = None
+        self,
+        steps: Sequence[Sizes],
+        own: Sizes,
+        work: int,
+        *,
+        verifying: float | None = None,
+        hasty: bool = False,
     ) -> TorchResult:
-        """Verify at the largest of some sizes that are no more work than is allowed, nor seconds."""
+        """Verify at the largest of some sizes that are no more work than is allowed, nor seconds.
+
+        With `hasty` only half the time is taken where there are smaller sizes.
+        """
         started = time.perf_counter()
-        self.seconds = min(verifying or self.limits.verifying, self.limits.verifying)
         for old in self.folder.glob("*.json"):
             old.unlink()
         found = recorded(
@@ -268,6 +276,9 @@ class _Attempt:
             limits=self.limits,
         )
         between = time.perf_counter()
+        self.seconds = min(verifying or self.limits.verifying, self.limits.verifying)
+        if hasty and dict(found.sizes) != dict(steps[0]):
+            self.seconds /= 2
         own_sizes = dict(found.sizes) == dict(own)
         blank = TorchResult(
             "unsupported",
@@ -293,35 +304,55 @@ class _Attempt:
         if is_done or not result.launches or not result.sizes or not self.limits.own:
             return result
         started = time.perf_counter()
-        found = own_recorded(
-            self.problem,
-            self.solution,
-            with_smaller_batches(own),
-            self.folder,
-            mode=self.mode,
-            target=self.target,
-            limits=self.limits,
-        )
-        other = ", ".join(f"{name} = {value}" for name, value in found.sizes.items() if value != own[name])
-        if found.candidate.recording is None or found.numbers is None:
-            ran = OwnRun(found.sizes, other, open=(found.reason,))
-        else:
-            compare = not (self.memory_only or self.requires)
-            ran = run_at_own_sizes(
-                found.candidate.recording,
-                found.numbers,
-                OwnRun(found.sizes, other),
-                self.limits.own,
-                compare=compare,
-            )
+        ladder_of_batches = with_smaller_batches(own)
+        ran, memory = self._ran(ladder_of_batches, own)
+        if memory is not None and not ran.findings:
+            ran = memory_at_own_sizes(memory, ran, own, self.limits.own)
+        depends = ran.launches and not ran.compared and not ran.findings  # on blocks that were not run
+        if depends and self._compares and len(ladder_of_batches) > 1:
+            fewer, _ = self._ran(ladder_of_batches, own, all_blocks=True)
+            if fewer.compared or fewer.findings:
+                ran = replace(fewer, memory=ran.memory or (() if ran.other else ran.launches))
         if self.requires:
             ran = replace(ran, open=(*ran.open, "results are not compared, as inputs have conditions"))
         if result.configurations > 1:
             ran = replace(ran, open=(*ran.open, f"the first of {result.configurations} configurations alone"))
-        if found.memory is not None and not ran.findings:
-            ran = memory_at_own_sizes(found.memory, ran, own, self.limits.own)
         seconds = {**result.seconds, "own sizes": round(time.perf_counter() - started, 3)}
         return judged_with(replace(result, seconds=seconds), ran)
+
+    @property
+    def _compares(self) -> bool:
+        """Whether results at the problem's own sizes are compared."""
+        return not (self.memory_only or self.requires)
+
+    def _ran(
+        self, batches: Sequence[Sizes], own: Sizes, *, all_blocks: bool = False
+    ) -> tuple[OwnRun, Recording | None]:
+        """Run launches at the first of several sizes that takes little time.
+
+        Returns
+        -------
+        tuple of OwnRun and Recording
+            The latter at the problem's own sizes, where the run is at others.
+        """
+        found = own_recorded(
+            self.problem,
+            self.solution,
+            batches,
+            self.folder,
+            mode=self.mode,
+            target=self.target,
+            limits=self.limits,
+            all_blocks=all_blocks,
+        )
+        other = ", ".join(f"{name} = {value}" for name, value in found.sizes.items() if value != own[name])
+        at = OwnRun(found.sizes, other)
+        if found.candidate.recording is None or found.numbers is None:
+            return replace(at, open=(found.reason,)), found.memory
+        ran = run_at_own_sizes(
+            found.candidate.recording, found.numbers, at, self.limits.own, compare=self._compares
+        )
+        return ran, found.memory
 
     def _judged(self, found: Recorded, folder: Path, blank: TorchResult) -> TorchResult:
         reference = found.reference.recording

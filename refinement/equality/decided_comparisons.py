@@ -27,6 +27,7 @@ from ..terms.bit_slices import bitwise
 from ..terms.choices import chosen
 from ..terms.domains import Domain, Rewriting
 from ..terms.evaluation import apply
+from ..terms.instances import Shapes
 from ..terms.interning import Ids
 from ..terms.slices import fields
 from ..terms.store import (
@@ -45,6 +46,9 @@ from .known_signs import ANY, KnownSigns, Signs
 
 _MOST_SIGNS = 256
 """Comparisons that are decided by signs, of one operation at a time."""
+
+_OF_ONE_SHAPE = 3
+"""Comparisons of one shape of which signs have to tell one, for the others to be looked at."""
 
 _EXACT = 2.0**53
 """Integers from here on are known from outside alone."""
@@ -76,6 +80,7 @@ class DecidedComparisons(Rewriting):
         self._ranges, self._magnitudes = forms.overflows.ranges, forms.quantifier.magnitudes
         self._forms, self._signs = forms, dict[bool, KnownSigns]()
         self._passed: dict[Format, _PassedOn] = {}
+        self._shapes = Shapes(forms.store)
         self._same: dict[Format, tuple[Ids, Ids]] = {}
         """Of formats, terms in ascending order, and what is the same number: another zero perhaps."""
 
@@ -230,12 +235,32 @@ class DecidedComparisons(Rewriting):
     def _signs_of(
         self, fmt: Format, places: NDArray[np.intp], given: Sequence[Ids]
     ) -> Iterator[tuple[int, Signs]]:
-        """Yield places at which the signs of differences are known; none where roundings alone decide."""
+        """Yield places at which the signs of differences are known; none where roundings alone decide.
+
+        Of comparisons that differ in nothing but which elements they are of, some are looked at first.
+        """
+        if self._of_inputs or not 0 < len(places) <= _MOST_SIGNS:
+            return
+        pairs = np.stack([given[0][places], given[1][places]], axis=1)
+        shapes = self._shapes.values(pairs.reshape(-1)).reshape(pairs.shape)
+        _, classes, counts = np.unique(shapes, axis=0, return_inverse=True, return_counts=True)
+        classes = classes.reshape(-1)
+        order = np.argsort(classes, kind="stable")
+        ranks = np.empty(len(places), dtype=np.intp)
+        ranks[order] = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        is_first = ranks < _OF_ONE_SHAPE
+        told = list(self._known_signs_of(fmt, places[is_first], given))
+        yield from told
+        known = np.unique(classes[np.isin(places, [place for place, _ in told])])
+        yield from self._known_signs_of(fmt, places[~is_first & np.isin(classes, known)], given)
+
+    def _known_signs_of(
+        self, fmt: Format, places: NDArray[np.intp], given: Sequence[Ids]
+    ) -> Iterator[tuple[int, Signs]]:
+        """Yield what `_signs_of` does, having looked at all places."""
         for forms in (self._forms, self._forms.of_fractions):
             fractions = forms is not self._forms
-            if self._of_inputs or not 0 < len(places) <= _MOST_SIGNS:
-                return
-            if fractions and not self._forms.quantifier.near_fractions:
+            if not len(places) or (fractions and not self._forms.quantifier.near_fractions):
                 return
             try:
                 found = forms.thorough.difference(given[0][places], given[1][places], fmt)

@@ -52,13 +52,19 @@ class KnownSigns:
         """Return which of -1, 0 and 1 the sign of a polynomial may be."""
         if not polynomial:
             return frozenset((0,))
-        key, sign = _canonical(polynomial)
-        found = frozenset(sign * each for each in self._required.get(key, ANY))
+        found = self._by_requirements(polynomial)
         if self._is_not_negative(polynomial, _DEPTH):
             found -= {-1}
         elif self._is_not_negative(_opposite(polynomial), _DEPTH):
             found -= {1}
         return found
+
+    def _by_requirements(self, polynomial: Sparse) -> Signs:
+        """Return the signs that ``[requires]`` leaves to a polynomial."""
+        if not self._required:
+            return ANY
+        key, sign = _canonical(polynomial)
+        return frozenset(sign * each for each in self._required.get(key, ANY))
 
     @cached_property
     def _required(self) -> dict[frozenset[tuple[Monomial, Fraction]], Signs]:
@@ -80,8 +86,7 @@ class KnownSigns:
         """Tell whether a polynomial is known not to be negative."""
         if not polynomial:
             return True
-        key, sign = _canonical(polynomial)
-        if -sign not in self._required.get(key, ANY) or self._is_sum_of_squares(polynomial):
+        if -1 not in self._by_requirements(polynomial) or self._is_sum_of_squares(polynomial):
             return True
         if not depth or len(polynomial) > _MOST_PRODUCTS:
             return False
@@ -89,14 +94,14 @@ class KnownSigns:
 
     def _is_sum_of_squares(self, polynomial: Sparse) -> bool:
         """Tell whether products that are not negative are added, and a form with a dominant diagonal."""
+        if not any(_is_on_diagonal(each) and value > 0 for each, value in polynomial.items()):
+            return all(value > 0 and self._is_product(each) for each, value in polynomial.items())
         diagonal: dict[int | None, Coefficient] = {}
         beside: defaultdict[int | None, Coefficient] = defaultdict(int)
         for monomial, value in polynomial.items():
             if self._is_product(monomial) and value > 0:
-                if len(monomial) == 2 and monomial[0] == monomial[1]:
-                    diagonal[monomial[0]] = value
-                elif not monomial:
-                    diagonal[None] = value
+                if _is_on_diagonal(monomial):
+                    diagonal[monomial[0] if monomial else None] = value
                 continue
             if not 0 < len(monomial) <= 2 or (monomial[0] == monomial[-1] and len(monomial) == 2):
                 return False
@@ -143,7 +148,7 @@ class KnownSigns:
             if others > 1:
                 continue
             rest = {key: each for key, each in polynomial.items() if key != monomial}
-            replaced = (added(rest, dict(each), value) for each in sorted(extremum.members, key=sorted))
+            replaced = (added(rest, dict(each), value) for each in extremum.members)
             holds: Callable[..., bool] = any if (extremum.which == "max") == (value > 0) else all
             if holds(self._is_not_negative(each, depth - 1) for each in replaced):
                 return True
@@ -159,6 +164,11 @@ def _canonical(polynomial: Sparse) -> tuple[frozenset[tuple[Monomial, Fraction]]
     return frozenset(
         (key, Fraction(value) / lead) for key, value in polynomial.items()
     ), 1 if lead > 0 else -1
+
+
+def _is_on_diagonal(monomial: Monomial) -> bool:
+    """Tell whether a product is 1, or the square of one atom."""
+    return not monomial or (len(monomial) == 2 and monomial[0] == monomial[1])
 
 
 def _opposite(polynomial: Sparse) -> Sparse:

@@ -57,21 +57,45 @@ class SharedSubterms:
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at.
 
-        What one pair shares, the others mostly share too: those that are instances of it then are equal.
+        What one pair shares, the others mostly share too: those that are instances of it then are equal. An
+        instance of the pair as it is shares the same, renamed, with others again: the elements of each row
+        share a mean.
         """
         instances = TermInstances(self._store)
         pairs, members = np.stack([left, right], axis=1), np.arange(len(left))
         while len(members):
-            atoms = self._shared(fmt, pairs[members[0]].tolist())
+            first = pairs[members[0]]
+            atoms = self._shared(fmt, first.tolist())
             if atoms is None:
                 return members
-            made = self._rewritten(atoms, pairs[members].reshape(-1)).reshape(-1, 2)
-            shapes = instances.shapes(made.reshape(-1)).reshape(-1, 2)
-            alike = np.flatnonzero((shapes == shapes[0]).all(axis=1))
-            members = np.delete(
-                members, np.union1d(0, alike[instances.of(made[0], made[alike])]).astype(np.intp)
-            )
+            (shown,) = self._rewritten(atoms, first).reshape(-1, 2)
+            members = self._without(instances, shown, atoms, pairs, members[1:])
+            same, images = instances.images(first, pairs[members], [*atoms])
+            members = np.delete(members, same)
+            for renamed in images:
+                if not len(members):
+                    break
+                others = dict(zip(renamed.tolist(), atoms.values(), strict=True))
+                before, members = len(members), self._without(instances, shown, others, pairs, members)
+                if len(members) == before:
+                    break
         return members
+
+    def _without(
+        self,
+        instances: TermInstances,
+        shown: Ids,
+        atoms: dict[int, int],
+        pairs: Ids,
+        members: NDArray[np.intp],
+    ) -> NDArray[np.intp]:
+        """Return which pairs (n, 2) are no instances of one that is shown, with atoms in place of sums."""
+        if not len(members):
+            return members
+        made = self._rewritten(atoms, pairs[members].reshape(-1)).reshape(-1, 2)
+        shapes = instances.shapes(made.reshape(-1)).reshape(-1, 2)
+        alike = np.flatnonzero((shapes == instances.shapes(shown)).all(axis=1))
+        return np.delete(members, alike[instances.of(shown, made[alike])])
 
     def _shared(self, fmt: Format, pair: Sequence[int]) -> dict[int, int] | None:
         """Return what both terms share, by the numbers of atoms, if they are equal with it; else None."""

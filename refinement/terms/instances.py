@@ -144,8 +144,40 @@ class TermInstances:
         roots = np.array([places[each] for each in pattern.tolist()])
         found = np.empty(len(others), dtype=bool)
         for block in blocks(len(others), max(1, _CELLS // len(places))):
-            found[block] = self._are(steps, len(places), roots, others[block])
+            images = np.empty((len(places), len(others[block])), dtype=np.int32)
+            found[block] = self._are(steps, images, roots, others[block])
         return found
+
+    def images(self, pattern: Ids, others: Ids, terms: Sequence[int]) -> tuple[NDArray[np.intp], Ids]:
+        """Return which rows of terms (n, k) are instances of a pattern (k,), and their parts.
+
+        Parameters
+        ----------
+        pattern : array of int
+            Terms.
+        others : array of int
+            Rows of as many terms.
+        terms : sequence of int
+            Some that the pattern depends on.
+
+        Returns
+        -------
+        tuple of arrays
+            Indices of rows, and of each what it has in the place of these terms.
+        """
+        shapes = self.shapes(others.reshape(-1)).reshape(others.shape)
+        alike = np.flatnonzero((shapes == self.shapes(pattern)).all(axis=1))
+        places: dict[int, int] = {}
+        steps = self._steps(pattern, places)
+        roots = np.array([places[each] for each in pattern.tolist()])
+        wanted = [places[each] for each in terms]
+        rows, found = [np.empty(0, dtype=np.intp)], [np.empty((0, len(wanted)), dtype=np.int32)]
+        for block in blocks(len(alike), max(1, _CELLS // len(places))):
+            images = np.empty((len(places), len(alike[block])), dtype=np.int32)
+            same = np.flatnonzero(self._are(steps, images, roots, others[alike[block]]))
+            rows.append(alike[block][same])
+            found.append(images[wanted][:, same].T)
+        return np.concatenate(rows), np.concatenate(found)
 
     def patterns(self, rows: Ids, most: int) -> NDArray[np.intp]:
         """Return indices of rows of terms (n, k) of which all others are instances; `most` at most.
@@ -191,9 +223,10 @@ class TermInstances:
         places.update(zip(every, table[every].tolist(), strict=True))
         return steps
 
-    def _are(self, steps: list[_Step], count: int, roots: NDArray[np.intp], others: Ids) -> NDArray[np.bool_]:
-        """Tell which rows of terms have one term in the place of each of the pattern's."""
-        images = np.empty((count, len(others)), dtype=np.int32)
+    def _are(
+        self, steps: list[_Step], images: Ids, roots: NDArray[np.intp], others: Ids
+    ) -> NDArray[np.bool_]:
+        """Tell which rows have one term in the place of each of the pattern's; note these in `images`."""
         images[roots] = others.T
         found: NDArray[np.bool_] = (images[roots] == others.T).all(axis=0)
         for step in steps:

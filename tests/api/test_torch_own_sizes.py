@@ -97,6 +97,12 @@ TREE = """
     }
     if (threadIdx.x == 0) y[blockIdx.x] = s[0];
 """
+ALL = """
+    float s = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < rows * n; i += gridDim.x * blockDim.x) s += x[i];
+    for (int h = 16; h > 0; h /= 2) s += __shfl_xor_sync(~0u, s, h);
+    if (threadIdx.x % 32 == 0) atomicAdd(y, s);
+"""
 RIGHT = {
     "row": (16, 1024, RELU, ROW, "rows, 32"),
     "flat": (4096, 16384, RELU, FLAT, "(rows * n + 255) / 256, 256"),
@@ -104,6 +110,7 @@ RIGHT = {
     "tree": (16, 1024, SUM, TREE, "rows, n"),
     "tall": (8192, 64, RELU, ROW, "rows, 32"),
     "tallest": (70_000, 32, RELU, ROW, "rows, 32"),
+    "all": (8192, 4096, ("x.sum()", "torch::zeros({}, x.options())"), ALL, "(rows * n + 255) / 256, 256"),
 }
 """Rows, columns, the formula with the output, the kernel, and how it is launched."""
 
@@ -116,6 +123,7 @@ FAULTS = {
     ],
     "tree": [("+ h];\n        __syncthreads();", "+ h];\n        __syncwarp();", "race")],
     "tall": [("<<<rows,", "<<<min(rows, 4096),", "missing-output: nobody writes result 0 at [4096, 0]")],
+    "all": [("i < rows * n;", "i < min(rows * n, 40000);", "wrong-value: result 0 at []")],
     "tallest": [
         ("<<<rows,", "<<<dim3(1, rows),", "the grid has 70000 along y; at most 65535"),
     ],
@@ -176,8 +184,8 @@ MIB, BILLION = 1 << 20, 10**9
     ("costs", "place"),
     [
         ([(100 * MIB, BILLION)], 0),
-        ([(4096 * MIB, 8 * BILLION), (2048 * MIB, 4 * BILLION), (120 * MIB, BILLION), (MIB, 1)], 2),
-        ([(300 * MIB, 40 * BILLION), (290 * MIB, 9 * BILLION), (285 * MIB, BILLION)], 1),  # weights
+        ([(4096 * MIB, 8 * BILLION), (2048 * MIB, 4 * BILLION), (60 * MIB, BILLION), (MIB, 1)], 2),
+        ([(300 * MIB, 40 * BILLION), (290 * MIB, 2 * BILLION), (285 * MIB, BILLION)], 1),  # weights
         ([(300 * MIB, 40 * BILLION), RuntimeError("these do not broadcast")], 0),
         ([(400 * MIB, 90 * BILLION), (300 * MIB, 80 * BILLION), ValueError("one value")], 1),
     ],

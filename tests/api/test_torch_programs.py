@@ -237,6 +237,12 @@ def test_groups_have_several_channels() -> None:
     assert found == {"features": 2 * found["num_groups"], "num_groups": 2}
 
 
+def test_the_smallest_sizes_of_norms_have_few_elements() -> None:
+    own: sizes.Sizes = {"batch_size": 112, "features": 64, "num_groups": 8, "dim1": 512, "dim2": 512}
+    least = sizes.ladder(own)[0]
+    assert least == {"batch_size": 3, "features": 4, "num_groups": 2, "dim1": 6, "dim2": 6}
+
+
 def test_a_batch_is_another_number_unless_it_must_not_be() -> None:
     own: sizes.Sizes = {"batch_size": 128, "features": 128}
     assert sizes.smaller(own, 8) == {"batch_size": 2, "features": 8}

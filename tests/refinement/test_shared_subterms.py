@@ -129,9 +129,17 @@ def test_sums_with_infinite_constants_are_left() -> None:
     assert not shown(store, *sides)
 
 
-def standardised(store: TermStore, *, about: bool, squares: int = DEPTH, epsilon: float = 2.0**-16) -> Ids:
+def standardised(
+    store: TermStore,
+    *,
+    about: bool,
+    squares: int = DEPTH,
+    epsilon: float = 2.0**-16,
+    row: int = 0,
+    element: int = 0,
+) -> Ids:
     """Return ``(x - m) * rsqrt(v + epsilon)``, v about the mean or as the mean of squares less its square."""
-    x = [store.inputs("x", F32, np.array([each])) for each in range(DEPTH)]
+    x = [store.inputs("x", F32, np.array([row * DEPTH + each])) for each in range(DEPTH)]
     share, small = (
         store.constants(np.float32(each).view(np.uint32), 32) for each in (1 / 16, epsilon)
     )  # of 16, 12 of which are not 0
@@ -147,7 +155,7 @@ def standardised(store: TermStore, *, about: bool, squares: int = DEPTH, epsilon
         v = apply(store, PRODUCT, total(store, parts, backwards=False), share)
         v = apply(store, ADDED, less, mean, v)
     factor = store.apply(operations.function("rsqrt", F32, F32), apply(store, SUM, v, small))
-    return np.asarray(apply(store, PRODUCT, centred[0], factor))
+    return np.asarray(apply(store, PRODUCT, centred[element], factor))
 
 
 @pytest.mark.parametrize(
@@ -181,3 +189,22 @@ def test_what_one_pair_shares_serves_those_that_are_instances_of_it(wrong: int |
 
     left = SharedSubterms(forms, unequal).unequal(sides[0], sides[1], F32).tolist()
     assert (left, asked) == (([], [1]) if wrong is None else ([2], [1, 1]))
+
+
+@pytest.mark.parametrize(
+    ("change", "holds"), [({}, True), ({"squares": DEPTH - 1}, False), ({"row": 0}, False)]
+)
+def test_rows_that_are_instances_of_the_first_share_what_that_shares(
+    change: dict[str, Any], holds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is shared is looked for in one row; in the others, it is the same of other elements."""
+    looked: list[int] = []
+    look = SharedSubterms._shared
+    monkeypatch.setattr(SharedSubterms, "_shared", lambda *given: (looked.append(1), look(*given))[1])
+    store = TermStore()
+    places = [{"row": row, "element": element} for row in range(3) for element in (0, 1, DEPTH - 1)]
+    one = [standardised(store, about=True, **place) for place in places]
+    other = [standardised(store, about=False, **place) for place in places[:-1]]
+    other.append(standardised(store, about=False, **{**places[-1], **change}))
+    assert shown(store, np.stack(one), np.stack(other)) == holds
+    assert len(looked) == (1 if holds else 2)
