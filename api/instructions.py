@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..reports.legality_answer import LegalityAnswer
     from ..spec.algebra import Array
     from ..spec.drawn_arrays import DrawnArrays
+    from ..spec.instruction_set import Instruction
     from ..spec.operand_arrays import Observer
 
 
@@ -74,15 +75,13 @@ def layout(instruction: str, operand: str, target: str | None = None) -> LayoutA
     Raises
     ------
     InputError
-        If it is no instruction, or has no such operand.
+        If it is no instruction, has no such operand, or the target is none of its instruction set's.
     UnsupportedError
         If the ISA does not specify the layout.
     """
-    from ..reports.foreign_spellings import own_spelling
     from ..reports.layout_answer import LayoutAnswer
-    from ..spec.instruction_set import read
 
-    what = read(own_spelling(text(instruction, "instruction")))
+    what = _on_target(instruction, target)
 
     def others() -> list[LayoutAnswer]:
         names = (name for name in what.laid_out(target) if name != operand)
@@ -130,20 +129,23 @@ def run(
     Raises
     ------
     InputError
-        If the instruction is not legal or can't be executed, or an array is missing or wrong.
+        If the instruction is not legal, on the target if there is one, or can't be executed, or an array is
+        missing or wrong.
     """
     import numpy as np
 
-    from ..reports.foreign_spellings import own_spelling
     from ..spec.drawn_arrays import DrawnArrays
-    from ..spec.instruction_set import read
+    from ..spec.errors import InputError
 
     arrays: Mapping[str, Array]
     if isinstance(operands, DrawnArrays):
         arrays = operands
     else:
         arrays = {name: np.asarray(array) for name, array in operands.items()}
-    return read(own_spelling(text(instruction, "instruction"))).execute(
+    what = _on_target(instruction, target)
+    if target is not None and (wrong := what.legal(target).violations):
+        raise InputError(f"{what.mnemonic} is illegal on {target}: {'; '.join(map(str, wrong))}")
+    return what.execute(
         arrays,
         as_registers=registers,
         rounding=rounding,
@@ -177,6 +179,25 @@ def trace(
     tracer = Tracer(instruction, element)
     run(instruction, operands, **options, observer=tracer)
     return tracer.trace
+
+
+def _on_target(instruction: str, target: str | None) -> Instruction:
+    """Read an instruction that is to be looked at on a target.
+
+    Raises
+    ------
+    InputError
+        If it is no instruction, or its instruction set has no such target.
+    """
+    from ..reports.foreign_spellings import own_spelling
+    from ..spec.errors import InputError
+    from ..spec.instruction_set import of_instruction, of_target, read
+
+    own = own_spelling(text(instruction, "instruction"))
+    what = read(own)
+    if target is not None and of_target(target).name != (isa := of_instruction(own)).name:
+        raise InputError(f"{isa.name} has no target {target!r}; it has {', '.join(isa.targets)}")
+    return what
 
 
 def explain(name: str) -> Explanation:

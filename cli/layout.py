@@ -92,7 +92,7 @@ def layout(
     if operand is None:
         from ..spec.instruction_set import read
 
-        known = ", ".join(read(instruction).laid_out(target))
+        known = ", ".join(read(instruction).laid_out(target)) or "none whose extents are known"
         raise InputError(f"--operand is missing; {instruction[:80]} has {known}")
     whole = lane is None and element is None
     if not whole and (against is not None or layout_format in _WHOLE):

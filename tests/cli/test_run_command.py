@@ -132,3 +132,16 @@ def test_given_numbers_are_kept_and_others_drawn() -> None:
 def test_wrong_numbers_are_wrong_use(arguments: list[str], message: str) -> None:
     result = mmaproof("run", "xvf32ger", *arguments)
     assert result.wrong_use and message in result.err
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("power99", "unknown target 'power99'"),
+        ("sm_80", "power has no target 'sm_80'; it has power8"),
+        ("power9", "xvf32ger is illegal on power9: target-isa"),
+    ],
+)
+def test_a_target_that_has_no_such_instruction_is_wrong_use(target: str, message: str) -> None:
+    result = mmaproof("run", "xvf32ger", "x=1", "y=1", "--target", target)
+    assert result.wrong_use and message in result.err

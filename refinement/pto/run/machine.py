@@ -199,7 +199,7 @@ def _report_end(ended: EndedError, undefined: UndefinedReads, findings: Findings
     if ended.depends is not None:
         _, line, name = undefined.reached(np.array([ended.depends], dtype=np.int32))
         if line:
-            message = f"{ended.message}: on {name}, which is read here though nobody has written it"
+            message = f"{ended.message}: on {name}"
             findings.report(Kind.UNINITIALISED, message, line, block=block)
             return
     findings.report(ended.kind, ended.message, ended.line, block=block)
@@ -220,8 +220,7 @@ def _report_undefined(
             byte = array.offset_of(int(members[0]))
             findings.report(
                 Kind.UNINITIALISED,
-                f"{array.place(byte)}, stored in line {stored}, depends on {name}, which is read here though "
-                "nobody has written it",
+                f"{array.place(byte)}, stored in line {stored}, depends on {name}",
                 line,
                 block=int(final.writers[members[0]]),
                 what=array.name,

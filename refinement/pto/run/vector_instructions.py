@@ -47,6 +47,8 @@ class VectorInstruction:
         The inputs that are numbers, with their places.
     target : TileBuffer
         The destination.
+    scratch : list of TileBuffer
+        Memory that it may use; what it leaves there is told nowhere.
     """
 
     def __init__(self, unit: ScalarUnit, statement: Other, names: Names, *allowed: str) -> None:
@@ -61,11 +63,33 @@ class VectorInstruction:
         if len(self.tiles) + len(self.scalars) != len(values) or not self.text.outputs:
             raise illegal(f"{self.name} takes tiles and numbers")
         self.target = replace(unit.tile(self.text.outputs[0], names))
+        self.scratch: list[TileBuffer] = []
 
     def needs(self, tiles: int, scalars: int = 0) -> None:
-        """See that it has so many operands; a further tile is scratch memory."""
+        """See that it has so many operands; a further tile is scratch memory, apart from the others."""
         if not tiles <= len(self.tiles) <= tiles + 1 or len(self.scalars) != scalars:
             raise illegal(f"{self.name} of {len(self.tiles)} tiles and {len(self.scalars)} numbers")
+        self.scratch = self.tiles[tiles:]
+        for each in self.scratch:
+            for other in (*self.tiles[:tiles], self.target):
+                if each.shares_bytes(other):
+                    raise unsupported(
+                        f"{self.name} with {each.name} for scratch memory, which overlaps {other.name}: what "
+                        "is written there is told nowhere"
+                    )
+
+    def spoil_scratch(self, stamp: Stamp) -> None:
+        """Leave anything in scratch memory."""
+        execution = self.unit.execution
+        for tile in self.scratch:
+            every = np.arange(tile.elements)
+
+            def named(number: int, of: str = tile.name) -> str:
+                return f"element {number} of the buffer of {of}"
+
+            why = f"in which {self.name} leaves anything, as its scratch memory"
+            terms = execution.undefined.fresh(len(every), 8 * tile.width, stamp.line, named, why)
+            execution.write_tile(tile, every, terms, stamp)
 
     def format(self, tile: TileBuffer) -> Format:
         """Return the format of a tile's elements."""
@@ -153,6 +177,7 @@ class VectorInstruction:
         def run(stamp: Stamp) -> None:
             found = compute(rows, columns, stamp)
             terms = np.broadcast_to(found, rows.shape).reshape(-1).astype(np.int32)
+            self.spoil_scratch(stamp)
             execution.write_tile(target, numbers, terms, stamp)
 
         execution.issue(pipe, self.name, run)
@@ -312,6 +337,7 @@ def _pad(unit: ScalarUnit, statement: Other, names: Names) -> None:
     def run(stamp: Stamp) -> None:
         terms = np.full(rows.shape, pad, dtype=np.int32)
         terms[inside] = given.read(source, rows[inside], columns[inside], stamp)
+        given.spoil_scratch(stamp)
         unit.execution.write_tile(target, numbers, terms.reshape(-1), stamp)
 
     pipe = Pipe.MTE2 if target.tile.location is Location.MAT else Pipe.V

@@ -15,6 +15,8 @@ from ...terms.store import UNDEFINED, TermStore
 Named = Callable[[int], str]
 """Names the n-th of some elements."""
 
+_READ = "which is read here though nobody has written it"
+
 
 class UndefinedReads:
     """Undefined terms for memory that nobody wrote.
@@ -30,7 +32,7 @@ class UndefinedReads:
 
     def __init__(self, store: TermStore) -> None:
         self._store = store
-        self._names: list[tuple[int, int, Named]] = []
+        self._names: list[tuple[int, int, Named, str]] = []
 
     def read(self, lanes: ByteLanes, offsets: Offsets, size: int, line: int, named: Named) -> Ids:
         """Return words (n,) of `size` bytes at offsets, undefined ones where not all of them was written."""
@@ -42,15 +44,15 @@ class UndefinedReads:
         found[~there] = self.fresh(int((~there).sum()), 8 * size, line, _among(np.flatnonzero(~there), named))
         return found
 
-    def fresh(self, count: int, width: int, line: int, named: Named) -> Ids:
-        """Return so many terms of which nothing is known; of line 0, what a finding is about already."""
+    def fresh(self, count: int, width: int, line: int, named: Named, why: str = _READ) -> Ids:
+        """Return so many terms of which nothing is known, and `why`; of line 0, what a finding is about."""
         terms = self._store.undefined(count, width)
         if count:
-            self._names.append((int(terms[0]), line, named))
+            self._names.append((int(terms[0]), line, named, why))
         return terms
 
     def reached(self, terms: Ids) -> tuple[NDArray[np.bool_], int, str]:
-        """Tell which terms depend on one; and of the first the line that read it, and its name."""
+        """Tell which terms depend on one; and of the first the line, its name, and why it is unknown."""
         tainted = np.zeros(len(terms), dtype=bool)
         if not self._names or not len(terms):
             return tainted, 0, ""
@@ -60,8 +62,8 @@ class UndefinedReads:
         if not tainted.any():
             return tainted, 0, ""
         leaf = int(found[tainted][0])
-        first, line, named = max(each for each in self._names if each[0] <= leaf)
-        return tainted, line, named(leaf - first)
+        first, line, named, why = max(each for each in self._names if each[0] <= leaf)
+        return tainted, line, f"{named(leaf - first)}, {why}"
 
 
 def _among(places: NDArray[np.intp], named: Named) -> Named:

@@ -9,7 +9,7 @@ import pytest
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.findings.result import Result
 from tests.pto_kernels import verified
-from tests.refinement.pto.test_pto_statements import CONTRACT, VEC, copying, op
+from tests.refinement.pto.test_pto_statements import COLUMN, CONTRACT, TWO, VEC, copying, op
 
 _WIDE = "!pto.tile_buf<vec, 15x40xf32>"
 SHIFTED = "[%c0, %c8], sizes = [%c15, %c32]"
@@ -34,6 +34,19 @@ WHOLE_LINES = (
     "%ww = pto.partition_view %wv, offsets = [%c0, %c0], sizes = [%c15, %c40] : !pto.tensor_view<?x?xf32>",
     f"pto.tload ins(%ww : !pto.partition_tensor_view<15x40xf32>) outs(%wide : {_WIDE})",
 )
+
+
+SCRATCH = f"%s = pto.alloc_tile : {VEC}"
+
+
+@pytest.mark.parametrize(("read", "verdict"), [("%x", "verified"), ("%s", "refuted")])
+def test_scratch_memory_holds_anything_afterwards(tmp_path: Path, read: str, verdict: str) -> None:
+    fill = op("tmov", "%x", VEC, "%s")
+    reduce = op("trowsum", "%x, %s", TWO, "%r", COLUMN)
+    found = outcome(tmp_path, "X[i, j]", SCRATCH, fill, reduce, op("tmov", read, VEC))
+    assert found.verdict == verdict, found.findings
+    if verdict == "refuted":
+        assert "in which trowsum leaves anything" in found.findings[0].message
 
 
 def test_gaps_between_rows_are_loaded_for_nothing(tmp_path: Path) -> None:

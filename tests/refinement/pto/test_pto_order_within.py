@@ -8,7 +8,16 @@ import pytest
 
 from mmaproof.refinement.findings.finding import Kind
 from tests.pto_kernels import contract_of, text_of, verified
-from tests.refinement.pto.test_pto_statements import CONTRACT, ROW, TURNED, VEC, copying, op
+from tests.refinement.pto.test_pto_statements import (
+    COLUMN,
+    CONTRACT,
+    ROW,
+    TURNED,
+    TWO,
+    VEC,
+    copying,
+    op,
+)
 
 _PLACED = (
     "%one = arith.constant 1.0 : f32",
@@ -30,6 +39,9 @@ _PLACED = (
         ([*_PLACED, op("tadd", "%x, %s", f"{VEC}, {VEC}", "%p")], "tadd"),
         ([*_PLACED, op("tadds", "%p, %one", f"{VEC}, f32", "%s")], "tadds"),
         ([*_PLACED, op("tmov", "%p", VEC, "%s")], "tmov"),
+        ([op("trowsum", "%x, %x", TWO, "%r", COLUMN)], "trowsum"),
+        ([*_PLACED, op("texp", "%p, %s", TWO)], "texp"),
+        ([op("tabs", "%x, %y", TWO)], "tabs"),
     ],
 )
 def test_elements_that_are_written_before_they_are_read(
