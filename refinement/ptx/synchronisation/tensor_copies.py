@@ -100,7 +100,7 @@ class Box:
 
     def store(self, execution: Execution, data: Bytes, thread: Indices) -> None:
         """Write the bytes (elements, bytes) of the box to the elements that the tensor has."""
-        terms, lows = (each[self.inside] for each in data)
+        terms, lows = data[0][self.inside], data[1][self.inside]
         size, who = self.tensor.element_bytes, np.repeat(thread, len(terms))
         if self.rows is None or self.has is None:
             targets = self.outside[self.inside]
