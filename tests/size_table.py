@@ -80,7 +80,7 @@ class Question(NamedTuple):
 def questions() -> list[Question]:
     """Return the kernels that are asked about: of each for several processors one, and of small tiles."""
     found: dict[tuple[str, str], Question] = {}
-    for each in (*_of_cuda(), *_of_split_k(), *_of_triton(), *_of_scaled()):
+    for each in (*_of_cuda(), *_of_split_k(), *_of_triton(), *_of_scaled(), *_of_pipelines()):
         if prod(each.one.get(name, 1) for name in "MN") <= _MOST_ELEMENTS:
             found.setdefault((each.corpus, re.sub(r"_sm\d+a?\.ptx", "", each.kernel)), each)
     return list(found.values())
@@ -146,6 +146,22 @@ def _of_scaled() -> Iterator[Question]:
         grid = [f"{size} // {one[size]}" for size in "MN"]
         text = text.replace("[launch]\n", f"[launch]\ngrid = {json.dumps(grid)}\n")
         yield Question("Triton, scaled", name, CORPUS / name, text, one, one)
+
+
+PIPELINES = {
+    "Hopper": ("triton_warpgroup", {"by_pointers": 64, "by_maps": 32, "by_roles": 64}),
+    "Blackwell": ("triton_tensor_memory", {"by_pointers": 32, "by_roles": 64}),
+}
+"""Kernels that wait at barriers, with what K is a multiple of; tiles are of 64 or 128 rows and 32 columns."""
+
+
+def _of_pipelines() -> Iterator[Question]:
+    for processor, (folder, steps_of) in PIPELINES.items():
+        for kernel, step in steps_of.items():
+            path = TESTS / "kernels" / folder / f"{kernel}.ptx"
+            text, _ = _listed(path.with_suffix(".toml").read_text(encoding="utf-8"))
+            one = {"M": 128 if "127" in text else 64, "N": 32, "K": step}
+            yield Question(f"Triton, {processor}", f"{folder}/{kernel}.ptx", path, text, one, one)
 
 
 def row(question: Question) -> str:
