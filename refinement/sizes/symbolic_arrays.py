@@ -223,16 +223,16 @@ class WrittenElements:
         Raises
         ------
         UnsupportedError
-            If something else is stored or loaded too, an element is not, or several threads store to one,
-            or load it.
+            If something else is stored or loaded too, an element is not, or another thing is stored to one
+            again, or another thread loads it.
         """
         name, size = self._array.name, self._bytes
         wanted = self._store.row_numbers(places).astype(np.int64)
         keys = self._stored[:, 0] * size + self._stored[:, 1]
         order = np.argsort(keys, kind="stable")
         stored, keys = self._stored[order], keys[order]
-        again = np.flatnonzero(keys[1:] == keys[:-1])
-        if (stored[again + 1] != stored[again]).any():
+        again, what = np.flatnonzero(keys[1:] == keys[:-1]), stored[:, [2, 3, 5]]  # whoever stores it
+        if (what[again + 1] != what[again]).any():
             raise UnsupportedError(f"an element of {name} is stored to more than once")
         bytes_of, first = np.unique(keys, return_index=True)
         if not np.isin(stored[:, 0], wanted).all():

@@ -123,8 +123,13 @@ def test_what_lies_beside_the_matrix_is_zero(tmp_path: Path) -> None:
         proof_of(doubling(), tmp_path, plus)
 
 
+OF_THREAD_1 = (
+    f"setp.eq.u32 %p4, %r0, 1;\n@%p4 {STORE}\n"
+    "@%p4 cp.async.bulk.commit_group;\n@%p4 cp.async.bulk.wait_group 0;"
+)
+
 HARMLESS = {
-    "every thread of the warp copies the tile": {"store": f"DONE2:\n{STORE}", "before": "mov.u32 %r0, 0;"},
+    "two threads copy the same tile": {"before": OF_THREAD_1},
     "in two steps": {"before": "add.s32 %r4, %r4, 4; sub.s32 %r4, %r4, 4;"},
 }
 
@@ -142,6 +147,7 @@ FAULTS = {
     "all tiles far down are stored as one": {"before": "min.s32 %r4, %r4, 4000;"},
     "nothing is stored": {"store": ""},
     "another tile is stored there besides": {"store": f"{STORE}\n{STORE.replace('[buf]', '[buf+128]')}"},
+    "another thread copies another tile there": {"before": OF_THREAD_1.replace("[buf]", "[buf+128]")},
     "a column before the matrix": {"before": "add.s32 %r3, %r3, -1;"},
 }
 
