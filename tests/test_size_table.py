@@ -31,6 +31,8 @@ def test_the_table_has_a_line_for_each_kernel() -> None:
         pytest.param("gemm_f16_f32_f32_32x32x32_s1_ragged_sm80.ptx", marks=pytest.mark.sweep),
         pytest.param("mma_sparse_f16_sm80.ptx", marks=pytest.mark.sweep),
         pytest.param("simt_f32_sm80.ptx", marks=pytest.mark.sweep),
+        pytest.param("triton_warpgroup/by_maps.ptx", marks=pytest.mark.sweep),
+        pytest.param("triton_tensor_memory/by_roles.ptx", marks=pytest.mark.sweep),
         pytest.param("gemm_f16_f32_f32_32x32x32_s1_sm80.ptx", marks=pytest.mark.sweep),
     ],
 )
