@@ -278,7 +278,7 @@ def test_strings_hide_what_begins_a_comment(tmp_path: Path) -> None:
 
 NOT_JUDGED = {
     "st.bulk.weak.shared::cta": "sm_121f",
-    "@%p1 clusterlaunchcontrol.try_cancel.async.b128": "sm_121f",
+    "@%p1 multimem.red.relaxed.sys.global.add.f32": "sm_121f",
     "mov.u32 %r1, %r2;": "sm_121f",
     "@!%p2 ret;": "sm_121f",
 }
@@ -299,7 +299,7 @@ def test_an_instruction_that_no_rule_looks_at_is_neither_legal_nor_illegal(
 
 @pytest.mark.parametrize(
     ("instruction", "target"),
-    [("clusterlaunchcontrol.banana", "sm_90a"), ("st.bulk.weak", "sm_90a"), ("redux.test", "sm_75")],
+    [("multimem.banana", "sm_80"), ("st.bulk.weak", "sm_90a"), ("redux.test", "sm_75")],
 )
 def test_an_opcode_that_the_target_lacks_is_illegal(instruction: str, target: str) -> None:
     status, (answer,) = answers(instruction, "--target", target)
@@ -308,7 +308,7 @@ def test_an_opcode_that_the_target_lacks_is_illegal(instruction: str, target: st
 
 
 def test_a_line_that_is_not_modelled_is_undecided_and_the_next_is_answered() -> None:
-    lines = ("clusterlaunchcontrol.query_cancel", "v_smfmac_f32_16x16x32_f16", "xvi8ger4pp a0,vs32,vs33")
+    lines = ("multimem.st.weak.global.f32", "v_smfmac_f32_16x16x32_f16", "xvi8ger4pp a0,vs32,vs33")
     status, found = answers("\n".join(lines))
     assert (status, [each["instr"] for each in found]) == (3, list(lines))
     assert [each["legal"] for each in found] == [None, None, True]
@@ -316,7 +316,7 @@ def test_a_line_that_is_not_modelled_is_undecided_and_the_next_is_answered() -> 
 
 
 def test_an_illegal_line_outweighs_one_that_is_not_judged() -> None:
-    assert answers("clusterlaunchcontrol.query_cancel\nxvf64ger a0,vs33,vs36")[0] == 1
+    assert answers("multimem.st.weak.global.f32\nxvf64ger a0,vs33,vs36")[0] == 1
 
 
 MODULE = """.version 8.7

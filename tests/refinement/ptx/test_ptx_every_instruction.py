@@ -96,7 +96,7 @@ def _operands(form: Form, repeated: int) -> dict[str, tuple[str, Words]]:
     return found
 
 
-ELSEWHERE = frozenset({"elect", "tcgen05", "tensormap", "wgmma"})
+ELSEWHERE = frozenset({"clusterlaunchcontrol", "elect", "tcgen05", "tensormap", "wgmma"})
 """What has tests of its own."""
 
 
