@@ -89,8 +89,7 @@ def code_state() -> str:
     for folder in dict.fromkeys([*own, *_extensions()]):
         for path in _files(folder):
             content = Path(path).read_bytes()
-            place = os.path.join(os.path.basename(folder), os.path.relpath(path, folder))  # noqa: PTH118, PTH119
-            digest.update(f"{place} {len(content)}\n".encode())
+            digest.update(f"{Path(folder).name}{path.removeprefix(folder)} {len(content)}\n".encode())
             digest.update(content)
     return digest.hexdigest()
 

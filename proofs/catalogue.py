@@ -138,9 +138,14 @@ def obligations() -> Mapping[str, Obligation]:
     return Catalogue()
 
 
+_WILDCARDS = frozenset("*?[")
+
+
 def matches(identifier: str, pattern: str) -> bool:
     """Tell whether a pattern (a prefix, or a glob) selects an id."""
-    return identifier.startswith(pattern) or fnmatchcase(identifier, pattern)
+    return identifier.startswith(pattern) or (
+        not _WILDCARDS.isdisjoint(pattern) and fnmatchcase(identifier, pattern)
+    )
 
 
 def selects(patterns: Sequence[str], identifier: str) -> bool:
