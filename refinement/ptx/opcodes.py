@@ -25,7 +25,7 @@ _LIMITS = MappingProxyType(
     {
         "atom": "what it returns is known of tickets, of locks and where a loop updates a word by .cas",
         "brx": "where .branchtargets lists the labels",
-        "clusterlaunchcontrol": "of more than three clusters not all ways to take over others are tried",
+        "clusterlaunchcontrol": "of at most three clusters, which are run in every way to take over others",
         "cp": "bulk copies of what the kernel has written to global memory are not, nor reductions in shared",
         "createpolicy": "the policy is undefined; what takes it ignores it",
         "discard": "what it leaves is undefined",

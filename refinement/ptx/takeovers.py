@@ -1,7 +1,8 @@
 """Kernels whose clusters take over others that wait to be launched, run in the ways in which they may.
 
-In the first run the first cluster takes over all others. Of a few clusters all ways are run, of more some,
-which the verdict names. What all runs leave in memory must be the same terms, or equal as real numbers.
+In the first run the first cluster takes over all others. Of a few clusters all ways are run, and what they
+leave in memory must be the same terms, or equal as real numbers. Of more clusters some ways are run, which
+may show a fault, and show nothing else.
 """
 
 from __future__ import annotations
@@ -18,12 +19,6 @@ from .state.cluster_launches import Takeovers
 
 MOST = 3
 """Clusters of which all ways are run, at most."""
-
-SOME = (
-    "of the ways in which clusters may take over others that wait to be launched, only these are tried: none "
-    "does; the first takes over all others, or the last in reverse; every other one takes over the next"
-)
-"""What a verdict rests on where there are too many ways."""
 
 
 def with_every_takeover(
@@ -61,8 +56,15 @@ def with_every_takeover(
         if new or not other.complete:
             return found
         compared.with_other(other, f"whoever takes over clusters: if {how}, or the first takes all")
-    assumptions = (*found.assumptions, SOME) if first.clusters > MOST else found.assumptions
-    return compared.told(replace(found, assumptions=assumptions))
+    told = compared.told(found)
+    if first.clusters <= MOST:
+        return told
+    message = (
+        f"{first.clusters} clusters may take over each other in more ways than are run: all are where there "
+        f"are at most {MOST}; choose sizes with so many"
+    )
+    undecided = KernelFinding(Kind.UNSUPPORTED, message, first.path, first.cancelling)
+    return replace(told, findings=(*told.findings, undecided))
 
 
 def _unwritten(first: Run, other: Run, workspaces: Collection[str]) -> Iterator[KernelFinding]:
@@ -76,7 +78,7 @@ def _unwritten(first: Run, other: Run, workspaces: Collection[str]) -> Iterator[
 
 
 def _ways(clusters: int) -> Iterator[Takeovers]:
-    """Yield who takes over whom, but for the first cluster taking all others in order."""
+    """Yield all ways to take over, or some, but for the first cluster taking all others in order."""
     everyone = list(range(clusters))
     usual = [everyone]
     if clusters <= MOST:

@@ -9,7 +9,7 @@ from cluster_kernels import ClusterKernel, Edit
 
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.findings.result import Verdict
-from mmaproof.refinement.ptx.takeovers import SOME, _all_ways
+from mmaproof.refinement.ptx.takeovers import _all_ways
 
 REQUEST = (
     "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [answer], [full];"
@@ -130,12 +130,29 @@ RIGHT: dict[str, tuple[Edit, ...]] = {
 def test_a_kernel_that_takes_over_clusters_is_verified(edit: str, tmp_path: Path) -> None:
     found = TILES.verified(tmp_path, *RIGHT[edit])
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
-    assert SOME not in found.assumptions
 
 
-def test_of_more_clusters_the_verdict_names_what_is_tried(tmp_path: Path) -> None:
-    found = TILES.verified(tmp_path, ("T = 2", "T = 5"))
-    assert found.verdict is Verdict.VERIFIED and SOME in found.assumptions
+AFTER_TWO: tuple[Edit, ...] = (
+    (".reg .b32 %r<10>;", ".reg .b32 %r<20>;\n.reg .pred %q9;"),
+    ("mov.u32 %r4, 0;", "mov.u32 %r4, 0;\nmov.u32 %r11, 0;"),
+    (
+        "@%p2 bra NEXT;",
+        "@%p2 add.u32 %r11, %r11, 1;\n@%p2 bra NEXT;\nsetp.eq.u32 %q9, %r11, 2;\n"
+        "@%q9 st.global.u32 [%d4], %r11;",
+    ),
+)
+"""A fault of whoever has taken over two clusters, and no third."""
+
+
+@pytest.mark.parametrize("edits", [(), AFTER_TWO], ids=["right", "wrong in a way that is not run"])
+def test_of_more_clusters_nothing_is_shown(edits: tuple[Edit, ...], tmp_path: Path) -> None:
+    found = TILES.verified(tmp_path, ("T = 2", "T = 6"), *edits)
+    assert found.verdict is Verdict.UNSUPPORTED
+    assert "at most 3; choose sizes with so many" in str(found.findings[0])
+
+
+def test_a_fault_after_two_clusters_is_found_where_all_ways_are_run(tmp_path: Path) -> None:
+    assert TILES.verified(tmp_path, *THREE, *AFTER_TWO).verdict is Verdict.REFUTED
 
 
 def test_all_ways_in_which_clusters_may_be_taken_over() -> None:
