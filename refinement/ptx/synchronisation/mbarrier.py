@@ -6,7 +6,7 @@ Transactions (``.expect_tx``, ``expect_tx``) count bytes of bulk copies, see `bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
 import numpy as np
@@ -236,38 +236,30 @@ def _bytes(execution: Execution, operand: Operand, active: Indices) -> Iterator[
         yield active[index : index + 1], count
 
 
-def _expect(modifiers: Modifiers) -> Step:
+def _counted(modifiers: Modifiers, count: Callable[[Execution, BarrierObject, Indices, int], None]) -> Step:
+    """Decode what changes the bytes that a phase waits for, of which `count` is told thread by thread."""
     modifiers.flag("relaxed")
     modifiers.one_of(_SCOPES, default="cta")
     space = barrier_space(modifiers, remote=True)
     modifiers.type(("b64",))
     modifiers.finish()
-    place, count = modifiers.operands(2)
+    place, operand = modifiers.operands(2)
 
-    def expect(execution: Execution, active: Indices) -> None:
+    def step(execution: Execution, active: Indices) -> None:
         for barrier, members in barriers_at(execution, space, place, active):
-            for thread, expected in _bytes(execution, count, active[members]):
-                barrier.expect_bytes(execution, thread, expected, arrives=False)
+            for thread, number in _bytes(execution, operand, active[members]):
+                count(execution, barrier, thread, number)
 
-    return expect
+    return step
 
 
-def _complete(modifiers: Modifiers) -> Step:
-    """Decode ``complete_tx``: bytes come as those of a copy do, and tell nothing of the thread's memory."""
-    modifiers.flag("relaxed")
-    modifiers.one_of(_SCOPES, default="cta")
-    space = barrier_space(modifiers, remote=True)
-    modifiers.type(("b64",))
-    modifiers.finish()
-    place, count = modifiers.operands(2)
+def _expect(execution: Execution, barrier: BarrierObject, thread: Indices, number: int) -> None:
+    barrier.expect_bytes(execution, thread, number, arrives=False)
 
-    def complete(execution: Execution, active: Indices) -> None:
-        objects = BarrierObjects.of(execution)
-        for barrier, members in barriers_at(execution, space, place, active):
-            for thread, came in _bytes(execution, count, active[members]):
-                objects.ended += barrier.complete_bytes(execution, thread, came)
 
-    return complete
+def _complete(execution: Execution, barrier: BarrierObject, thread: Indices, number: int) -> None:
+    """Let bytes come as those of a copy do; they tell nothing of the thread's memory."""
+    BarrierObjects.of(execution).ended += barrier.complete_bytes(execution, thread, number)
 
 
 def _poll(modifiers: Modifiers) -> Step:
@@ -404,8 +396,8 @@ _OPERATIONS = MappingProxyType(
         "arrive": lambda modifiers: _arrive(modifiers, drop=False),
         "arrive_drop": lambda modifiers: _arrive(modifiers, drop=True),
         "pending_count": _pending_count,
-        "expect_tx": _expect,
-        "complete_tx": _complete,
+        "expect_tx": lambda modifiers: _counted(modifiers, _expect),
+        "complete_tx": lambda modifiers: _counted(modifiers, _complete),
         "test_wait": _poll,
         "try_wait": _poll,
     }

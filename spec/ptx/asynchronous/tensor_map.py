@@ -147,7 +147,7 @@ class TensorMap:
 
     @property
     def alignment(self) -> int:
-        """Of what the address of a box is a multiple whose first row is the first of a swizzling pattern."""
+        """Bytes of which the address of a box is a multiple if its first row is the first of a pattern."""
         return max(COPY_ALIGNMENT, 8 * self.swizzle)
 
 
