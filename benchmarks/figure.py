@@ -18,7 +18,8 @@ class Figure:
     value : float
         The measured number.
     unit : str
-        ``s`` or ``ms``, where less is better, or a rate, where more is better.
+        ``s``, ``ms`` or ``numpy``, multiples of what importing NumPy takes, where less is better; or a rate,
+        where more is better.
     target : float, optional
         The promised bound, in the same unit.
     """
@@ -30,7 +31,7 @@ class Figure:
 
     @property
     def is_time(self) -> bool:
-        return self.unit in ("s", "ms")
+        return self.unit in ("s", "ms", "numpy")
 
     @property
     def reached(self) -> bool:
