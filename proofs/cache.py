@@ -211,9 +211,12 @@ class Cache:
                 _digest(*row),
             )
 
-    def verdicts(self, state: str) -> dict[str, Verdict]:
-        """Return the verdicts found under a fingerprint, by obligation id."""
-        rows = self._execute("SELECT id, verdict, digest FROM verdicts WHERE fingerprint = ?", state)
+    def verdicts(self, state: str, wanted: str | None = None) -> dict[str, Verdict]:
+        """Return the verdicts found under a fingerprint, by obligation id: all, or the one that is wanted."""
+        query, given = "SELECT id, verdict, digest FROM verdicts WHERE fingerprint = ?", [state]
+        if wanted is not None:
+            query, given = f"{query} AND id = ?", [state, wanted]
+        rows = self._execute(query, *given)
         found = (
             Verdict.of_document(json.loads(text))
             for identifier, text, digest in rows

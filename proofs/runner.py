@@ -166,11 +166,12 @@ class _Kept:
         self._solver = solver
         self._catalogue = catalogue
         self._state = "" if cache is None else fingerprint(solver)
-        self._verdicts = {} if cache is None else cache.verdicts(self._state)
 
     def verdict(self, obligation: Obligation) -> Verdict | None:
         """Return the verdict on an obligation, None when there is none, or it can't be believed."""
-        found = self._verdicts.get(obligation.id)
+        if self._cache is None:
+            return None
+        found = self._cache.verdicts(self._state, obligation.id).get(obligation.id)
         if found is None or self._catalogue.get(obligation.id) is not obligation:
             return None
         if found.status is Status.REFUTED:
