@@ -241,15 +241,20 @@ class _Attempt:
         self._roundings: list[GrowingRoundings | None] = []
         self._checked = Checked()
         self._last_limit = ""
+        self._last_end = LARGEST
 
     def fitting(self, domains: Sequence[SizeDomain]) -> int | None:
         """Return up to which number what was not decided fits; None if it does not have to fit."""
         found = []
-        for launch in self._launches:
+        for launch in self._stated_launches():
             doubt = deciding(launch.store.doubts)
             if doubt is not None and doubt.limit and doubt.highest > doubt.limit:
                 found.append(self._fitting(domains, launch, doubt))
         return min(found, default=None)
+
+    def _stated_launches(self) -> list[BlockLaunch]:
+        """Return the launches with no numbers behind the end of the last size's domain."""
+        return [each for each in self._launches if each.numbers.domain.most <= self._last_end]
 
     def overflow(self, shown: int, domains: Sequence[SizeDomain], last: SizeDomain | None) -> Overflow | None:
         """Return sizes of which some are behind the largest shown, and at which an index overflows."""
@@ -259,7 +264,7 @@ class _Attempt:
             each.name: replace(each, least=min(each.up_to(shown).most + each.step, each.most))
             for each in every
         }
-        for launch in self._launches[::-1]:
+        for launch in self._stated_launches()[::-1]:
             doubt = deciding(launch.store.doubts)
             if doubt is None or not doubt.limit or doubt.highest <= doubt.limit:
                 continue
@@ -301,6 +306,7 @@ class _Attempt:
 
     def proof(self, domains: Sequence[SizeDomain], last: SizeDomain | None) -> BlockProof:
         """Prove the kernel right for some domains; raises UnsupportedError."""
+        self._last_end = LARGEST if last is None else last.most
         positions = self._positions(domains)
         if len(positions) > _MOST_POSITIONS:
             raise UnsupportedError(f"{len(positions)} blocks with parts of tiles would have to be run")

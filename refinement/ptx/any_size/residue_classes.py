@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from ....spec.errors import UnsupportedError
+from ....spec.errors import InputError, UnsupportedError
 from ...checker.evaluated import Checked
 from ...contract.contract import Contract
 from ...contract.size_domains import ResidueClass, SizeDomain
@@ -44,6 +44,9 @@ _CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (
 _AT_ONCE = 2
 """How many of them are tried before it is looked at what the loop goes round."""
 
+_FAR = 1024
+"""How many numbers a domain has that ends far behind the first turns."""
+
 
 def prove(
     launched: Callable[[ResidueClass], SymbolicLaunch],
@@ -53,7 +56,8 @@ def prove(
 ) -> SizeProof:
     """Prove that a kernel is right for every number of a domain that is not below `SizeProof.first`.
 
-    Where that depends on rests of the number, each rest is a proof of its own.
+    Where that depends on rests of the number, each rest is a proof of its own. Of a domain that ends a few
+    turns behind the first ones, more is tried to be proved than is asked for, since an induction needs room.
 
     Parameters
     ----------
@@ -71,6 +75,25 @@ def prove(
     UnsupportedError
         If it is not shown; the message says what is in the way, and where.
     """
+    if domain.count < _FAR:
+        further = replace(domain, most=domain.least + (_FAR - 1) * domain.step)
+        try:
+            proof = _of_domain(launched, further, told, factors)
+        except (UnsupportedError, InputError):  # such as an index that overflows only there
+            told("up to the end alone")
+        else:
+            if proof.domain.most >= domain.most:
+                return replace(proof, domain=domain, limit="", overflow=None)
+    return _of_domain(launched, domain, told, factors)
+
+
+def _of_domain(
+    launched: Callable[[ResidueClass], SymbolicLaunch],
+    domain: SizeDomain,
+    told: Callable[[str], None],
+    factors: Sequence[int],
+) -> SizeProof:
+    """Prove that a kernel is right for every number of a domain, as one class or several."""
     reason: UnsupportedError | None = None
     started = time.process_time()
     for factor in (1, *factors):

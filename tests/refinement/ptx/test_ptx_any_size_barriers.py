@@ -101,11 +101,11 @@ def summing(
     )
 
 
-def proof_of(text: str, folder: Path) -> SizeProof:
+def proof_of(text: str, folder: Path, most: int = 100000) -> SizeProof:
     """Prove a kernel for every number of turns."""
     path = folder / "k.ptx"
     path.write_text(text)
-    return prove_size(CONTRACT, path)
+    return prove_size(CONTRACT.replace("100000", str(most)), path)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,12 @@ def test_a_ring_is_shown_for_every_number_of_turns(stages: int, tmp_path: Path) 
     proof = proof_of(summing(stages=stages), tmp_path)
     assert proof.equality is Equality.VALUE and not proof.limit
     assert proof.first <= 8 * stages
+
+
+def test_a_domain_that_ends_soon_is_shown_with_what_is_behind_it(tmp_path: Path) -> None:
+    proof = proof_of(summing(stages=1), tmp_path, most=5)
+    assert proof.domain.most == 5 and not proof.limit
+    assert proof.first <= 5  # they are not gone through one by one
 
 
 FAULTS = {
@@ -145,3 +151,8 @@ LATE_FAULTS = {
 def test_a_faulty_ring_is_not_shown(fault: str, tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError):
         proof_of(summing(**{**FAULTS, **LATE_FAULTS}[fault]), tmp_path)
+
+
+def test_a_faulty_ring_is_not_shown_in_a_domain_that_ends_soon(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError):
+        proof_of(summing(stages=1, **FAULTS["the parity does not change"]), tmp_path, most=5)
