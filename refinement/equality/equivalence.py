@@ -99,8 +99,7 @@ def compare(
 
     Integers are equal as bits where their polynomials are equal modulo ``2**fmt.bits`` and no float is
     rounded on the way; what is not the identical term can otherwise only be equal over the reals, where no
-    operation rounds or overflows. What is found equal is evaluated again by the checker, which knows nothing
-    of how it was shown.
+    operation rounds or overflows. What is found equal is evaluated again by the checker, on its own.
 
     Raises
     ------
@@ -128,7 +127,7 @@ def compare(
     members = np.flatnonzero(found.equal & ~both)
     read = compared_as(fmt)
     try:
-        again = checked(forms.store, actual[members], expected[members], read, _taken(forms))
+        again = checked(forms.store, actual[members], expected[members], read, taken(forms))
     except ObjectionError as objection:
         objection.member = int(members[objection.member])
         raise
@@ -230,7 +229,8 @@ _WRITTEN_OUT = 2.0**-18
 """How far a polynomial that is taken for a function may be from it where the checker evaluates both."""
 
 
-def _taken(forms: NormalForms) -> Taken:
+def taken(forms: NormalForms) -> Taken:
+    """Return what the checker is told of how terms were shown to be equal."""
     tolerance = _WRITTEN_OUT if forms.software.recognised else 0.0
     inputs = DistinguishingInputs(forms.store)
     return Taken(tolerance, forms.needs_masks, forms.store.admitted, inputs.of)

@@ -21,11 +21,11 @@ from ...spec.errors import UnsupportedError
 from ...spec.formats import FloatFormat, Format
 from ..analysis.quantisation import quantises, widens
 from ..contract.contract import Instance
+from ..equality.alike_pairs import some_of_each_shape
 from ..errors.error_bounds import ErrorBounds
 from ..normal_forms.functions.libm_idioms import SoftwareFunctions
 from ..terms import operations
 from ..terms.inputs import numbers_in
-from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, LEAVES, Operation, TermStore
 from ..terms.traversal import by_operation, within
@@ -33,9 +33,6 @@ from .probing_inputs import probes
 
 Words = NDArray[np.uint64]
 Reals = NDArray[np.float64]
-
-ELEMENTS, SHAPES, _OF_SHAPE = 16, 64, 4
-"""Elements that are looked at from everywhere; and shapes of terms, with so many elements each."""
 
 _SMALL = 1 << 14
 """Terms that are always looked at; of more, only those that are more than sums of products of data."""
@@ -103,7 +100,7 @@ class Detours:
     """
 
     def __init__(self, instance: Instance, store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> None:
-        some = _chosen(store, actual)
+        some = some_of_each_shape(store, actual)
         self._instance, self._store, self._format, self._places = instance, store, fmt, some
         self._actual, self._expected = actual[some], expected[some]
         self._replaced = SoftwareFunctions(store).replaced(self._actual)
@@ -311,16 +308,6 @@ class _Off(NamedTuple):
     told: NDArray[np.bool_]
     got: Reals
     wanted: Reals
-
-
-def _chosen(store: TermStore, terms: Ids) -> NDArray[np.intp]:
-    """Return some of terms (n,): a few from everywhere, and a few of each shape."""
-    found = [np.linspace(0, len(terms) - 1, ELEMENTS).astype(np.intp)]
-    shapes = TermInstances(store).shapes(terms)
-    for shape in np.unique(shapes)[:SHAPES]:
-        places = np.flatnonzero(shapes == shape)
-        found.append(places[np.linspace(0, len(places) - 1, _OF_SHAPE).astype(np.intp)])
-    return np.unique(np.concatenate(found))
 
 
 def _culprit(store: TermStore, inputs: Mapping[str, Words], term: int) -> int:

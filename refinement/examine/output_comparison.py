@@ -17,7 +17,8 @@ from ..checker.evaluated import Checked
 from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..contract.footprint import Offsets
-from ..equality.equivalence import Comparison, compare
+from ..equality.alike_pairs import compare_alike
+from ..equality.equivalence import Comparison
 from ..findings.finding import KernelFinding, KernelNote, Kind
 from ..findings.guard_outcomes import GuardOutcome
 from ..findings.hypothesis import Hypothesis
@@ -147,7 +148,9 @@ class OutputComparison:
         self._unordered = outcome.unordered or reference.unordered
         self._kernel, self._instance, self._store = kernel, instance, store
         self._outcome, self._examination = outcome, examination
-        self._chosen = instance.contract.matrix_rounding
+        contract = instance.contract
+        self._chosen = contract.matrix_rounding
+        self._reads_all = bool(given) or contract.certified or contract.accuracy is not None
         self._forms = NormalForms(store)
         self._memories = memories(instance)
         shapes = {array.name: array.shape for array in instance.arrays.values()}
@@ -185,12 +188,13 @@ class OutputComparison:
         members = np.flatnonzero(written & wanted)
         self.compared.append(Compared(output, members, actual, expected))
         self._require_every_digit(output, actual[members], expected[members])
+        terms = self._forms, actual[members], expected[members], output.format, self._reads_all
         try:
-            found = compare(self._forms, actual[members], expected[members], output.format, patient=False)
+            found, some = compare_alike(*terms, patient=False)
         except ExpansionError:
             if self._is_shown_wrong(output, members, actual, expected):
                 return
-            found = compare(self._forms, actual[members], expected[members], output.format)
+            found, some = compare_alike(*terms)
         _, _, actual, expected = self.compared[-1] = self.compared[-1].read_as(found.read)
         self._note_shown(output, members[found.equal], actual, expected, found)
         right = written | ~wanted
@@ -226,8 +230,7 @@ class OutputComparison:
         if self._given and found.equal.all():
             self._on_given_data(output, members, actual, expected, found.roundings)
         if found.equal.all() and found.roundings is not None:
-            some = members[~found.identical]
-            self._look_for_detours(output, some, actual, expected)
+            self._look_for_detours(output, members[some[~found.identical[some]]], actual, expected)
         if self._reference.equality is Equality.BITS:
             self._value_only(output, members[found.equal & ~found.identical], actual, expected)
 
