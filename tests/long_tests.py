@@ -1,7 +1,7 @@
 """Which cases of tests that take long are left to longer runs, by the CPU time that they were seen to take.
 
-``long_tests.tsv`` has a line for each test function that takes over a second with all of its cases: its name,
-how many cases it has, and their CPU time in seconds, processes that they start included.
+``long_tests.tsv`` has a line for each test function that takes over half a second with all of its cases: its
+name, how many cases it has, and their CPU time in seconds, processes that they start included.
 ``pytest -m "not sweep" --write-times tests/long_tests.tsv`` runs them all and writes the table again. A
 function that is not listed is run whole.
 """
@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 TABLE = Path(__file__).with_suffix(".tsv")
-WHOLE = 1.0
+WHOLE = 0.5
 """A test function that takes no more CPU time than this, in seconds, is run whole."""
-PART = 0.2
+PART = 0.1
 """Of another one, cases are run that take this part of its time, or `WHOLE` if that is more."""
-ALONE = 3.0
+ALONE = 2.0
 """Where one case takes longer than that, none is run below this time, in seconds, and one otherwise."""
 
 MEASURED = "CPU time in seconds"

@@ -77,9 +77,10 @@ def _patterns(store: TermStore, actual: Ids, expected: Ids, members: Indices) ->
     if len(members) < _PART * _ELEMENTS:
         return None
     pairs = np.stack([actual, expected], axis=1)[members]
-    patterns = TermInstances(store).patterns(pairs, _MOST_PATTERNS + 1)
+    most = min(_MOST_PATTERNS, len(members) // _PART)
+    patterns = TermInstances(store).patterns(pairs, most + 1)
     few = np.union1d(patterns, some_of_each_shape(store, actual[members]))
-    return None if len(patterns) > _MOST_PATTERNS or len(few) * _PART > len(members) else members[few]
+    return None if len(patterns) > most or len(few) * _PART > len(members) else members[few]
 
 
 def _of_few(
