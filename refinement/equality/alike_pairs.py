@@ -28,7 +28,7 @@ _ELEMENTS, _SHAPES, _OF_SHAPE = 16, 64, 4
 _MOST_PATTERNS = 64
 """Pairs of which all others are instances."""
 
-_PART = 4
+_PART = 2
 """How many pairs there are for one that is looked at, at least."""
 
 

@@ -29,7 +29,9 @@ _UNKNOWN = -1
 _LEAF = -7
 
 _SAMPLE = 8
-"""Rows that are looked at before all are."""
+"""Rows that are looked at before all are, of more than `_ALL`: in between others may be what is looked for."""
+
+_ALL = 1024
 
 _CELLS = 1 << 22
 """Terms in the place of others that are held in memory."""
@@ -191,7 +193,7 @@ class TermInstances:
             found.append(first)
             alike = (shapes[left] == shapes[first]).all(axis=1)
             places = np.flatnonzero(alike)
-            some = places[:: len(places) // _SAMPLE + 1]
+            some = places[:: len(places) // _SAMPLE + 1] if len(places) > _ALL else places
             if self.of(rows[first], rows[left[some]]).any():
                 left = np.delete(left, places[self.of(rows[first], rows[left[places]])])
         return np.array(found, dtype=np.intp)
