@@ -29,7 +29,7 @@ _UNKNOWN = -1
 _LEAF = -7
 
 _SAMPLE = 8
-"""Rows that are looked at before all are, of more than `_ALL`: in between others may be what is looked for."""
+"""Rows that are looked at before all are, of more than `_ALL`: what is looked for may be between them."""
 
 _ALL = 1024
 
