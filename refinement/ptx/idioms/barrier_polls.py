@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from ....spec.ptx.operands import Address, Integer
 from ..instruction_set import POINTWISE
 from ..scalar.hints import FENCES, WITHOUT_EFFECT
-from ..scalar.specified import CARRY
 from ..text.module import Function, InstructionStatement
 from ..text.operands import register_names
 from .branch_regions import BranchRegions
@@ -285,7 +284,7 @@ class _Ways:
             for name in early.values.keys() | late.values.keys()
             if registers.held(early, name) != registers.held(late, name)
         }
-        return sorted(differ & {*self._regions.live_at([index]), CARRY.name})
+        return sorted(differ & self._regions.live_at([index]))
 
     # -- ways through the text
     def _asked_next(

@@ -12,16 +12,13 @@ from itertools import count
 from ....spec.ptx.open_results import SPECIAL_REGISTERS as OPEN_REGISTERS
 from ....spec.ptx.operands import Address, Integer, Negated, Register
 from ..instruction_set import POINTWISE
-from ..scalar.specified import CARRY
+from ..scalar.specified import CARRY, TAKE_CARRY
 from ..text.module import Function, InstructionStatement
 from ..text.operands import Operand, SpecialRegister, Symbol, register_names
 from .branch_regions import results
 
 _SMALL = 1 << 15
 """Numbers below this are the same in every integer type."""
-
-_TAKE_CARRY = ("addc", "subc", "madc")
-"""Opcodes that read the carry flag, which is no operand."""
 
 Value = object
 """A number, what a register held at first, or what an instruction makes of such."""
@@ -114,7 +111,7 @@ class FollowedRegisters:
 
     def _sources(self, instruction: InstructionStatement, state: RegisterState) -> list[Value]:
         sources = [self.value(each, state) for each in instruction.operands[1:]]
-        return sources + ([self.held(state, CARRY.name)] if instruction.opcode in _TAKE_CARRY else [])
+        return sources + ([self.held(state, CARRY.name)] if instruction.opcode in TAKE_CARRY else [])
 
     def _find_constants(self, function: Function) -> None:
         """Find registers that hold one value wherever they hold any."""
@@ -161,7 +158,7 @@ def read_registers(instruction: InstructionStatement) -> set[str]:
     overwrites = guard is None and results(instruction)
     read = set(register_names(operands[1:] if overwrites else operands))
     read |= set() if guard is None else {guard.name}
-    return read | ({CARRY.name} if instruction.opcode in _TAKE_CARRY else set())
+    return read | ({CARRY.name} if instruction.opcode in TAKE_CARRY else set())
 
 
 def _varies(value: Value) -> bool:
