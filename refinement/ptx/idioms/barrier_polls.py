@@ -101,7 +101,14 @@ def barrier_polls(function: Function, regions: BranchRegions, leaders: frozenset
 
 
 def _repeated(at: int, polls: Mapping[int, Poll]) -> frozenset[int]:
-    return frozenset(index for index, each in polls.items() if each.ahead and at in each.again)
+    """Return the polls ahead that ask the same before, also with others ahead in between."""
+    repeated, pending = set[int](), [at]
+    while pending:
+        which = pending.pop()
+        more = {index for index, each in polls.items() if each.ahead and which in each.again} - repeated
+        repeated |= more
+        pending += more
+    return frozenset(repeated)
 
 
 def _with_next(function: Function, at: int, polls: Mapping[int, Poll]) -> Poll:
