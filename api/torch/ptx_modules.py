@@ -51,7 +51,7 @@ def merged(paths: Sequence[Path]) -> Merged:
         part = _SECTION.sub("", text)
         for name in names & taken:
             other = renamed[str(files_read[number]), name] = f"{name}_of_module{number}"
-            part = re.sub(rf"(?<![\w$]){re.escape(name)}(?![\w$])", other, part)
+            part = with_name(part, name, other)
         taken |= names
         if number:
             part = _HEAD.sub("", part)
@@ -63,6 +63,15 @@ def merged(paths: Sequence[Path]) -> Merged:
         files += highest
         found.append(part)
     return Merged("\n".join(found), renamed)
+
+
+def with_name(text: str, name: str, other: str) -> str:
+    """Return the text of a module in which what has a name, which may be that of an opcode, has another.
+
+    Files keep their names, and so do the parameters of a function, which begin with its name.
+    """
+    token = re.compile(rf'"[^"\n]*"|(?<![\w$%.]){re.escape(name)}(?![\w$.])')
+    return token.sub(lambda each: each[0] if each[0].startswith('"') else other, text)
 
 
 def _shifted(pattern: re.Pattern[str], text: str, by: int) -> str:

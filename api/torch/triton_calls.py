@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from .devices import device_for
+from .ptx_modules import with_name
 from .recorder import Recorder, current, place
 from .recording import NotRecordedError, Operation, Passed, Word
 
@@ -145,8 +146,7 @@ def _launch(
     digest = hashlib.sha256(built.asm["ptx"].encode()).hexdigest()[:6]
     name = f"{kernel.__name__}_{digest}"
     path = folder / f"triton_{name}.ptx"
-    text = built.asm["ptx"].replace(built.metadata.name, name)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(with_name(built.asm["ptx"], built.metadata.name, name), encoding="utf-8")
     passed = [_passed(recorder, given[key], kind) for key, kind in signature.items() if kind != "constexpr"]
     passed += [Passed(8, ((0, Word(8, 0)),))] * 2  # the scratch pointers that Triton appends
     block = (32 * built.metadata.num_warps,)

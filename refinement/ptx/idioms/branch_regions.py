@@ -8,6 +8,7 @@ from functools import cached_property
 from ....spec.ptx.operands import Address
 from ..instruction_set import POINTWISE
 from ..scalar.hints import WITHOUT_EFFECT
+from ..scalar.specified import CARRY, TAKE_CARRY
 from ..text.control_flow import ControlFlow
 from ..text.module import Function, InstructionStatement
 from ..text.operands import register_names
@@ -152,6 +153,7 @@ class BranchRegions:
             guard = instruction.predicate
             rest = [*instruction.operands[1:]] if written_here else [*instruction.operands]
             names = set(register_names(rest)) | (set() if guard is None else {guard.name})
+            names |= {CARRY.name} if instruction.opcode in TAKE_CARRY else set()
             read |= names - written
             if guard is None:
                 written |= written_here
@@ -167,4 +169,4 @@ def results(instruction: InstructionStatement) -> set[str]:
     writes = answers or instruction.opcode in {*POINTWISE, *LOADS, *_MATRIX, "atom"}
     if not writes or instruction.has("store"):
         return set()
-    return set(register_names(instruction.operands[:1]))
+    return {*register_names(instruction.operands[:1]), *((CARRY.name,) if instruction.has("cc") else ())}

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..instruction_set import POINTWISE
 from ..outline.loop_decisions import counting_registers, deciding_registers
+from ..scalar.specified import TAKE_CARRY
 from ..text.module import InstructionStatement
 
 if TYPE_CHECKING:
@@ -27,10 +28,7 @@ _POLLED = 1 << 12
 """Turns of a loop that only counts and polls, after which it is given up: seconds. A right kernel would have
 to do nothing but count so often, with a load that always reads the same."""
 
-_CARRY = ("addc", "subc", "madc")
-"""They read a condition code, which is no register."""
-
-_CHANGE_NOTHING = frozenset({*POINTWISE, "ld", "bra", "nanosleep", "fence", "membar"}) - {*_CARRY}
+_CHANGE_NOTHING = frozenset({*POINTWISE, "ld", "bra", "nanosleep", "fence", "membar"}) - TAKE_CARRY
 _STRONG = ("volatile", "relaxed", "acquire", "mmio")
 
 _Register = tuple[NDArray[np.uint64], NDArray[np.int32] | None]

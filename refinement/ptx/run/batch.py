@@ -304,10 +304,10 @@ class Batch:
             strand.at += 1
             return True
         if decoded.poll.ahead:
-            decoded.test.ask_ahead(self._execution, acting)
+            decoded.test.ask_ahead(self._execution, acting, strand.at)
             strand.at += 1
             return True
-        passed = decoded.test(self._execution, acting)
+        passed = decoded.test(self._execution, acting, decoded.poll.repeats)
         return self._park(self._polling, strand, acting[~passed], decoded.meet)
 
     def _wake(self) -> bool:

@@ -23,6 +23,9 @@ from .term_words import TermWords
 CARRY = Register("CC.CF", "pred")
 """The carry flag, which no name in PTX can mean."""
 
+TAKE_CARRY = frozenset({"addc", "subc", "madc"})
+"""Opcodes that read the carry flag, which is no operand; what has ``.cc`` writes it."""
+
 
 def decoded(instruction: InstructionStatement) -> Step:
     """Decode an instruction.

@@ -67,6 +67,7 @@ def _request(modifiers: Modifiers) -> Step:
             if line := launches.known_end(execution, int(thread[0])):
                 message = f"{name} when it is known, from line {line}, that a request before it failed"
                 execution.report(Kind.UNDEFINED, message, thread)
+                execution.unsupported(f"{name}: nothing is known of what follows")
             answer = launches.answer(execution, int(thread[0]))
             words = np.repeat(launches.words(execution.store, answer), _BYTES // 2)[None, :]
             data = words, np.tile(np.arange(0, 64, 8, dtype=np.uint8), 2)[None, :]

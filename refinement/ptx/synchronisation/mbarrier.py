@@ -6,7 +6,7 @@ Transactions (``.expect_tx``, ``expect_tx``) count bytes of bulk copies, see `bu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import MappingProxyType
 
 import numpy as np
@@ -27,6 +27,7 @@ from ..text.module import InstructionStatement
 from ..text.operands import Operand
 from .barrier_objects import BYTES, MOST, BarrierObject, BarrierObjects, by_lane
 from .barrier_phases import Arrival
+from .questions_ahead import QuestionsAhead
 from .real_fences import refuse_fences
 
 LOW_BIT = "of a parity in a register the lowest bit counts, as ptxas 13.0 has it; PTX takes 0 and 1 alone"
@@ -293,8 +294,13 @@ class Test:
         modifiers.finish()
         self._answer, self._place, self._phase = modifiers.operands(3, 4)[:3]
 
-    def __call__(self, execution: Execution, active: Indices) -> NDArray[np.bool_]:
-        """Return which threads (n active,) go on, and answer them that the phase is over."""
+    def __call__(
+        self, execution: Execution, active: Indices, ahead: Collection[int] = ()
+    ) -> NDArray[np.bool_]:
+        """Return which threads (n active,) go on, and answer them that the phase is over.
+
+        Instructions `ahead`, by their indices, have asked the same before.
+        """
         if not self._acquires:
             refuse_fences(execution)
         passed = np.ones(len(active), dtype=bool)
@@ -307,15 +313,24 @@ class Test:
                 acquires=self._acquires,
                 wide=self._wide,
             )
+            if ahead and self._parity:
+                told = active[members[passed[members]]]
+                QuestionsAhead.of(execution).repeat(execution, ahead, barrier, told)
         through = active[passed]
         if len(through):
             execution.write(self._answer, known(np.ones(len(through), dtype=np.uint64), 1), through)
         return passed
 
-    def ask_ahead(self, execution: Execution, active: Indices) -> None:
-        """Answer threads that the phase is not over, though it may be: they ask again if they look at it."""
+    def ask_ahead(self, execution: Execution, active: Indices, index: int) -> None:
+        """Answer threads that the phase is not over, though it may be: they ask again if they look at it.
+
+        The instruction is known by its index.
+        """
         for barrier, members, wanted in self._asked(execution, active):
             barrier.check_asked(execution, active[members], wanted, parity=self._parity)
+            for parity in np.unique(wanted).tolist() if self._parity else ():
+                asking = active[members[wanted == parity]]
+                QuestionsAhead.of(execution).ask(execution, index, barrier, asking, parity)
         execution.write(self._answer, known(np.zeros(len(active), dtype=np.uint64), 1), active)
 
     def _asked(

@@ -84,7 +84,8 @@ class Box:
     def load(self, execution: Execution, thread: Indices, fetchers: tuple[Fetcher, ...]) -> Bytes:
         """Return the bytes (elements, bytes) of the box, zeros outside of the tensor."""
         store, size = execution.store, self.tensor.element_bytes
-        if self.tensor.fill == "nan" and not self.inside.all():
+        whole = self.inside.all() if self.has is None else (self.has == int(store.constants(1, 1))).all()
+        if self.tensor.fill == "nan" and not whole:
             execution.unsupported(f"{self.tensor}: no document says which NaN stands for elements outside")
         terms = np.full((len(self.inside), size), int(store.constants(0, 8)), dtype=np.int32)
         lows = np.zeros(terms.shape, dtype=np.uint8)

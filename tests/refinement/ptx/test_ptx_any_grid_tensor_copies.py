@@ -123,6 +123,14 @@ def test_what_lies_beside_the_matrix_is_zero(tmp_path: Path) -> None:
         proof_of(doubling(), tmp_path, plus)
 
 
+def test_what_lies_beside_the_matrix_is_no_zero_where_the_map_has_nan(tmp_path: Path) -> None:
+    filled = CONTRACT.replace('to = "a"', 'to = "a"\nfill = "nan"', 1)
+    assert not proof_of(doubling(), tmp_path, filled).limit
+    ragged = RAGGED.replace('to = "a"', 'to = "a"\nfill = "nan"', 1)
+    with pytest.raises(UnsupportedError, match="which NaN stands for elements outside"):
+        proof_of(doubling(), tmp_path, ragged)
+
+
 OF_THREAD_1 = (
     f"setp.eq.u32 %p4, %r0, 1;\n@%p4 {STORE}\n"
     "@%p4 cp.async.bulk.commit_group;\n@%p4 cp.async.bulk.wait_group 0;"

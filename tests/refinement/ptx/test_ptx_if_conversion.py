@@ -213,6 +213,22 @@ def test_memory_that_both_ways_write_is_defined() -> None:
     )
 
 
+def test_the_carry_of_the_way_that_is_taken_is_added() -> None:
+    bench = Bench()
+    data = bench.given("a", np.zeros(THREADS * WORDS), U32)
+    body = f"""{SETUP} {BIG} add.cc.u32 %r7, %r6, 0; @%p1 bra big;
+    add.cc.u32 %r7, %r2, 0xFFFFFFFF;
+    big: addc.u32 %r8, %r3, 0; st.global.u32 [%d3], %r8;"""
+    done = bench.run(kernel(body, 2), [data, written("c", 16 * THREADS)])
+    assert done.findings == ()
+    terms = done.contents["c"].lanes.read(np.arange(0, 16 * THREADS, 16), 4)
+    words = np.random.default_rng(1).integers(0, 21, (THREADS, WORDS))
+    words[::2, 1] = 0
+    found = Assignment(bench.store, {"a": words.reshape(-1)}, undefined=0xA5).values(terms)
+    carry = (words[:, 0] <= 10) & (words[:, 1] > 0)
+    np.testing.assert_array_equal(found, words[:, 2] + carry)
+
+
 def test_threads_of_which_nothing_depends_on_data_go_their_own_way() -> None:
     """Half of a warp compares its number, the other half data; a barrier waits for all."""
     bench = Bench()
