@@ -13,6 +13,7 @@ from ...spec.formats import Format
 from ..analysis.real_ranges import RealRanges
 from ..normal_forms.forms import NormalForms
 from ..terms.interning import Ids
+from .bounded_words import BoundedWords, packs
 from .clamped_conversions import ClampedConversions, converts, saturates
 from .decided_comparisons import DecidedComparisons
 from .halved_sums import HalvedSums, takes_low_bits
@@ -55,15 +56,21 @@ def halves_away(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Re
 
 
 def whole(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritten | None:
-    """Return terms with conversions to integers and low bits of sums in one form; None if they are in it."""
+    """Return terms with conversions to integers, low bits of sums and packed words in one form.
+
+    None if they are in it.
+    """
     store = forms.store
-    if not any(converts(each) or saturates(each) or takes_low_bits(each) for each in store.operations):
+    rewritten = (converts, saturates, takes_low_bits, packs)
+    if not any(is_rewritten(each) for each in store.operations for is_rewritten in rewritten):
         return None
     both = np.stack([actual, expected])
     converted = ClampedConversions(
         store, RealRanges(store, forms.quantifier.magnitudes, quotients=True)
     ).values(both)
     found = HalvedSums(store).values(converted)
+    if any(map(packs, store.operations)):
+        found = BoundedWords(forms.quantifier.magnitudes).values(found)
     if (found == both).all():
         return None
     return Rewritten(found[0], found[1], of_nans=bool((converted == both).all()))
