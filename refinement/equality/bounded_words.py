@@ -8,14 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..analysis.integer_intervals import Magnitudes
 from ..terms import operations
-from ..terms.bit_slices import bitwise, by_group, extract, zero_extend
+from ..terms.bit_slices import bitwise, extract, rejoined, zero_extend
 from ..terms.domains import Rewriting
 from ..terms.interning import Ids
-from ..terms.slices import Slice, cut, fields, join
 from ..terms.store import CONCATENATION, Operation
 from ..terms.traversal import by_operation
 
@@ -44,7 +42,7 @@ class BoundedWords(Rewriting):
             assert isinstance(operation.attribute, int)
             return bitwise(self.store, operation.attribute, *given)
         if operation.name == CONCATENATION:
-            return self._joined(operation, given[0])
+            return rejoined(self.store, operation, given[0])
         found = np.array(super().applied(operation, terms, given))
         if not is_clamp(operation):
             return found
@@ -61,21 +59,6 @@ class BoundedWords(Rewriting):
                 places = np.flatnonzero(np.isin(found, some))
                 found[places] = words[np.searchsorted(some, found[places])]
         return found
-
-    def _joined(self, operation: Operation, vectors: Ids) -> Ids:
-        """Return the words (n,) of a concatenation, of what its parts are made of."""
-        columns, own = list(self.store.elements(vectors).T), fields(operation)
-
-        def made(sliced: list[list[Slice]], members: NDArray[np.intp]) -> Ids:
-            pieces: list[Slice] = []
-            for column, parts, field in zip(columns, sliced, own, strict=True):
-                whole = field.constant or field.repeats
-                pieces += (
-                    [Slice(column[members], field)] if whole else cut(parts, field.low, field.width)
-                )
-            return join(self.store, pieces)
-
-        return by_group(self.store, columns, made)
 
 
 def packs(operation: Operation) -> bool:

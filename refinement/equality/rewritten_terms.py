@@ -19,6 +19,7 @@ from .decided_comparisons import DecidedComparisons
 from .halved_sums import HalvedSums, takes_low_bits
 from .halves_away import HalvesAway, rounds
 from .truncated_floats import TruncatedFloats
+from .two_valued_inputs import TwoValuedInputs
 
 
 class Rewritten(NamedTuple):
@@ -30,9 +31,15 @@ class Rewritten(NamedTuple):
 
 
 def decided(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Rewritten | None:
-    """Return terms without comparisons, extrema and inputs that ranges or signs decide; None if none are."""
+    """Return terms without what ranges or signs decide, and with choices for inputs of two values.
+
+    None if nothing is decided.
+    """
     sides = (DecidedComparisons(forms), actual), (DecidedComparisons(forms, exact=True), expected)
     found = [decisions.numbers(decisions.values(terms), fmt) for decisions, terms in sides]
+    if forms.store.ends:
+        choices = TwoValuedInputs(forms.store)
+        found = [choices.values(terms) for terms in found]
     if (found[0] == actual).all() and (found[1] == expected).all():
         return None
     return Rewritten(found[0], found[1], of_nans=False)

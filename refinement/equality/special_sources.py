@@ -42,7 +42,7 @@ def special_sources(forms: NormalForms, terms: Ids) -> NDArray[np.bool_]:
 
 
 class ChosenIntegers(Domain):
-    """Whether terms are integers that are computed, or chosen beside such: constants there are integers, too."""
+    """Whether terms are integers that are computed, or chosen beside such: constants there are integers."""
 
     dtype, unknown = bool, False
 
