@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ...spec.formats import IntegerFormat
 from ..analysis.integer_intervals import Magnitudes
 from ..terms import operations
 from ..terms.bit_slices import bitwise, extract, rejoined, zero_extend
 from ..terms.domains import Rewriting
 from ..terms.interning import Ids
-from ..terms.store import CONCATENATION, Operation
+from ..terms.store import CONCATENATION, Operation, is_raw
 from ..terms.traversal import by_operation
 
 _CLAMPING = (operations.EXTREMUM, operations.SELECT)
@@ -50,8 +51,9 @@ class BoundedWords(Rewriting):
             if not is_clamp(made):
                 continue
             width = made.result.bits
-            low, high = self._magnitudes.intervals(members, operations.signed(width)).T
-            known = (low >= 0) & (high < min(_EXACT, 2.0 ** (width - 1)))
+            fmt = operations.signed(width) if is_raw(made.result) else made.result
+            low, high = self._magnitudes.intervals(members, fmt).T
+            known = (low >= 0) & (high < min(_EXACT, 2.0**width))
             lengths = np.frexp(np.where(known, high, 0.0))[1].clip(1)
             for length in np.unique(lengths[known]).tolist():
                 some = members[known & (lengths == length)]
@@ -68,4 +70,5 @@ def packs(operation: Operation) -> bool:
 
 def is_clamp(operation: Operation) -> bool:
     """Tell whether an operation may clamp integers."""
-    return operation.name in _CLAMPING and operation.result.bits > 1
+    of_words = isinstance(operation.result, IntegerFormat) and operation.result.bits > 1
+    return operation.name in _CLAMPING and of_words

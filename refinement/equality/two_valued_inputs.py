@@ -65,7 +65,8 @@ class TwoValuedInputs(Rewriting):
         found = terms.copy()
         for operation, members in by_operation(self.store, np.unique(terms)):
             ends = self.store.ends.get(str(operation.attribute)) if operation.name == INPUT else None
-            whole = isinstance(fmt, IntegerFormat) and fmt.bits == operation.result.bits
+            words = isinstance(operation.result, IntegerFormat) and isinstance(fmt, IntegerFormat)
+            whole = words and fmt.bits == operation.result.bits
             if ends is None or ends.format != operation.result or not (fmt == ends.format or whole):
                 continue
             places = self.store.arguments(members)[:, 0]
