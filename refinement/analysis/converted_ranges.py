@@ -81,7 +81,9 @@ class ConvertedRanges(Domain):
             return np.isfinite(ends.low[places]) & np.isfinite(ends.high[places])
         if operation.name == CONSTANT:
             return np.isfinite(self._ranges.read(terms, read)).all(axis=1)
-        if operation.name not in _FOLLOWED or read.bits != operation.result.bits:
+        if operation.name not in _FOLLOWED or (
+            operation.name != operations.SELECT and operation.result != read
+        ):
             return False
         reads = self._reads(operation, read)
         given = [self.table(fmt)[arguments[:, index]] for index, fmt in reads]

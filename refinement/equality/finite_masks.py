@@ -7,6 +7,7 @@ not met; that no other score outweighs the mask is for the verdict to say.
 from __future__ import annotations
 
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,22 +17,28 @@ from ...spec.formats import F32, F64, FloatFormat
 from ..normal_forms.elementary_forms import stem
 from ..terms import operations
 from ..terms.choices import chosen
-from ..terms.domains import Rewriting
+from ..terms.domains import Domain, Rewriting
 from ..terms.interning import Ids
+from ..terms.operations import Sum
 from ..terms.store import CONSTANT, Operation, TermStore
 
 _MASK = -1e4
-"""The greatest constant that is taken for a mask: powers of it are 0 in every format."""
+"""The greatest constant that is taken for a mask."""
 
-_WIDTHS = (F32, F64)
-"""Formats of scores: 16 bits do not say which of two formats they are in."""
+_LEAST_EXPONENT = 8192
+"""What a mask subtracts at least in an exponent of 2: beside any score a power of it is 0."""
 
-_READING = (operations.FUSED, operations.NEGATE, operations.EXTREMUM, operations.CONVERT)
+_FLOATS: MappingProxyType[int, FloatFormat] = MappingProxyType({32: F32, 64: F64})
+"""Formats of scores by their bits: 16 do not say which of two formats they are in."""
+
+_READING = (operations.FUSED, operations.NEGATE, operations.EXTREMUM)
 """Operations that read scores as floats."""
 
 
 class FiniteMasks(Rewriting):
     """Replaces finite masks in the exponents of powers of two.
+
+    Of one exponent all are, or none: the maximum that is subtracted is masked as its scores are.
 
     Attributes
     ----------
@@ -41,7 +48,7 @@ class FiniteMasks(Rewriting):
 
     def __init__(self, store: TermStore) -> None:
         super().__init__(store)
-        self._exponents = _Exponents(store)
+        self._exponents, self._sizes = _Exponents(store), _Sizes(store)
 
     @property
     def constants(self) -> set[Fraction]:
@@ -50,9 +57,61 @@ class FiniteMasks(Rewriting):
 
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         """Return terms of one operation whose arguments are replaced."""
-        if operation.name == operations.FUNCTION and stem(operation) == "ex2":
-            given = [self._exponents.masked(self._exponents.values(given[0]), operation.operands[0])]
+        fmt = _FLOATS.get(operation.result.bits)
+        if fmt is not None and operation == operations.function(str(operation.attribute), fmt, fmt):
+            sizes = self._sizes.values(given[0])
+            masked = (sizes >= _LEAST_EXPONENT) & np.isfinite(sizes)
+            if stem(operation) == "ex2" and masked.any():
+                exponents = given[0].copy()
+                found = self._exponents.values(exponents[masked])
+                exponents[masked] = self._exponents.masked(found, fmt)
+                given = [exponents]
         return super().applied(operation, terms, given)
+
+
+class _Sizes(Domain):
+    """How much the least mask in a term subtracts; infinite without any, 0 where that is not known."""
+
+    dtype, unknown, join = np.float64, np.inf, np.minimum
+
+    def leaf(self, operation: Operation, terms: Ids) -> float:
+        return np.inf
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        if operation.name == operations.SELECT and operation.result.bits in _FLOATS:
+            numbers = [self._numbers(each) for each in self.store.arguments(terms)[:, 1:3].T]
+            masks = [np.where(each <= _MASK, -each, np.inf) for each in numbers]
+            return np.minimum.reduce([*masks, given[1], given[2], _lost(given[0])])
+        if operation.name not in _READING or operation.result not in _FLOATS.values():
+            return _lost(self.join.reduce(given, axis=0))
+        numbers = [self._numbers(each) for each in self.store.arguments(terms).T[: len(given)]]
+        sizes, factors = list(given), 0
+        if operation.name == operations.FUSED:
+            assert isinstance(operation.attribute, Sum)
+            factors = 2 * operation.attribute.products
+            for place in range(0, factors, 2):
+                for one, other in ((place, place + 1), (place + 1, place)):
+                    factor = np.abs(numbers[other])
+                    scaled = np.where(np.isfinite(given[one]), given[one] * factor, np.inf)
+                    sizes[one] = np.where(np.isnan(factor), _lost(given[one]), scaled)
+        for place, number in enumerate(numbers[factors:], factors):  # which a scan begins with, say
+            sizes[place] = np.where(number <= _MASK, 0.0, sizes[place])
+        return self.join.reduce(sizes, axis=0)
+
+    def _numbers(self, terms: Ids) -> Any:
+        """Return the numbers that constants (n,) are as floats; NaN of other terms and infinities."""
+        found = np.full(len(terms), np.nan)
+        widths = self.store.widths(terms)
+        for width, fmt in _FLOATS.items():
+            some = self.store.are(CONSTANT, terms) & (widths == width)
+            numbers = decode(self.store.constant_values(terms[some]).astype(fmt.storage), fmt)
+            found[some] = np.where(np.isfinite(numbers), numbers, np.nan)
+        return found
+
+
+def _lost(sizes: Any) -> Any:
+    """Return sizes of masks that go through what may do anything with them."""
+    return np.where(np.isinf(sizes), np.inf, 0.0)
 
 
 class _Exponents(Rewriting):
@@ -70,7 +129,7 @@ class _Exponents(Rewriting):
 
     def masked(self, terms: Ids, fmt: Any) -> Ids:
         """Return terms (n,), read in a format, with -∞ for masks among what is chosen."""
-        if fmt not in _WIDTHS:
+        if fmt not in _FLOATS.values():
             return terms
         assert isinstance(fmt, FloatFormat)
         choices = np.flatnonzero(self.store.are(operations.SELECT, terms))

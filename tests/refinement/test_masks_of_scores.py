@@ -14,8 +14,10 @@ sub.f32 %f1, %f1, %f3; mul.f32 %f1, %f1, 0f3FB8AA3B; ex2.approx.f32 %f1, %f1;
 sub.f32 %f2, %f2, %f3; mul.f32 %f2, %f2, 0f3FB8AA3B; ex2.approx.f32 %f2, %f2;
 add.f32 %f2, %f1, %f2; EPSILON div.rn.f32 %C, %f1, %f2;"""
 KEPT, OTHER = "where(M[i] != 0, exp(A[i]), 0)", "where(L[i] != 0, exp(B[i]), 0)"
+SMALL_KEPT, SMALL_OTHER = (each.replace("exp(", "exp(0.0009765625 * ") for each in (KEPT, OTHER))
+MAXIMUM, BOUNDED = "max.f32 %f3, %f1, %f2;", "max.f32 %f3, %f1, %f2; max.f32 %f3, %f3, 0fCE6E6B28;"
 EPSILON = "add.f32 %f2, %f2, 0f3F800000;"
-BILLION, TWENTY = "0fCE6E6B28", "0fC1A00000"
+BILLION, TEN_THOUSAND, TWENTY = "0fCE6E6B28", "0fC61C4000", "0fC1A00000"
 
 
 def softmax(mask: str = BILLION, epsilon: str = "") -> str:
@@ -34,10 +36,22 @@ def test_a_finite_mask_is_infinite_where_a_row_without_scores_may_be_anything() 
     [
         (softmax(mask=TWENTY), f"{KEPT} / ({KEPT} + {OTHER})"),
         (softmax().replace("%A, 0fCE6E6B28, %p1", "0fCE6E6B28, %A, %p1"), f"{KEPT} / ({KEPT} + {OTHER})"),
+        (
+            softmax(mask=TEN_THOUSAND).replace("0f3FB8AA3B", "0f3AB8AA3B"),
+            f"{SMALL_KEPT} / ({SMALL_KEPT} + {SMALL_OTHER})",
+        ),
+        (softmax(epsilon=EPSILON).replace(MAXIMUM, BOUNDED), f"{KEPT} / ({KEPT} + {OTHER} + 1)"),
         (softmax(epsilon=EPSILON), f"{KEPT} / ({KEPT} + {OTHER} + 1)"),
         (softmax(), f"where(M[i] == 0 and L[i] == 0, 0, {KEPT} / ({KEPT} + {OTHER}))"),
     ],
-    ids=["no mask", "the other scores", "a number of its own", "a row without scores is 0"],
+    ids=[
+        "no mask",
+        "the other scores",
+        "a mask that is scaled",
+        "a maximum that is not masked",
+        "a number of its own",
+        "a row without scores is 0",
+    ],
 )
 def test_other_masks_are_not(body: str, formula: str) -> None:
     assert result_of(body, f"C[i] = {formula}", ARRAYS, requires=SMALL).verdict != "verified"
