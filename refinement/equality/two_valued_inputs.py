@@ -122,7 +122,7 @@ class TwoValuedInputs(Rewriting):
         """Return sums of a product and an addend (n,), the product chosen where no side of it is rounded."""
         left, right, addend = operation.operands
         fmt = operation.result
-        assert isinstance(fmt, FloatFormat)
+        assert isinstance(fmt, FloatFormat) and isinstance(addend, FloatFormat)
         assert isinstance(left, FloatFormat) and isinstance(right, FloatFormat)
         conditions, sides = self._sides(given[:2])
         known = (conditions >= 0) & (terms >= 0)
@@ -151,5 +151,5 @@ def _adds_product(operation: Operation) -> bool:
     how = operation.attribute
     if operation.name != operations.FUSED or not isinstance(how, Sum):
         return False
-    plain = operation == operations.fused(operation.result, (operation.operands[:2],), operation.operands[2:])
-    return plain and (how.products, how.addends) == (1, 1) and F64 not in operation.operands
+    plain = how == Sum(1, 1) and isinstance(operation.result, FloatFormat)
+    return plain and F64 not in operation.operands

@@ -123,13 +123,13 @@ class _Narrowing:
             return False
         if self._space.kinds.is_concrete(element):
             return False
-        one, other = (self._interval(each, scope) for each in (first, second))
-        within = Interval(np.minimum(one.low, other.low), np.maximum(one.high, other.high))
+        low, high = self._interval(first, scope), self._interval(second, scope)
+        within = Interval(np.minimum(low.low, high.low), np.maximum(low.high, high.high))
         self._put(element, within, scope, strict=False)
         ends, places = self._ends(element, scope)
         assert ends.only is not None
         own = np.where(True if scope.needed is None else scope.needed, places, -1)
-        exact = (one.low == one.high) & (other.low == other.high)
+        exact = (low.low == low.high) & (high.low == high.high)
         own = np.where(exact, own, -1).reshape(-1)
         ends.only[own[own >= 0]] = True
         return True
