@@ -113,6 +113,8 @@ class ComputedEquality(Domain):
                 return found | given[0] & _KEEPS_ZERO
             case operations.EXTREMUM:
                 return found | self._extremum(operation, terms, given)
+            case operations.QUOTIENT:
+                return found | _function("div", given)
             case operations.FUNCTION if isinstance(operation.result, FloatFormat):
                 return found | _function(str(operation.attribute).partition(".")[0], given)
         return found

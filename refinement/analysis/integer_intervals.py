@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import Format, IntegerFormat
+from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..terms import operations
 from ..terms.domains import Domain, Reading
 from ..terms.evaluation import integers
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.slices import fields
-from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation, TermStore
 from ..terms.traversal import by_operation
 from .intervals import Interval
 
@@ -44,6 +44,18 @@ def _is_of_integers(operation: Operation) -> bool:
     return all(isinstance(fmt, IntegerFormat) for fmt in (operation.result, *operation.operands))
 
 
+def _is_whole(operation: Operation, fmt: Format) -> bool:
+    """Tell whether an operation rounds floats to integers of a format."""
+    return operation.result == fmt and all(isinstance(each, FloatFormat) for each in operation.operands)
+
+
+def _within_or_all(interval: Interval, fmt: Format) -> Interval:
+    """Return ranges (n,), those that leave a format replaced by all that it has."""
+    assert isinstance(fmt, IntegerFormat)
+    ends, inside = full_range(fmt), _within(interval, fmt)
+    return Interval(np.where(inside, interval.low, ends.low), np.where(inside, interval.high, ends.high))
+
+
 def _saturated(interval: Interval, fmt: Format) -> Interval:
     """Return the numbers of a format next to those of an interval."""
     ends = full_range(fmt)
@@ -51,10 +63,27 @@ def _saturated(interval: Interval, fmt: Format) -> Interval:
     return Interval(low, high)
 
 
+class Conversions(Protocol):
+    """Tells between which integers floats are rounded to such."""
+
+    def of(self, operation: Operation, terms: Ids) -> Interval:
+        """Return the exact integers (n,) that conversions of floats round to; without bounds if unknown."""
+
+
 class Magnitudes(Domain):
-    """Intervals of the integer terms of a store, computed on demand."""
+    """Intervals of the integer terms of a store, computed on demand.
+
+    Attributes
+    ----------
+    conversions : Conversions, optional
+        Of floats to integers; without it such integers may be all that their format has.
+    """
 
     dtype, unknown = np.dtype((np.float64, 2)), np.nan
+
+    def __init__(self, store: TermStore) -> None:
+        super().__init__(store)
+        self.conversions: Conversions | None = None
 
     def fit(self, terms: Any, fmt: IntegerFormat, read: Format | None = None) -> bool:
         """Tell whether the exact value of each integer term lies in the range of a format.
@@ -140,6 +169,8 @@ class Magnitudes(Domain):
             case operations.CONVERT if read:
                 assert isinstance(operation.attribute, tuple)
                 return _saturated(read[0], operation.result) if operation.attribute[1] else read[0]
+            case operations.CONVERT if self.conversions is not None and _is_whole(operation, fmt):
+                return _within_or_all(self.conversions.of(operation, terms), operation.result)
             case operations.EXTEND if read:
                 return read[0]
             case operations.EXTREMUM if read:

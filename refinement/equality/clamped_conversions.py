@@ -176,6 +176,7 @@ class ClampedConversions(Rewriting):
 
     def _clamped(self, term: int, fmt: FloatFormat, function: str) -> _Clamped:
         """Return a float of which integers are made, without the clamps and roundings around it."""
+        term, fmt = self._limits.narrow(term, fmt)
         operation = self.store.operation(term)
         alike = operation.operands == (fmt,) == (operation.result,)
         if operation.name == operations.FUNCTION and operation.attribute in operations.INTEGRAL and alike:

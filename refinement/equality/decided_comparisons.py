@@ -23,7 +23,7 @@ from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
 from ..normal_forms.sparse_polynomials import Sparse, sparse
 from ..terms import operations
-from ..terms.bit_slices import bitwise
+from ..terms.bit_slices import bitwise, rejoined
 from ..terms.choices import chosen
 from ..terms.domains import Domain, Rewriting
 from ..terms.evaluation import apply
@@ -135,6 +135,11 @@ class DecidedComparisons(Rewriting):
             given = [self.numbers(*pair) for pair in pairs] + given[len(operation.operands) :]
         if operation.name == operations.SELECT:
             return self._chosen(*given)
+        if operation.name == CONCATENATION:
+            found, changed = terms.copy(), given[0] != self.store.arguments(terms)[:, 0]
+            if changed.any():
+                found[changed] = rejoined(self.store, operation, given[0][changed])
+            return found
         if operation.name == operations.BITWISE and all(each.bits == 1 for each in operation.operands):
             assert isinstance(operation.attribute, int)
             return bitwise(self.store, operation.attribute, *given)
@@ -143,13 +148,21 @@ class DecidedComparisons(Rewriting):
             operation.operands[0] if operation.operands else None, FloatFormat
         ):
             return found
-        if operation.name == operations.COMPARE and operation.attribute in _OF_NUMBERS:
+        if operation.name == operations.COMPARE:
+            return self._comparison(operation, given, found)
+        if operation.name == operations.EXTREMUM and not is_raw(operation.result):
+            return self._extremum(operation, given, found)
+        return found
+
+    def _comparison(self, operation: Operation, given: list[Ids], found: Ids) -> Ids:
+        """Return comparisons (n,), in the place of those that are known their outcome."""
+        if operation.attribute in _OF_NUMBERS:
             if self._of_inputs:
                 return found
             found = np.full(len(found), self.store.constants(int(_OF_NUMBERS[operation.attribute]), 1))
-        elif operation.name == operations.COMPARE and _equates_integers(operation):
+        elif _equates_integers(operation):
             return self._solved(operation, given)
-        elif operation.name == operations.COMPARE and is_ordered(operation):
+        elif is_ordered(operation):
             left, right = self._sides(operation, given)
             outcomes = operations.OUTCOMES[str(operation.attribute).removesuffix("u")]
             for holds, some in ((outcomes[0], left.high < right.low), (outcomes[2], left.low > right.high)):
@@ -158,8 +171,6 @@ class DecidedComparisons(Rewriting):
             for place, signs in self._signs_of(operation.operands[0], open_, given):
                 if len(told := {outcomes[sign + 1] for sign in signs}) == 1:
                     found[place] = self.store.constants(int(told.pop()), 1)
-        elif operation.name == operations.EXTREMUM and not is_raw(operation.result):
-            return self._extremum(operation, given, found)
         return found
 
     def _extremum(self, operation: Operation, given: list[Ids], terms: Ids) -> Ids:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -17,27 +16,22 @@ from ..analysis.discharged_hypotheses import discharged
 from ..analysis.rounding_depth import Roundings, roundings
 from ..checker.evaluated import Checked, ObjectionError, Taken, checked
 from ..normal_forms.choice_products import ChoiceForms
-from ..normal_forms.elementary_forms import OutweighedMaskError
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
 from ..terms import operations
 from ..terms.domains import NONE, Domain
-from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore, bits
 from ..terms.traversal import by_operation
-from .arg_extrema import ArgExtrema
+from .differing_terms import MOST_AT_FIRST, Indices, differing_members, have_poles
 from .distinguishing_inputs import DistinguishingInputs
+from .finite_masks import FiniteMasks
 from .instances_of_pairs import without_instances
 from .lifted_masks import LiftedMasks
 from .order_cases import OrderCases
 from .proportional_choices import ProportionalChoices
 from .rewritten_terms import decided, halves_away, truncated, whole
-from .shared_subterms import SharedSubterms
-from .sign_cases import SignCases
 from .special_values import SpecialValues
-
-Indices = NDArray[np.intp]
 
 Differing = Callable[[NormalForms, Ids, Ids, Indices, Format], tuple[Indices, str | None]]
 """Tells which of some members of terms (n,) are not shown equal, and why some may yet be."""
@@ -116,8 +110,12 @@ def compare(
             plain = _compared(forms, actual, expected, fmt, identical)
             if not plain.equal.all():
                 plain = _rewritten(forms, actual, expected, fmt, plain)
+            resolved = decided(forms, actual, expected, fmt) if not plain.equal.all() else None
+            terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
             if not plain.equal.all():
-                plain = _of_choices(forms, actual, expected, fmt, plain)
+                plain = _of_choices(forms, *terms, fmt, plain, computed=(actual, expected))
+            if not plain.equal.all():
+                plain = _of_masks(forms, *terms, fmt, plain)
             if found is None or plain.equal.sum() >= found.equal.sum():
                 found = plain
     finally:
@@ -180,19 +178,46 @@ def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, foun
     return found
 
 
-def _of_choices(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, found: Comparison) -> Comparison:
+def _of_masks(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, found: Comparison) -> Comparison:
+    """Return what is found of terms (n,) with -∞ for finite masks of the kernel, if more are equal.
+
+    A kernel that is NaN then where its contract need not be is not taken for equal.
+    """
+    masks = FiniteMasks(forms.store)
+    made = masks.values(actual)
+    if (made == actual).all():
+        return found
+    before = forms.needs_masks, set(forms.elementary.masks)
+    forms.needs_masks = True
+    forms.elementary.masks |= masks.constants
+    again = _compared(forms, made, expected, fmt, found.identical)
+    if not again.equal.all():
+        again = _of_choices(forms, made, expected, fmt, again, computed=(made, expected))
+    if again.equal.sum() > found.equal.sum():
+        return again
+    forms.needs_masks, forms.elementary.masks = before
+    return found
+
+
+def _of_choices(
+    forms: NormalForms,
+    actual: Ids,
+    expected: Ids,
+    fmt: Format,
+    found: Comparison,
+    *,
+    computed: tuple[Ids, Ids],
+) -> Comparison:
     """Return what is found of terms (n,) with choices multiplied out, if more are equal.
 
-    They are equal over the reals, but round otherwise, as `_of_merges`.
+    They are equal over the reals to those that are `computed`, but round otherwise, as `_of_merges`.
     """
     if not any(each.name == operations.SELECT for each in forms.store.operations):
         return found
     masks, left = LiftedMasks(forms), np.flatnonzero(~found.equal)
     made = [masks.values(forms.software.replaced(each)) for each in (actual, expected)]
     differing = partial(_multiplied_out, left)
-    again = _compared(
-        forms, made[0], made[1], fmt, found.identical, computed=(actual, expected), differing=differing
-    )
+    again = _compared(forms, made[0], made[1], fmt, found.identical, computed=computed, differing=differing)
     return again if again.equal.sum() > found.equal.sum() else found
 
 
@@ -203,7 +228,7 @@ def _multiplied_out(
     choices, members = ChoiceForms(forms), np.intersect1d(members, left)
     try:
         members = without_instances(choices, actual, expected, members, fmt)
-        for some in (members[:_FIRST], members[_FIRST:]):
+        for some in (members[:MOST_AT_FIRST], members[MOST_AT_FIRST:]):
             if len(some) and len(choices.unequal(actual[some], expected[some], fmt)):
                 return members, None
     except ExpansionError as error:
@@ -261,7 +286,7 @@ def _compared(
     values are those of the others. Which are `differing` is told in another way, if one is given.
     """
     others = np.flatnonzero(actual != expected)
-    read, tell = compared_as(fmt), differing or _differing
+    read, tell = compared_as(fmt), differing or differing_members
     unequal, reason = tell(forms, actual, expected, others, read)
     if len(unequal) and forms.quantifier.near_fractions:
         before = len(unequal)
@@ -274,7 +299,7 @@ def _compared(
         classes = forms.quantifier.classes
         infinite = classes.never_finite(actual, fmt) | classes.never_finite(expected, fmt)
         equal &= identical | ~infinite
-        if _have_poles(forms, np.concatenate([each[equal & ~identical] for each in (actual, expected)])):
+        if have_poles(forms, np.concatenate([each[equal & ~identical] for each in (actual, expected)])):
             equal, reason = identical.copy(), _POLE
     special, some = SpecialValues(forms), np.flatnonzero(equal & ~identical)
     unlike = special.unlike(actual[some], expected[some], fmt)
@@ -326,14 +351,6 @@ class _ReadsFloats(Domain):
         return reads | self.join.reduce(given, axis=0)
 
 
-def _have_poles(forms: NormalForms, terms: Ids) -> bool:
-    """Tell whether there is, for all inputs, no number that some of the terms (n,) are."""
-    if not (forms.poles and len(terms)):
-        return False
-    poles = np.array(sorted(forms.poles), dtype=np.int32)
-    return bool((forms.overflows.within(terms, poles) != NONE).any())
-
-
 def _overflows(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[set[FloatFormat], Ids]:
     """Return the formats to which roundings may overflow, and the roundings that one side alone does.
 
@@ -363,138 +380,3 @@ def _rounded_quantities(forms: NormalForms, terms: Ids) -> NDArray[np.int64]:
         numbers = forms.identifiers(members, fmt).astype(np.int64)
         found[np.isin(terms, members)] = (numbers << np.int64(16)) | fmt.bits << 8 | fmt.exponent_bits
     return found
-
-
-_FIRST, _AT_A_TIME = 8, 512
-"""Members that are compared thoroughly at first, and at a time."""
-
-_SAMPLE = 8
-"""Members of which one at least must be an instance of another, for all to be compared with that."""
-
-_FEW = 4
-"""Part of the members that are done with in one round, below which the others are compared all together."""
-
-
-def _differing(
-    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
-) -> tuple[Indices, str | None]:
-    """Return which terms are not shown equal, and if it is so, that too many products would decide it.
-
-    Where only a thorough comparison can tell, it ends with the first members that differ: all that are
-    left then count as not shown.
-    """
-    plain = ~(forms.are_slow(actual[members]) | forms.are_slow(expected[members]))
-    slow, members = members[~plain], members[plain]
-    members = without_instances(forms, actual, expected, members, fmt)
-    found = forms.difference(actual[members], expected[members], fmt)
-    doubtful = members[np.unique(found.owners)]
-    if len(forms.certain(found)):
-        return np.union1d(doubtful, slow), None
-    differing, reason = _thoroughly(forms, actual, expected, doubtful, fmt)
-    if len(differing):
-        return np.union1d(differing, slow), reason
-    return _by_shape(forms, actual, expected, slow, fmt)
-
-
-def _by_shape(
-    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
-) -> tuple[Indices, str | None]:
-    """Return which terms are not shown equal, as `_differing`, of each shape looking at one.
-
-    What is not an instance of that is looked at again, all together if few are: there would be many rounds.
-    """
-    instances = TermInstances(forms.store)
-    pairs = np.stack([actual, expected], axis=1)
-    shapes = instances.shapes(pairs[members].reshape(-1)).reshape(-1, 2)
-    classes = np.unique(shapes, axis=0, return_inverse=True)[1].reshape(-1)
-    while len(members):
-        _, first = np.unique(classes, return_index=True)
-        first = np.sort(first)[:_AT_A_TIME]
-        differing, reason = _thoroughly(forms, actual, expected, members[first], fmt)
-        left = np.ones(len(members), dtype=bool)
-        left[first] = np.isin(members[first], differing)
-        for one in first[~left[first]]:
-            others = np.flatnonzero(left & (classes == classes[one]))
-            some = others[:: len(others) // _SAMPLE + 1]
-            for tried in (some, others):
-                same = instances.of(pairs[members[one]], pairs[members[tried]])
-                left[tried[same]] = False
-                if not same.any():
-                    break
-        few = _FEW * left.sum() > (_FEW - 1) * len(members)
-        members, classes = members[left], classes[left]
-        if len(differing):
-            return members, reason
-        if few:
-            return _thoroughly(forms, actual, expected, members, fmt)
-    return members, None
-
-
-def _thoroughly(
-    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
-) -> tuple[Indices, str | None]:
-    """Return which terms are not shown equal, with as many sums expanded as needed."""
-    differing, reason = _at_once(forms, actual, expected, members, fmt)
-    if not len(differing):
-        return differing, reason
-    at_once = partial(_unequal_at_once, forms)
-    signs = SignCases(forms, at_once)
-    ways = (ArgExtrema(forms), signs, OrderCases(forms, at_once)) if forms.splits_orders else (signs,)
-    for cases in ways:
-        differing = differing[cases.unequal(actual[differing], expected[differing], fmt)]
-    return differing, reason if len(differing) else None
-
-
-def _is_first_unequal(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
-    """Tell whether multiplying out does not show the first of several terms, nor then the others."""
-    if len(actual) < 2:
-        return False
-    with suppress(OutweighedMaskError, ExpansionError):
-        return bool(len(forms.unequal(actual[:1], expected[:1], fmt)))
-    return False
-
-
-def _unequal_at_once(
-    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, shares: bool = True
-) -> Indices:
-    """Return which terms (n,) are not shown equal, or not to be numbers for any inputs."""
-    differing = _at_once(forms, actual, expected, np.arange(len(actual)), fmt, shares=shares)[0]
-    return np.arange(len(actual)) if _have_poles(forms, np.concatenate([actual, expected])) else differing
-
-
-def _at_once(
-    forms: NormalForms,
-    actual: Ids,
-    expected: Ids,
-    members: Indices,
-    fmt: Format,
-    *,
-    shares: bool = True,
-) -> tuple[Indices, str | None]:
-    """Return what `_thoroughly` does where nothing is supposed of what terms choose by."""
-    left = members
-    ways = [forms.unequal, forms.outer.unequal, forms.unequal_unmasked]
-    if shares:
-        shared = SharedSubterms(forms, partial(_unequal_at_once, forms, shares=False)).unequal
-        ways.insert(0 if _is_first_unequal(forms, actual[left], expected[left], fmt) else 1, shared)
-    for unequal in ways:
-        with suppress(OutweighedMaskError):
-            try:
-                left = left[unequal(actual[left], expected[left], fmt)]
-            except ExpansionError:
-                if not forms.quantifier.is_patient:
-                    raise
-                break  # the others expand more sums
-    start = 0
-    while start < len(left):
-        some = left[start : start + (_AT_A_TIME if start else _FIRST)]
-        try:
-            wrong = some[forms.thorough.unequal(actual[some], expected[some], fmt)]
-        except ExpansionError as error:
-            if not forms.quantifier.is_patient:
-                raise
-            return left[start:], str(error)
-        start += len(some)
-        if len(wrong):
-            return np.concatenate([wrong, left[start:]]), None
-    return left[:0], None

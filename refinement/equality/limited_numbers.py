@@ -62,7 +62,7 @@ class LimitedNumbers:
 
     def limited(self, term: int, fmt: FloatFormat) -> Limit | None:
         """Return what a float is, if it is a number with a limit."""
-        term, fmt = self._narrow(term, fmt)
+        term, fmt = self.narrow(term, fmt)
         if (term, fmt) not in self._known:
             self._known[term, fmt] = self._extremum(term, fmt) or self._chosen(term, fmt)
         return self._known[term, fmt]
@@ -97,14 +97,14 @@ class LimitedNumbers:
             for chosen, rest, is_upper in ((then, otherwise, greater), (otherwise, then, not greater)):
                 if self.constant(chosen, fmt) != constant:
                     continue
-                if self._keeps(rest, fmt, constant, self._narrow(number, compared.operands[0])):
+                if self._keeps(rest, fmt, constant, self.narrow(number, compared.operands[0])):
                     return Limit("min" if is_upper else "max", rest, fmt, constant)
         return None
 
     def _keeps(self, term: int, fmt: FloatFormat, constant: float, number: tuple[int, FloatFormat]) -> bool:
         """Tell whether a term is a number with limits that leave a constant as it is: it grows with it."""
         limits: list[Limit] = []
-        while (place := self._narrow(term, fmt)) != number:
+        while (place := self.narrow(term, fmt)) != number:
             if (limit := self.limited(*place)) is None:
                 return False
             limits.append(limit)
@@ -114,7 +114,7 @@ class LimitedNumbers:
             value = limit.of(value)
         return value == constant
 
-    def _narrow(self, term: int, fmt: FloatFormat) -> tuple[int, FloatFormat]:
+    def narrow(self, term: int, fmt: FloatFormat) -> tuple[int, FloatFormat]:
         """Return a float that is widened, as it was before."""
         operation = self._store.operation(term)
         is_float = isinstance(operation.attribute, Sum) and operation.result == fmt

@@ -13,11 +13,13 @@ from ...spec.formats import Format
 from ..analysis.real_ranges import RealRanges
 from ..normal_forms.forms import NormalForms
 from ..terms.interning import Ids
+from .bounded_words import BoundedWords, packs
 from .clamped_conversions import ClampedConversions, converts, saturates
 from .decided_comparisons import DecidedComparisons
 from .halved_sums import HalvedSums, takes_low_bits
 from .halves_away import HalvesAway, rounds
 from .truncated_floats import TruncatedFloats
+from .two_valued_inputs import TwoValuedInputs
 
 
 class Rewritten(NamedTuple):
@@ -29,9 +31,15 @@ class Rewritten(NamedTuple):
 
 
 def decided(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> Rewritten | None:
-    """Return terms without comparisons, extrema and inputs that ranges or signs decide; None if none are."""
+    """Return terms without what ranges or signs decide, and with choices for inputs of two values.
+
+    None if nothing is decided.
+    """
     sides = (DecidedComparisons(forms), actual), (DecidedComparisons(forms, exact=True), expected)
     found = [decisions.numbers(decisions.values(terms), fmt) for decisions, terms in sides]
+    if forms.store.ends:
+        choices = TwoValuedInputs(forms.store)
+        found = [choices.values(terms) for terms in found]
     if (found[0] == actual).all() and (found[1] == expected).all():
         return None
     return Rewritten(found[0], found[1], of_nans=False)
@@ -55,15 +63,21 @@ def halves_away(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Re
 
 
 def whole(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritten | None:
-    """Return terms with conversions to integers and low bits of sums in one form; None if they are in it."""
+    """Return terms with conversions to integers, low bits of sums and packed words in one form.
+
+    None if they are in it.
+    """
     store = forms.store
-    if not any(converts(each) or saturates(each) or takes_low_bits(each) for each in store.operations):
+    rewritten = (converts, saturates, takes_low_bits, packs)
+    if not any(is_rewritten(each) for each in store.operations for is_rewritten in rewritten):
         return None
     both = np.stack([actual, expected])
     converted = ClampedConversions(
         store, RealRanges(store, forms.quantifier.magnitudes, quotients=True)
     ).values(both)
     found = HalvedSums(store).values(converted)
+    if any(map(packs, store.operations)):
+        found = BoundedWords(forms.quantifier.magnitudes).values(found)
     if (found == both).all():
         return None
     return Rewritten(found[0], found[1], of_nans=bool((converted == both).all()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat, Format
 from ..normal_forms.forms import NormalForms
 from ..terms import operations
-from ..terms.domains import Domain
+from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, NORMAL_FORM, UNDEFINED, VECTOR, Operation
 from ..terms.traversal import operands
@@ -38,6 +39,24 @@ def special_sources(forms: NormalForms, terms: Ids) -> NDArray[np.bool_]:
         return np.zeros(len(forms.store), dtype=bool)
     looked: NDArray[np.bool_] = flags.table()[: len(forms.store)] & (_SPECIAL | _ZERO) != 0
     return looked
+
+
+class ChosenIntegers(Domain):
+    """Whether terms are integers that are computed, or chosen beside such: constants there are integers."""
+
+    dtype, unknown = bool, False
+
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
+        """Return what is chosen from."""
+        if operation.name != operations.SELECT:
+            return []
+        return [(each, read) for each in self.store.arguments(terms)[:, 1:3].T]
+
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
+        """Return which terms of one operation are such integers."""
+        if operation.name != operations.SELECT:
+            return operation.name in (operations.RING, operations.EXTEND)
+        return self.table(read)[self.store.arguments(terms)[:, 1:3]].any(axis=1)
 
 
 class _Flags(Domain):

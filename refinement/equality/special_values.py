@@ -32,7 +32,7 @@ from ..terms.store import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, UNDEFINE
 from ..terms.traversal import operands
 from ..terms.widened_words import NONE, narrower
 from .data_signs import DataSigns
-from .special_sources import special_sources
+from .special_sources import ChosenIntegers, special_sources
 
 _BIT = bits(1)
 _FLOATS = {16: F16, 32: F32, 64: F64}
@@ -76,6 +76,7 @@ class SpecialValues:
         self._forms, self._store = forms, forms.store
         self._special = np.zeros(0, dtype=bool)
         self._looked_at = set[int]()
+        self._integers = ChosenIntegers(forms.store)
         self._forget()
 
     def _forget(self) -> None:
@@ -264,7 +265,9 @@ class SpecialValues:
 
     def _natural(self, term: int) -> Format:
         result = self._store.operation(term).result
-        return result if isinstance(result, FloatFormat) else _FLOATS.get(result.bits, result)
+        if isinstance(result, FloatFormat) or self._integers.values(np.array([term]))[0]:
+            return result
+        return _FLOATS.get(result.bits, result)
 
     def _is_word(self, term: int) -> bool:
         """Tell whether what a term is made of does not say that it is a float."""

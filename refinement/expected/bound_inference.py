@@ -95,6 +95,8 @@ class _Narrowing:
                 self.require(other, scope.restricted(~self._space.truths(known, scope)))
                 return
         left, right = sides
+        if self._two_numbers(left, right, scope):
+            return
         apart = (
             isinstance(left, Binary)
             and isinstance(right, Binary)
@@ -106,6 +108,31 @@ class _Narrowing:
                     zero = self._interval(other, scope)
                     if (zero.low == 0).all() and (zero.high == 0).all():
                         self._not_zero(one, scope)
+
+    def _two_numbers(self, left: Node, right: Node, scope: Scope) -> bool:
+        """Narrow an input to two numbers, if each side is that it is equal to one; tell whether so."""
+        found: list[tuple[Node, Node]] = []
+        for node in (left, right):
+            if not (isinstance(node, Binary) and node.operator == "=="):
+                return False
+            one, other = node.operands
+            found.append((other, one) if self._space.kinds.is_concrete(one) else (one, other))
+        (element, first), (same, second) = found
+        numbers = all(self._space.kinds.is_concrete(each) for each in (first, second))
+        if element != same or not isinstance(element, Element | Name) or not numbers:
+            return False
+        if self._space.kinds.is_concrete(element):
+            return False
+        low, high = self._interval(first, scope), self._interval(second, scope)
+        within = Interval(np.minimum(low.low, high.low), np.maximum(low.high, high.high))
+        self._put(element, within, scope, strict=False)
+        ends, places = self._ends(element, scope)
+        assert ends.only is not None
+        own = np.where(True if scope.needed is None else scope.needed, places, -1)
+        exact = (low.low == low.high) & (high.low == high.high)
+        own = np.where(exact, own, -1).reshape(-1)
+        ends.only[own[own >= 0]] = True
+        return True
 
     def _compared(self, node: Binary, scope: Scope) -> None:
         left, right = node.operands

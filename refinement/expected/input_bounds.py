@@ -30,7 +30,7 @@ class InputBounds:
             low, high = limits(fmt)
             number = np.full(count, isinstance(fmt, IntegerFormat))
             self.ends[name] = Ends(
-                fmt, np.full(count, low), np.full(count, high), number, np.zeros(count, dtype=bool)
+                fmt, np.full(count, low), np.full(count, high), number, *np.zeros((2, count), dtype=bool)
             )
         return self.ends[name]
 

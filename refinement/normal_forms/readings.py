@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
+from ..analysis.converted_ranges import magnitudes
 from ..analysis.float_equality import ComputedEquality
-from ..analysis.integer_intervals import Magnitudes
 from ..analysis.literal_constants import LOG2_OF_10, multiple, stood_for
 from ..analysis.magic_constants import CoarseSums
 from ..analysis.quantisation import quantises
@@ -76,7 +76,7 @@ class Quantifier:
         """For what such floats have been taken, in words."""
         self.is_patient = True
         """Whether what has many products is multiplied out, and compared in other ways if it has too many."""
-        self.magnitudes = Magnitudes(store)
+        self.magnitudes = magnitudes(store)
         self.classes = TermClasses(store)
         self.coarse = CoarseSums(store)
         self.computed_equality = ComputedEquality(store)

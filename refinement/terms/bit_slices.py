@@ -16,7 +16,7 @@ from . import operations
 from .interning import Ids
 from .operations import Sum
 from .segmented_sums import segmented
-from .slices import Members, Slice, concatenation, cut, filled, groups, join, sign, slices_of
+from .slices import Members, Slice, concatenation, cut, fields, filled, groups, join, sign, slices_of
 from .store import CONCATENATION, CONSTANT, Operation, TermStore
 from .truth_tables import A, B, Table, combined
 
@@ -147,6 +147,20 @@ def extract(store: TermStore, words: Ids, low: int, width: int) -> Ids:
 def concatenate(store: TermStore, words: Sequence[Ids]) -> Ids:
     """Return words joined, the first least significant."""
     return by_group(store, words, lambda sliced, _: join(store, [part for each in sliced for part in each]))
+
+
+def rejoined(store: TermStore, operation: Operation, vectors: Ids) -> Ids:
+    """Return the words (n,) of a concatenation, as slices of what its parts have become."""
+    columns, own = list(store.elements(vectors).T), fields(operation)
+
+    def made(sliced: list[list[Slice]], members: Members) -> Ids:
+        pieces: list[Slice] = []
+        for column, parts, field in zip(columns, sliced, own, strict=True):
+            whole = field.constant or field.repeats
+            pieces += [Slice(column[members], field)] if whole else cut(parts, field.low, field.width)
+        return join(store, pieces)
+
+    return by_group(store, columns, made)
 
 
 def zero_extend(store: TermStore, words: Ids, width: int) -> Ids:

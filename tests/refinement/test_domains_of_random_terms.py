@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mmaproof.refinement.analysis.converted_ranges import magnitudes
 from mmaproof.refinement.analysis.definedness import Definedness
 from mmaproof.refinement.analysis.float_equality import ComputedEquality
 from mmaproof.refinement.analysis.integer_intervals import Magnitudes
@@ -36,6 +37,7 @@ from mmaproof.refinement.terms.value_tables import LeafFunctions
 from mmaproof.spec.errors import UnsupportedError
 from mmaproof.spec.float_encoding import decode
 from mmaproof.spec.formats import E4M3, F32, S8, S32, U32, UE8M0
+from mmaproof.spec.rounding import Rounding
 
 from ..random_terms import ELEMENTS, RandomTerms, inputs_of
 
@@ -162,15 +164,30 @@ def _bounded(made: RandomTerms, random: np.random.Generator) -> Callable[[], Inp
 
 
 def integer_intervals(random: np.random.Generator) -> Comparisons:
+    """What floats are converted to is bounded, too, whatever special values inputs are."""
     made = RandomTerms(random)
-    words, inputs = np.array(made.words, dtype=np.int32), _bounded(made, random)
-    magnitudes = Magnitudes(made.store)
+    inputs = _bounded(made, random)
+    words = np.array([*made.words, *_clamped_conversions(made)], dtype=np.int32)
+    ranges = magnitudes(made.store)
     for fmt in (S32, U32, bits(32)):
-        low, high = magnitudes.intervals(words, fmt).T
+        low, high = ranges.intervals(words, fmt).T
         for _ in range(INPUTS):
             numbers = integers(Assignment(made.store, inputs()).values(words), fmt)
             inside = (low <= numbers) & (numbers <= high)
             yield from zip(inside.tolist(), words.tolist(), strict=True)
+
+
+def _clamped_conversions(made: RandomTerms) -> list[int]:
+    """Return floats converted to integers, as they are and clamped to 0 … 15."""
+    store = made.store
+    convert = operations.convert(S32, F32, Rounding.NEAREST_EVEN)
+    zero, fifteen = (int(store.constants(word, 32)) for word in (0, 0x41700000))
+    found = []
+    for term in made.floats:
+        least = int(store.apply(operations.extremum(F32, "max"), term, zero))
+        clamped = int(store.apply(operations.extremum(F32, "min"), least, fifteen))
+        found += [int(store.apply(convert, each)) for each in (term, clamped)]
+    return found
 
 
 def real_ranges(random: np.random.Generator) -> Comparisons:

@@ -1,0 +1,166 @@
+"""Which pairs of terms are not shown equal: by normal forms, one of each shape, by signs and by orders."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.formats import Format
+from ..normal_forms.elementary_forms import OutweighedMaskError
+from ..normal_forms.forms import NormalForms
+from ..normal_forms.polynomials import ExpansionError
+from ..terms.domains import NONE
+from ..terms.instances import TermInstances
+from ..terms.interning import Ids
+from .arg_extrema import ArgExtrema
+from .instances_of_pairs import without_instances
+from .order_cases import OrderCases
+from .shared_subterms import SharedSubterms
+from .sign_cases import SignCases
+
+Indices = NDArray[np.intp]
+
+MOST_AT_FIRST, _AT_A_TIME = 8, 512
+"""Members that are compared thoroughly at first, and at a time."""
+
+_SAMPLE = 8
+"""Members of which one at least must be an instance of another, for all to be compared with that."""
+
+_FEW = 4
+"""Part of the members that are done with in one round, below which the others are compared all together."""
+
+
+def differing_members(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return which terms are not shown equal, and if it is so, that too many products would decide it.
+
+    Where only a thorough comparison can tell, it ends with the first members that differ: all that are
+    left then count as not shown.
+    """
+    plain = ~(forms.are_slow(actual[members]) | forms.are_slow(expected[members]))
+    slow, members = members[~plain], members[plain]
+    members = without_instances(forms, actual, expected, members, fmt)
+    found = forms.difference(actual[members], expected[members], fmt)
+    doubtful = members[np.unique(found.owners)]
+    if len(forms.certain(found)):
+        return np.union1d(doubtful, slow), None
+    differing, reason = _thoroughly(forms, actual, expected, doubtful, fmt)
+    if len(differing):
+        return np.union1d(differing, slow), reason
+    return _by_shape(forms, actual, expected, slow, fmt)
+
+
+def _by_shape(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return which terms are not shown equal, as `differing_members`, of each shape looking at one.
+
+    What is not an instance of that is looked at again, all together if few are: there would be many rounds.
+    """
+    instances = TermInstances(forms.store)
+    pairs = np.stack([actual, expected], axis=1)
+    shapes = instances.shapes(pairs[members].reshape(-1)).reshape(-1, 2)
+    classes = np.unique(shapes, axis=0, return_inverse=True)[1].reshape(-1)
+    while len(members):
+        _, first = np.unique(classes, return_index=True)
+        first = np.sort(first)[:_AT_A_TIME]
+        differing, reason = _thoroughly(forms, actual, expected, members[first], fmt)
+        left = np.ones(len(members), dtype=bool)
+        left[first] = np.isin(members[first], differing)
+        for one in first[~left[first]]:
+            others = np.flatnonzero(left & (classes == classes[one]))
+            some = others[:: len(others) // _SAMPLE + 1]
+            for tried in (some, others):
+                same = instances.of(pairs[members[one]], pairs[members[tried]])
+                left[tried[same]] = False
+                if not same.any():
+                    break
+        few = _FEW * left.sum() > (_FEW - 1) * len(members)
+        members, classes = members[left], classes[left]
+        if len(differing):
+            return members, reason
+        if few:
+            return _thoroughly(forms, actual, expected, members, fmt)
+    return members, None
+
+
+def _thoroughly(
+    forms: NormalForms, actual: Ids, expected: Ids, members: Indices, fmt: Format
+) -> tuple[Indices, str | None]:
+    """Return which terms are not shown equal, with as many sums expanded as needed."""
+    differing, reason = _at_once(forms, actual, expected, members, fmt)
+    if not len(differing):
+        return differing, reason
+    at_once = partial(_unequal_at_once, forms)
+    signs = SignCases(forms, at_once)
+    ways = (ArgExtrema(forms), signs, OrderCases(forms, at_once)) if forms.splits_orders else (signs,)
+    for cases in ways:
+        differing = differing[cases.unequal(actual[differing], expected[differing], fmt)]
+    return differing, reason if len(differing) else None
+
+
+def _is_first_unequal(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
+    """Tell whether multiplying out does not show the first of several terms, nor then the others."""
+    if len(actual) < 2:
+        return False
+    with suppress(OutweighedMaskError, ExpansionError):
+        return bool(len(forms.unequal(actual[:1], expected[:1], fmt)))
+    return False
+
+
+def _unequal_at_once(
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, shares: bool = True
+) -> Indices:
+    """Return which terms (n,) are not shown equal, or not to be numbers for any inputs."""
+    differing = _at_once(forms, actual, expected, np.arange(len(actual)), fmt, shares=shares)[0]
+    return np.arange(len(actual)) if have_poles(forms, np.concatenate([actual, expected])) else differing
+
+
+def _at_once(
+    forms: NormalForms,
+    actual: Ids,
+    expected: Ids,
+    members: Indices,
+    fmt: Format,
+    *,
+    shares: bool = True,
+) -> tuple[Indices, str | None]:
+    """Return what `_thoroughly` does where nothing is supposed of what terms choose by."""
+    left = members
+    ways = [forms.unequal, forms.outer.unequal, forms.unequal_unmasked]
+    if shares:
+        shared = SharedSubterms(forms, partial(_unequal_at_once, forms, shares=False)).unequal
+        ways.insert(0 if _is_first_unequal(forms, actual[left], expected[left], fmt) else 1, shared)
+    for unequal in ways:
+        with suppress(OutweighedMaskError):
+            try:
+                left = left[unequal(actual[left], expected[left], fmt)]
+            except ExpansionError:
+                if not forms.quantifier.is_patient:
+                    raise
+                break  # the others expand more sums
+    start = 0
+    while start < len(left):
+        some = left[start : start + (_AT_A_TIME if start else MOST_AT_FIRST)]
+        try:
+            wrong = some[forms.thorough.unequal(actual[some], expected[some], fmt)]
+        except ExpansionError as error:
+            if not forms.quantifier.is_patient:
+                raise
+            return left[start:], str(error)
+        start += len(some)
+        if len(wrong):
+            return np.concatenate([wrong, left[start:]]), None
+    return left[:0], None
+
+
+def have_poles(forms: NormalForms, terms: Ids) -> bool:
+    """Tell whether there is, for all inputs, no number that some of the terms (n,) are."""
+    if not (forms.poles and len(terms)):
+        return False
+    poles = np.array(sorted(forms.poles), dtype=np.int32)
+    return bool((forms.overflows.within(terms, poles) != NONE).any())

@@ -1,0 +1,87 @@
+"""Masks: inputs of two numbers, and finite numbers in the place of -∞ in the exponents of a softmax."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..elementwise_kernels import result_of
+
+ARRAYS = {"A": "f32", "B": "f32", "M": "u8", "L": "u8", "C": "f32 out"}
+SMALL = ["abs(A[i]) <= 50", "abs(B[i]) <= 50"]
+SOFTMAX = """setp.ne.u32 %p1, %M, 0; setp.ne.u32 %p2, %L, 0;
+selp.f32 %f1, %A, MASK, %p1; selp.f32 %f2, %B, MASK, %p2; max.f32 %f3, %f1, %f2;
+sub.f32 %f1, %f1, %f3; mul.f32 %f1, %f1, 0f3FB8AA3B; ex2.approx.f32 %f1, %f1;
+sub.f32 %f2, %f2, %f3; mul.f32 %f2, %f2, 0f3FB8AA3B; ex2.approx.f32 %f2, %f2;
+add.f32 %f2, %f1, %f2; EPSILON div.rn.f32 %C, %f1, %f2;"""
+KEPT, OTHER = "where(M[i] != 0, exp(A[i]), 0)", "where(L[i] != 0, exp(B[i]), 0)"
+SMALL_KEPT, SMALL_OTHER = (each.replace("exp(", "exp(0.0009765625 * ") for each in (KEPT, OTHER))
+MAXIMUM, BOUNDED = "max.f32 %f3, %f1, %f2;", "max.f32 %f3, %f1, %f2; max.f32 %f3, %f3, 0fCE6E6B28;"
+EPSILON = "add.f32 %f2, %f2, 0f3F800000;"
+BILLION, TEN_THOUSAND, TWENTY = "0fCE6E6B28", "0fC61C4000", "0fC1A00000"
+
+
+def softmax(mask: str = BILLION, epsilon: str = "") -> str:
+    """Return a softmax of two scores that two bytes keep."""
+    return SOFTMAX.replace("MASK", mask).replace("EPSILON", epsilon)
+
+
+def test_a_finite_mask_is_infinite_where_a_row_without_scores_may_be_anything() -> None:
+    found = result_of(softmax(), f"C[i] = {KEPT} / ({KEPT} + {OTHER})", ARRAYS, requires=SMALL)
+    assert found.verdict == "verified"
+    assert "-1e+09 for -∞ as a mask" in str(found.document())
+
+
+@pytest.mark.parametrize(
+    ("body", "formula"),
+    [
+        (softmax(mask=TWENTY), f"{KEPT} / ({KEPT} + {OTHER})"),
+        (softmax().replace("%A, 0fCE6E6B28, %p1", "0fCE6E6B28, %A, %p1"), f"{KEPT} / ({KEPT} + {OTHER})"),
+        (
+            softmax(mask=TEN_THOUSAND).replace("0f3FB8AA3B", "0f3AB8AA3B"),
+            f"{SMALL_KEPT} / ({SMALL_KEPT} + {SMALL_OTHER})",
+        ),
+        (softmax(epsilon=EPSILON).replace(MAXIMUM, BOUNDED), f"{KEPT} / ({KEPT} + {OTHER} + 1)"),
+        (softmax(epsilon=EPSILON), f"{KEPT} / ({KEPT} + {OTHER} + 1)"),
+        (softmax(), f"where(M[i] == 0 and L[i] == 0, 0, {KEPT} / ({KEPT} + {OTHER}))"),
+    ],
+    ids=[
+        "no mask",
+        "the other scores",
+        "a mask that is scaled",
+        "a maximum that is not masked",
+        "a number of its own",
+        "a row without scores is 0",
+    ],
+)
+def test_other_masks_are_not(body: str, formula: str) -> None:
+    assert result_of(body, f"C[i] = {formula}", ARRAYS, requires=SMALL).verdict != "verified"
+
+
+BODIES = {
+    "product": ("mul.f32 %C, %A, %M;", "where(M[i] == HIGH, HIGH * A[i], 0)"),
+    "opposite": (
+        "mov.f32 %f1, 0f3F800000; sub.f32 %f1, %f1, %M; fma.rn.f32 %C, %f1, 0fC4800000, %A;",
+        "where(M[i] == 0, A[i] - 1024, A[i] + 1024 * (HIGH - 1))",
+    ),
+    "bits": ("setp.eq.u32 %p1, %M, 0; selp.f32 %C, 0f00000000, %A, %p1;", "where(M[i] == 0, 0, A[i])"),
+}
+
+
+@pytest.mark.parametrize("high", [1, 2])
+@pytest.mark.parametrize("name", BODIES)
+def test_inputs_of_two_numbers_are_choices_where_they_are_read_as_numbers(name: str, high: int) -> None:
+    body, formula = BODIES[name]
+    arrays = {"A": "f32", "M": "f32", "C": "f32 out"}
+    conditions = [f"M[i] == {high} or 0 == M[i]"]
+    right = result_of(body, f"C[i] = {formula.replace('HIGH', str(high))}", arrays, requires=conditions)
+    assert right.verdict == ("refuted" if name == "bits" else "verified")  # -0 has other bits
+    wrong = result_of(body, f"C[i] = {formula.replace('HIGH', '3')}", arrays, requires=conditions)
+    assert wrong.verdict == "refuted"
+
+
+def test_integers_of_two_numbers_are_choices() -> None:
+    body = "cvt.rn.f32.s32 %f1, %M; mul.f32 %C, %A, %f1;"
+    arrays = {"A": "f32", "M": "s32", "C": "f32 out"}
+    formula = "C[i] = where(M[i] == 5, 5 * A[i], -A[i])"
+    for conditions, verdict in ((["M[i] == -1 or M[i] == 5"], "verified"), (["-1 <= M[i] <= 5"], "refuted")):
+        assert result_of(body, formula, arrays, requires=conditions).verdict == verdict
