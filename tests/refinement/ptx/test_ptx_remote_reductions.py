@@ -5,32 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cluster_kernels import RING, Edit
+from cluster_kernels import Edit
+from remote_sums import ARRIVED, CLEARED, EXPECTED, FIRST, READ, RELAXED, SECOND, SUMS
 
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.findings.result import Verdict
-
-UPDATE = "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32"
-STORED = "st.shared::cluster.u32 [%r11], %r17;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r8];"
-FIRST, SECOND = f"{UPDATE} [%r11], %r17, [%r8];", f"{UPDATE} [%r20], %r21, [%r8];"
-CLEARED = "st.shared.u32 [%r12], %r22;"
-READ = "ld.shared.u32 %r18, [%r12];"
-ARRIVED = "barrier.cluster.arrive.aligned;"
-RELAXED = "barrier.cluster.arrive.relaxed.aligned;"
-EXPECTED = "@!%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 512;"
-SUMS: tuple[Edit, ...] = (
-    (STORED, f"xor.b32 %r20, %r11, 4;\nmov.u32 %r21, 1;\n{FIRST}\n{SECOND}"),
-    ("CONSUME:", f"CONSUME:\n{EXPECTED}"),
-    ("[full], 64", "[full], 1"),
-    (
-        "MADE:\nbarrier.cluster.arrive.relaxed.aligned;",
-        "MADE:\nmov.u32 %r12, stage;\nmad.lo.u32 %r12, %r0, 4, %r12;\nmov.u32 %r22, 0;\n"
-        f"{CLEARED}\n{ARRIVED}",
-    ),
-    (READ, f"{READ}\nst.shared.u32 [%r12], %r22; //"),
-    ("A[i, j, k] + 1", "A[i, j, k] + 2"),
-)
-"""What makes the ring one whose threads add to their own place of the stage, and to that of a neighbour."""
 
 RIGHT: dict[str, tuple[Edit, ...]] = {
     "as it should be": (),
@@ -42,7 +21,7 @@ RIGHT: dict[str, tuple[Edit, ...]] = {
 
 @pytest.mark.parametrize("case", RIGHT)
 def test_sums_that_meet_are_verified(case: str, tmp_path: Path) -> None:
-    found = RING.verified(tmp_path, *SUMS, *RIGHT[case])
+    found = SUMS.verified(tmp_path, *RIGHT[case])
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
 
 
@@ -63,7 +42,7 @@ WRONG: dict[str, tuple[tuple[Edit, ...], Kind]] = {
 @pytest.mark.parametrize("case", WRONG)
 def test_a_fault_is_refuted_for_its_reason(case: str, tmp_path: Path) -> None:
     edits, kind = WRONG[case]
-    found = RING.verified(tmp_path, *SUMS, *edits)
+    found = SUMS.verified(tmp_path, *edits)
     assert found.verdict is Verdict.REFUTED
     assert kind in {each.kind for each in found.findings}
 
@@ -80,6 +59,6 @@ LEFT: dict[str, tuple[Edit, str]] = {
 @pytest.mark.parametrize("case", LEFT)
 def test_what_is_not_modelled_is_told_with_its_line(case: str, tmp_path: Path) -> None:
     edit, message = LEFT[case]
-    found = RING.verified(tmp_path, *SUMS, edit)
+    found = SUMS.verified(tmp_path, edit)
     assert found.verdict is Verdict.UNSUPPORTED
     assert message in found.findings[0].message and found.findings[0].line
