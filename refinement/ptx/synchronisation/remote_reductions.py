@@ -7,7 +7,9 @@ Source: PTX ISA 9.1 section 9.7.13 (red.async).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -78,10 +80,11 @@ def reduced_asynchronously(instruction: InstructionStatement) -> Step:
                     own = members[some]
                     words = given[remote.members[own]]
                     ways = [
-                        (remote.agent, remote.barrier.phase, name, word if depends_on_operand(name) else 0)
+                        (*remote.until, f"{name}.{kind}", word if depends_on_operand(name) else 0)
                         for word in words.tolist()
                     ]
-                    _update(execution, part, offsets[some], threads[own], ways, words, kind)
+                    new = partial(after, execution, part, name, kind)
+                    _update(execution, part, offsets[some], threads[own], ways, words, new)
 
         counted(execution, (to, place), bits // 8, active, put)
 
@@ -95,21 +98,22 @@ def _update(
     threads: Indices,
     ways: list[Way],
     given: Ids,
-    kind: str,
+    combined: Callable[[Ids, Ids], Ids],
 ) -> None:
-    """Update different places."""
-    size, updates = TYPE_BITS[kind] // 8, _Updates.of(execution).ways
+    """Update different places by what an operation makes of what was there and words."""
+    size, updates = int(execution.store.widths(given[:1])[0]) // 8, _Updates.of(execution).ways
     assert part.history is not None
     before = read(execution, part, offsets, size, 1, threads, atomic=True)[:, 0]
-    new = after(execution, part, ways[0][2], kind, before, given)
-    again = np.array([updates.get(at) == way for at, way in zip(offsets.tolist(), ways, strict=True)], bool)
+    new, places = combined(before, given), part.history.places(offsets, size)
+    writers, times = part.history.plain_writes(places[:, 0])
+    last = zip(offsets.tolist(), writers.tolist(), times.tolist(), ways, strict=True)
+    again = np.array([updates.get(at) == way and way[:2] == (who, when) for at, who, when, way in last], bool)
     _refuse_others(execution, part, offsets[~again], size, threads[~again])
     write(execution, part, offsets[~again], new[~again, None], size, threads[~again])
     execution.note_store(part, offsets[again], size, size, threads[again])
     part.lanes.write(offsets[again], new[again])
-    part.history.note_atomic_change(
-        part.history.places(offsets, size).reshape(-1), execution.instruction.line
-    )
+    part.history.note_atomic_change(places.reshape(-1), execution.instruction.line)
+    part.history.hand_copies(places.reshape(-1), *ways[0][:2])
     updates.update(zip(offsets.tolist(), ways, strict=True))
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from ....spec.errors import InputError
 from ....spec.ptx.operands import Vector
 from ...findings.finding import Kind
-from ...machine.memory import Offsets
 from ..memory.addressing import Addresses, addresses
 from ..memory.memory_access import store
 from ..registers.threads import WARP, Indices
@@ -69,8 +68,8 @@ class Remote:
         Who completes its phases, by its number in the grid.
     members, threads : array (n,)
         Which of the active threads they are, and they themselves.
-    targets, offsets : array (n,)
-        Addresses, and where that is in the memory of all blocks.
+    targets : array (n,)
+        Addresses.
     """
 
     barrier: BarrierObject
@@ -78,7 +77,11 @@ class Remote:
     members: Indices
     threads: Indices
     targets: Addresses
-    offsets: Offsets
+
+    @property
+    def until(self) -> tuple[int, int]:
+        """Who completes the phase that counts them, and the phase."""
+        return self.agent, self.barrier.phase
 
 
 def counted(
@@ -111,7 +114,7 @@ def counted(
         agent = barrier.agent(execution.ordering)
         for warp in np.unique(active[members] // WARP).tolist():
             some = members[active[members] // WARP == warp]
-            put(Remote(barrier, agent, some, active[some], targets[some], offsets[some]))
+            put(Remote(barrier, agent, some, active[some], targets[some]))
             granules = history.places(offsets[some][inside[some]], total).reshape(-1)
             history.hand_copies(granules, agent, barrier.phase)
             RemoteAccesses.of(execution).note_copy(execution, barrier.block, agent, barrier.phase)

@@ -15,6 +15,10 @@ RIGHT: dict[str, tuple[Edit, ...]] = {
     "as it should be": (),
     "the neighbour first": ((f"{FIRST}\n{SECOND}", f"{SECOND}\n{FIRST}"),),
     "a word with no space": ((FIRST, FIRST.replace("shared::cluster.mbarrier", "mbarrier")),),
+    "threads of a warp meet": (
+        ("xor.b32 %r20, %r11, 4;", "and.b32 %r20, %r11, -5;"),
+        ("A[i, j, k] + 2", "A[i, j, k] + where(k % 2 == 0, 3, 1)"),
+    ),
     "both by one thread": ((f"{FIRST}\n{SECOND}", f"{FIRST}\n{FIRST.replace('%r17', '%r21')}"),),
 }
 
