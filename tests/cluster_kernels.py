@@ -26,15 +26,20 @@ class ClusterKernel:
     text: str
     contract: str
 
-    def verified(self, folder: Path, *edits: Edit) -> Result:
-        """Verify it after edits, each of the first place where its text is found."""
+    def edited(self, *edits: Edit) -> ClusterKernel:
+        """Return it after edits, each of the first place where its text is found."""
         text, contract = self.text, self.contract
         for old, new in edits:
             assert old in text or old in contract, old
             text, contract = text.replace(old, new, 1), contract.replace(old, new, 1)
+        return ClusterKernel(text, contract)
+
+    def verified(self, folder: Path, *edits: Edit) -> Result:
+        """Verify it after edits."""
+        changed = self.edited(*edits)
         kernel, described = folder / "k.ptx", folder / "k.toml"
-        kernel.write_text(text)
-        described.write_text(contract)
+        kernel.write_text(changed.text)
+        described.write_text(changed.contract)
         return verify(kernel, described).result
 
 

@@ -81,3 +81,10 @@ formula = "C[i, j] = A[i, j]"
 """,
 )
 """Each block of a pair copies a row, and the bytes of both complete on the barrier of the first."""
+
+PAIRED_BYTES = PAIRED.edited(
+    ('name = "A"\ntype = "s32"\nshape = [2, 64]', 'name = "A"\ntype = "u8"\nshape = [2, 256]'),
+    ("box = [1, 64]", 'box = [1, 256]\nelements = "u32"'),
+    ('name = "C"\ntype = "s32"\nshape = [2, 64]', 'name = "C"\ntype = "u8"\nshape = [2, 256]'),
+)
+"""The same of arrays of bytes, of which each element of the map is four."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tensor_memory_kernels import Kernel
 
 from mmaproof.refinement.findings.finding import Kind
+from mmaproof.refinement.findings.result import Result
+from mmaproof.refinement.verification import verify
 from mmaproof.spec.ptx.matrix_descriptor import MatrixDescriptor
 from mmaproof.spec.ptx.tensor_memory.shared_descriptor import encoded
 
@@ -202,3 +206,11 @@ def edited(kernel: Kernel, old: str, new: str) -> str:
     """Return the text of a kernel with one place replaced."""
     assert old in kernel.text, old
     return kernel.text.replace(old, new, 1)
+
+
+def verified(folder: Path, text: str, contract: str) -> Result:
+    """Verify a text against a contract."""
+    kernel, described = folder / "k.ptx", folder / "k.toml"
+    kernel.write_text(text)
+    described.write_text(contract)
+    return verify(kernel, described).result

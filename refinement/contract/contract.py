@@ -41,18 +41,15 @@ class Accumulate(StrEnum):
     SEQUENTIAL = "sequential"
 
 
-class WarpgroupOrder(StrEnum):
-    """What is made of registers of ``wgmma`` used without the fence or the wait that PTX asks for."""
+class Order(StrEnum):
+    """What is made of fences and waits that PTX asks for, and ptxas inserts or has no instruction for.
+
+    With ``in-order`` a thread's copies to tensor memory are taken to follow its products, too.
+    """
 
     WRITTEN = "as-written"
     ASSEMBLED = "as-assembled"
-
-
-class FenceOrder(StrEnum):
-    """What is made of tensor memory used without the ``tcgen05.fence`` that PTX's patterns ask for."""
-
-    WRITTEN = "as-written"
-    ASSEMBLED = "as-assembled"
+    IN_ORDER = "in-order"
 
 
 class Synchronisation(StrEnum):
@@ -281,10 +278,9 @@ class Contract:
         How far floats may be from what the formulas say.
     quantified : QuantifiedSizes, optional
         Where sizes may be any number of a domain; `sizes` then stand in for all.
-    warpgroup_order : WarpgroupOrder
-        Of a PTX kernel: whether what ptxas mends of the order of ``wgmma`` is a fault all the same.
-    fence_order : FenceOrder
-        Of a PTX kernel: whether it is a fault that a ``tcgen05.fence`` is missing.
+    warpgroup_order, fence_order, object_order : Order
+        Of a PTX kernel: whether what ptxas mends of the order of ``wgmma`` is a fault all the same, and that
+        a ``tcgen05.fence``, or one behind ``mbarrier.init``, is missing.
     synchronisation : Synchronisation, optional
         Of a PTO kernel; None where its text is to say.
     aliasing : str
@@ -314,8 +310,9 @@ class Contract:
     matrix_rounding: MatrixRounding | None = None
     quantified: QuantifiedSizes | None = None
     accuracy: AccuracyClause | None = None
-    warpgroup_order: WarpgroupOrder = WarpgroupOrder.WRITTEN
-    fence_order: FenceOrder = FenceOrder.ASSEMBLED
+    warpgroup_order: Order = Order.WRITTEN
+    fence_order: Order = Order.ASSEMBLED
+    object_order: Order = Order.WRITTEN
     synchronisation: Synchronisation | None = None
     aliasing: str = ALIASING.default
     requirements: tuple[Requirement, ...] = ()
@@ -324,8 +321,13 @@ class Contract:
     @property
     def mended(self) -> frozenset[str]:
         """The opcodes of PTX whose lack of fences and waits ptxas is taken to mend."""
-        orders = (("wgmma", self.warpgroup_order), ("tcgen05", self.fence_order))
-        return frozenset(opcode for opcode, order in orders if order.value == "as-assembled")
+        orders = {
+            "wgmma": self.warpgroup_order, "tcgen05": self.fence_order, "mbarrier": self.object_order
+        }  # fmt: skip
+        in_order = ("tcgen05.cp",) if self.fence_order is Order.IN_ORDER else ()
+        return frozenset(in_order).union(
+            opcode for opcode, order in orders.items() if order is not Order.WRITTEN
+        )
 
     @property
     def says_values(self) -> bool:

@@ -51,7 +51,11 @@ POINTER_TYPE = "pointer"
 POINTER_KEYS = ("name", "type", "to", "at", "alignment", "kernel")
 TENSOR_MAP_TYPE = "tensor_map"
 """The type of a parameter that is a tensor map."""
-TENSOR_MAP_KEYS = ("name", "type", "to", "box", "element_strides", "swizzle", "interleave", "fill", "kernel")
+TENSOR_MAP_KEYS = (
+    "name", "type", "to", "box", "element_strides", "swizzle", "interleave", "fill", "elements", "kernel"
+)  # fmt: skip
+WORDS_OF_MAPS = ("", "u8", "u16", "u32", "u64")
+"""Types of elements of a map that are not the array's own."""
 STRIDES = ("row-major", "column-major")
 ALLOCATED = 256
 """Alignment in bytes of a pointer of which a contract says nothing: as `cudaMalloc` has it."""
@@ -233,6 +237,7 @@ def _tensor_map(table: Table, name: str, sizes: Mapping[str, int]) -> PointerPar
         _one_of(table, "interleave", tensor_map.INTERLEAVES),
         table.choice("fill", tensor_map.FILLS, tensor_map.FILLS[0]),
         table.where(),
+        table.choice("elements", WORDS_OF_MAPS, ""),
     )
     start = Expression(zero, parse_expression(zero))
     return PointerParameter(

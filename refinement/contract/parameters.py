@@ -25,6 +25,8 @@ class TensorFields:
         What stands for elements outside.
     where : str
         ``file:line``.
+    elements : str
+        The type of the map's elements, of which each is several of the array's; empty where it is one.
     """
 
     box: tuple[Expression, ...]
@@ -33,6 +35,7 @@ class TensorFields:
     interleave: int
     fill: str
     where: str
+    elements: str = ""
 
 
 class Access(StrEnum):

@@ -20,12 +20,11 @@ from .accuracy_clauses import check_accuracy, read_accuracy
 from .contract import (
     Accumulate,
     Contract,
-    FenceOrder,
     FormerKernel,
     LaunchExtents,
     LaunchStep,
+    Order,
     Synchronisation,
-    WarpgroupOrder,
     passed_to,
 )
 from .empty_grids import without_blocks
@@ -45,7 +44,7 @@ SECTIONS = ("kernel", "launch", "sizes", "param", "array", "buffer", "requires",
 KERNEL = ("isa", "entry", "target")
 KERNELS = MappingProxyType(
     {
-        "ptx": (*KERNEL, "wgmma", "tcgen05"),
+        "ptx": (*KERNEL, "wgmma", "tcgen05", "mbarrier"),
         "power": (*KERNEL, ALIASING.name),
         "pto": ("isa", "entry", "profile", "target", "sync"),
     }
@@ -129,8 +128,9 @@ def _contract(document: Table) -> Contract:
         Equality(ensures.choice("equality", list(Equality), Equality.VALUE)),
         None if reference is None else Source(reference, "reference", ensures.where("reference")),
         launches,
-        warpgroup_order=WarpgroupOrder(kernel.choice("wgmma", list(WarpgroupOrder), WarpgroupOrder.WRITTEN)),
-        fence_order=FenceOrder(kernel.choice("tcgen05", list(FenceOrder), FenceOrder.ASSEMBLED)),
+        warpgroup_order=_order(kernel, "wgmma", Order.WRITTEN),
+        fence_order=_order(kernel, "tcgen05", Order.ASSEMBLED),
+        object_order=_order(kernel, "mbarrier", Order.WRITTEN),
         synchronisation=_synchronisation(kernel),
         aliasing=kernel.choice(ALIASING.name, ALIASING.option_names, ALIASING.default),
     )
@@ -183,6 +183,11 @@ def _target(kernel: Table) -> str | None:
     if "target" in kernel.values:
         raise kernel.error("target", "profile and target are the same; give one of them")
     return kernel.text("profile")
+
+
+def _order(kernel: Table, opcode: str, default: Order) -> Order:
+    allowed = [each for each in Order if each is not Order.IN_ORDER or opcode == "tcgen05"]
+    return Order(kernel.choice(opcode, allowed, default))
 
 
 def _synchronisation(kernel: Table) -> Synchronisation | None:

@@ -47,13 +47,16 @@ def map_of(fields: TensorFields, array: Array, sizes: Mapping[str, int]) -> Tens
     if len(fields.box) != len(array.shape):
         raise InputError(f"{array.name} has {len(array.shape)} axes, its box {len(fields.box)}", fields.where)
     try:
-        element = element_of(array.format, array.element_bits)
+        element = fields.elements or element_of(array.format, array.element_bits)
+        box = tuple(each.value(sizes, 1) for each in reversed(fields.box))
+        steps = tuple(each.value(sizes, 1) for each in reversed(fields.element_strides))
+        together = _together(fields, array, (array.shape[-1], box[0], *steps[:1]))
         found = TensorMap(
             element,
-            tuple(reversed(array.shape)),
+            (array.shape[-1] // together, *reversed(array.shape[:-1])),
             tuple(stride * array.element_bits // 8 for stride in reversed(array.strides[:-1])),
-            tuple(each.value(sizes, 1) for each in reversed(fields.box)),
-            tuple(each.value(sizes, 1) for each in reversed(fields.element_strides)),
+            (box[0] // together, *box[1:]),
+            steps,
             fields.swizzle,
             fields.interleave,
             fields.fill,
@@ -62,6 +65,31 @@ def map_of(fields: TensorFields, array: Array, sizes: Mapping[str, int]) -> Tens
         return tensor_map.require_legal(found)
     except InputError as error:
         raise InputError(f"a tensor map of {array.name}: {error}", fields.where) from None
+
+
+def _together(fields: TensorFields, array: Array, along: tuple[int, ...]) -> int:
+    """Return how many elements of an array one of the map is.
+
+    Raises
+    ------
+    InputError
+        If what there is along the last axis is no number of the map's elements.
+    """
+    if not fields.elements:
+        return 1
+    bits = FORMATS[fields.elements].bits
+    together, rest = divmod(bits, array.element_bits)
+    if rest or not together:
+        raise InputError(f"elements of {bits} bits are no number of {array.format}")
+    extent, box, *steps = along
+    if extent % together or box % together:
+        raise InputError(
+            f"{extent} elements along the last axis, {box} in a box: they must be multiples of {together}, "
+            f"as one {fields.elements} is {together} of {array.format}"
+        )
+    if steps and together > 1:
+        raise InputError(f"element_strides of a map whose elements are {together} of {array.format}")
+    return together
 
 
 def with_map(

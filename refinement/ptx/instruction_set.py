@@ -21,10 +21,11 @@ from .synchronisation import (
     atomics,
     cluster_launch_control,
     mbarrier,
-    remote_stores,
     tensor_map_objects,
     warp_barrier,
 )
+from .synchronisation.remote_reductions import reduced_asynchronously
+from .synchronisation.remote_stores import or_asynchronous, stored_asynchronously
 from .tensor_memory import instructions as tensor_memory
 from .text.module import InstructionStatement
 from .warp import election, exchanges, matrix, warpgroup, wmma
@@ -73,5 +74,11 @@ _PLAIN: Decoders = merged(
         )
     ),
 )
-DECODERS: Decoders = MappingProxyType({**_PLAIN, "st": remote_stores.with_asynchronous_stores(_PLAIN)})
+DECODERS: Decoders = MappingProxyType(
+    {
+        **_PLAIN,
+        "st": or_asynchronous(_PLAIN["st"], stored_asynchronously),
+        "red": or_asynchronous(_PLAIN["red"], reduced_asynchronously),
+    }
+)
 """Every instruction but those that move the flow of control: see `program`."""

@@ -6,7 +6,8 @@ import pytest
 from cluster_kernels import EXCHANGE, MULTICAST, PRODUCT, RING, ClusterKernel, Edit
 from interpreter.ptx_interpreter import SCHEDULES
 from interpreter.ptx_launched_kernels import Outcome, compare
-from paired_copies import PAIRED
+from paired_copies import PAIRED, PAIRED_BYTES
+from remote_sums import SUMS
 from sweep_parameters import few
 
 ROOT = Path(__file__).parents[1] / "kernels"
@@ -17,6 +18,8 @@ KERNELS = {
     "multicast": MULTICAST,
     "product": PRODUCT,
     "paired copies": PAIRED,
+    "paired copies of words of bytes": PAIRED_BYTES,
+    "sums": SUMS,
 }
 
 

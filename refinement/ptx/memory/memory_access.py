@@ -277,7 +277,7 @@ def use_atomically(execution: Execution, part: Space, offsets: Offsets, size: in
         makers = history.plain_writes(places[found.which])
         made = execution.ordering.sees_barrier_objects(threads_of[found.which], *makers)
         found = found.some(found.reads | found.copies | ~made)
-    report_races(execution, part, found, places, threads_of, "uses")
+    report_races(execution, part, found, places, threads_of, "uses", of_objects=True)
 
 
 def _keep_overwritten(part: Space, found: Conflicts, places: Offsets) -> None:

@@ -118,7 +118,7 @@ class AccessHistory:
             conflicts = conflicts.and_also(self._joint_conflicts(places, late))
         if atomic or self._atomics:
             others = np.flatnonzero(self._atomic[places] != atomic)
-            conflicts = conflicts.and_also(self._unordered_readers(ordering, places, threads, others))
+            conflicts = conflicts.and_also(self.unordered_readers(ordering, places, threads, others))
             self._atomics = True
         for fetcher in fetchers:
             self._fetches.note(ordering, places, int(naming[0]), line, fetcher)
@@ -196,7 +196,7 @@ class AccessHistory:
         conflicts = self._conflicts(places, suspects).and_also(
             self._joint_conflicts(places, np.setdiff1d(late, suspects))
         )
-        readers = self._unordered_readers(ordering, places, threads, np.arange(len(places)))
+        readers = self.unordered_readers(ordering, places, threads, np.arange(len(places)))
         if len(conflicts):
             conflicts.idempotent[np.isin(conflicts.which, readers.which[~readers.idempotent])] = False
             conflicts.read_too[np.isin(conflicts.which, readers.which)] = True
@@ -240,7 +240,7 @@ class AccessHistory:
         same: NDArray[np.bool_] = self._sizes[places[found.which]] == size
         return found.copies | (same & ~found.reads)
 
-    def _unordered_readers(
+    def unordered_readers(
         self, ordering: Ordering, places: Places, threads: Indices, which: Indices
     ) -> Conflicts:
         """Return conflicts of some accesses with what others read, or changed by atomics."""
@@ -407,6 +407,10 @@ class AccessHistory:
     def changed_by_atomics(self, places: Places) -> NDArray[np.int32]:
         """Return the lines of atomic operations that changed some places (n,) last, 0 where there is none."""
         return np.zeros(len(places), dtype=np.int32) if self._changed is None else self._changed[places]
+
+    def used_by_atomics(self, places: Places) -> NDArray[np.bool_]:
+        """Tell which places (n, …) atomic operations used last."""
+        return self._atomic[places]
 
     def plain_writes(self, places: Places) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return who wrote each of some places last, and in which interval."""

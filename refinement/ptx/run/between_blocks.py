@@ -21,8 +21,8 @@ from ..synchronisation.barrier_objects import BarrierObjects
 from .program import Program
 
 READS_OVER = (
-    "what a thread read, or knew to be copied, before it arrived at a barrier at .cta scope is over for who "
-    "waits there in another block of the cluster"
+    "what a thread read, or knew to be copied or multiplied, before it arrived at a barrier at .cta scope is "
+    "over for who waits there in another block of the cluster"
 )
 """What is taken for granted where arrivals at barriers of other blocks, or waits, have no .cluster."""
 

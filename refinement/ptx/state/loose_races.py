@@ -52,6 +52,13 @@ def unknown_words(execution: Execution, part: Space, rows: int, total: int, size
     return undefined, (terms.reshape(rows, total), lows.reshape(rows, total))
 
 
+_PUBLISHED = (
+    " (fence.mbarrier_init makes objects known behind relaxed barriers of the cluster; "
+    'mbarrier = "as-assembled" in [kernel] takes them for known without)'
+)
+"""What a message says of barrier objects of other blocks."""
+
+
 def report_races(
     execution: Execution,
     part: Space,
@@ -60,8 +67,13 @@ def report_races(
     threads: Indices,
     does: str,
     undefined: Ids | None = None,
+    *,
+    of_objects: bool = False,
 ) -> None:
-    """Report races; with `undefined` only if something comes to depend on what they give."""
+    """Report races, also of uses of barrier objects.
+
+    With `undefined` they are only reported if something comes to depend on what they give.
+    """
     if not len(found):
         return
     assert part.history is not None
@@ -75,6 +87,7 @@ def report_races(
             other_line=int(copying.lines[0]),
             undefined=undefined,
         )
+    hint = _PUBLISHED * of_objects
     certain = ~np.isin(found.lines, list(part.history.on_data))
     for rest, kind, doubt in (
         (found.some(~found.copies & certain), Kind.RACE, ""),
@@ -90,7 +103,7 @@ def report_races(
         did += f" in line {int(rest.lines[0])}{doubt}"
         execution.report(
             kind,
-            f"{does} {place}, which {other} {did}, with no barrier between",
+            f"{does} {place}, which {other} {did}, with no barrier between{hint * (not of_one_block)}",
             threads[rest.which],
             other_line=int(rest.lines[0]) if of_one_block else 0,
             cause="" if of_one_block else f"line {int(rest.lines[0])}",

@@ -244,6 +244,11 @@ def _update_by_data(
                 update_words(execution, space, at, list(choice), name, kind, threads)
 
 
+def depends_on_operand(name: str) -> bool:
+    """Tell whether operations leave the same in every order only if all have one operand."""
+    return name in _OF_ONE_OPERAND
+
+
 def check_scope(execution: Execution, instruction: InstructionStatement, part: Space) -> None:
     """Refuse what is atomic only within a block where other blocks may take part.
 
@@ -281,7 +286,7 @@ def _check_order(
     size = TYPE_BITS[kind] // 8
     sort = kind if kind in _FLOATS or name in ("min", "max") else str(8 * size)
     check_alike(
-        execution, part, offsets, f"{name}.{sort}", given if name in _OF_ONE_OPERAND else None, size, threads
+        execution, part, offsets, f"{name}.{sort}", given if depends_on_operand(name) else None, size, threads
     )
 
 
@@ -347,15 +352,15 @@ def _update(
     if lost.any():
         before = before.copy()
         before[lost] = execution.store.undefined(int(lost.sum()), 8 * size)
-    after = _after(execution, part, name, kind, before, given)
+    new = after(execution, part, name, kind, before, given)
     operands = given if kind in _INTEGERS and name in ("add", "inc", "dec") else None
-    execution.note_semaphores(part, offsets, after, size, threads, operands)
+    execution.note_semaphores(part, offsets, new, size, threads, operands)
     returned = execution.returned(part, offsets, before, threads)
-    write(execution, part, offsets, after[:, None], size, threads, atomic=True)
+    write(execution, part, offsets, new[:, None], size, threads, atomic=True)
     return returned
 
 
-def _after(execution: Execution, part: Space, name: str, kind: str, before: Ids, given: Ids) -> Ids:
+def after(execution: Execution, part: Space, name: str, kind: str, before: Ids, given: Ids) -> Ids:
     """Return what an operation leaves of what was there."""
     store, width = execution.store, TYPE_BITS[kind]
     match name:

@@ -111,6 +111,8 @@ def _require_map(execution: Execution, tensor: TensorMap, array: SymbolicArray) 
     assert isinstance(store, SymbolicTerms)
     bounds, strides = store.symbols.bounds, array.strides * array.element_bits // BYTE
     neighbours = np.flatnonzero(array.strides[-1])
+    if tensor.element_bytes * BYTE != array.element_bits:
+        execution.unsupported(f"{name} of {array.name}, of whose elements the map has several in one")
     if tensor.interleave or neighbours.tolist() != [0] or array.strides[-1, 0] != 1:
         execution.unsupported(f"{name} of {array.name} with interleaving, or without neighbours in memory")
     if (strides[:-1] % UNIT).any():

@@ -20,6 +20,15 @@ from ..state.handlers import Modifiers
 from ..text.module import InstructionStatement
 from .real_fences import refuse_fences
 
+MENDED = "mbarrier"
+"""The opcode of objects that need no fence, where that is taken for granted."""
+
+NO_FENCE = (
+    "fence.mbarrier_init is not needed between mbarrier.init and a relaxed barrier of the cluster: ptxas "
+    '13.0 writes no instruction for it (mbarrier = "as-assembled" in [kernel])'
+)
+"""What a verdict rests on where the contract says so."""
+
 
 class ClusterBarriers:
     """The barriers of the clusters of a batch.
@@ -63,6 +72,9 @@ class ClusterBarriers:
             execution.report(Kind.UNDEFINED, message, again)
         for cluster in np.unique(self._cluster[active]).tolist():
             members = active[self._cluster[active] == cluster]
+            if not releases and MENDED in execution.mended:
+                execution.ordering.fence_barrier_objects(members)
+                execution.assumptions[NO_FENCE] = None
             happened = execution.ordering.release(members)
             if not releases:
                 happened = happened.without_memory()

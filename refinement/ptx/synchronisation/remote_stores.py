@@ -6,26 +6,31 @@ the phase to be over that the bytes count for. Source: PTX ISA 9.1 section 9.7.9
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from ....spec.errors import InputError
 from ....spec.ptx.operands import Vector
 from ...findings.finding import Kind
-from ..memory.addressing import addresses
+from ..memory.addressing import Addresses, addresses
 from ..memory.memory_access import store
 from ..registers.threads import WARP, Indices
-from ..state.execution import Decoder, Decoders, Execution, Step
+from ..state.execution import Decoder, Execution, Step
 from ..state.handlers import Modifiers
 from ..state.remote_accesses import RemoteAccesses
 from ..text.module import TYPE_BITS, InstructionStatement
-from .barrier_objects import BarrierObjects
+from ..text.operands import Operand
+from .barrier_objects import BarrierObject, BarrierObjects
 from .mbarrier import REMOTE, barriers_at
 
 _LANES = {"v2": 2, "v4": 4}
 _TYPES = tuple(f"{sort}{bits}" for sort in "busf" for bits in (32, 64))
 
 
-def _store(instruction: InstructionStatement) -> Step:
+def stored_asynchronously(instruction: InstructionStatement) -> Step:
+    """Decode ``st.async``."""
     modifiers = Modifiers(instruction)
     for each in ("async", "mbarrier::complete_tx::bytes"):
         if not modifiers.flag(each):
@@ -41,40 +46,86 @@ def _store(instruction: InstructionStatement) -> Step:
         raise InputError(f"{instruction.mnemonic} stores {lanes} elements, not {source}")
 
     def stored(execution: Execution, active: Indices) -> None:
-        shared, history = execution.memory.shared, execution.memory.shared.history
-        assert history is not None
-        objects, total = BarrierObjects.of(execution), size * lanes
         words = np.stack([execution.terms(each, 8 * size, active) for each in elements], axis=1)
-        targets = addresses(execution, to, active)
-        inside, offsets = shared.locate(targets, total, active)
-        blocks = shared.blocks_of(offsets)
-        own = inside & (blocks == execution.threads.block[active])
-        if own.any():
-            execution.unsupported(f"{instruction.mnemonic} to shared memory of the thread's own block")
-        for barrier, members in barriers_at(execution, REMOTE, place, active):
-            where = barrier.block
-            elsewhere = inside[members] & (blocks[members] != where)
-            if elsewhere.any():
-                message = f"{instruction.mnemonic} stores to another block than that of the barrier it names"
-                execution.report(Kind.UNDEFINED, message, active[members[elsewhere]])
-            agent = barrier.agent(execution.ordering)
-            for warp in np.unique(active[members] // WARP).tolist():
-                some = members[active[members] // WARP == warp]
-                store(execution, REMOTE, targets[some], words[some], active[some])
-                granules = history.places(offsets[some][inside[some]], total).reshape(-1)
-                history.hand_copies(granules, agent, barrier.phase)
-                RemoteAccesses.of(execution).note_copy(execution, where, agent, barrier.phase)
-                ended = barrier.complete_bytes(execution, active[some], total * len(some))
-                objects.ended += ended
+
+        def put(part: Remote) -> None:
+            store(execution, REMOTE, part.targets, words[part.members], part.threads)
+
+        counted(execution, (to, place), size * lanes, active, put)
 
     return stored
 
 
-def with_asynchronous_stores(decoders: Decoders) -> Decoder:
-    """Return the decoder of ``st``, of which ``st.async`` is another instruction."""
-    plain = decoders["st"]
+@dataclass(frozen=True)
+class Remote:
+    """Words of shared memory of another block that threads of one warp change, and the barrier that counts.
+
+    Attributes
+    ----------
+    barrier : BarrierObject
+        The barrier object.
+    agent : int
+        Who completes its phases, by its number in the grid.
+    members, threads : array (n,)
+        Which of the active threads they are, and they themselves.
+    targets : array (n,)
+        Addresses.
+    """
+
+    barrier: BarrierObject
+    agent: int
+    members: Indices
+    threads: Indices
+    targets: Addresses
+
+    @property
+    def until(self) -> tuple[int, int]:
+        """Who completes the phase that counts them, and the phase."""
+        return self.agent, self.barrier.phase
+
+
+def counted(
+    execution: Execution,
+    operands: tuple[Operand, Operand],
+    total: int,
+    active: Indices,
+    put: Callable[[Remote], None],
+) -> None:
+    """Change `total` bytes at addresses, by `put`, of which barrier objects count the bytes.
+
+    Raises
+    ------
+    UnsupportedError
+        If they are in shared memory of the thread's own block.
+    """
+    (to, place), name = operands, execution.instruction.mnemonic
+    shared, history = execution.memory.shared, execution.memory.shared.history
+    assert history is not None
+    targets = addresses(execution, to, active)
+    inside, offsets = shared.locate(targets, total, active)
+    blocks = shared.blocks_of(offsets)
+    if (inside & (blocks == execution.threads.block[active])).any():
+        execution.unsupported(f"{name} to shared memory of the thread's own block")
+    for barrier, members in barriers_at(execution, REMOTE, place, active):
+        elsewhere = inside[members] & (blocks[members] != barrier.block)
+        if elsewhere.any():
+            message = f"{name} stores to another block than that of the barrier it names"
+            execution.report(Kind.UNDEFINED, message, active[members[elsewhere]])
+        agent = barrier.agent(execution.ordering)
+        for warp in np.unique(active[members] // WARP).tolist():
+            some = members[active[members] // WARP == warp]
+            put(Remote(barrier, agent, some, active[some], targets[some]))
+            granules = history.places(offsets[some][inside[some]], total).reshape(-1)
+            history.hand_copies(granules, agent, barrier.phase)
+            RemoteAccesses.of(execution).note_copy(execution, barrier.block, agent, barrier.phase)
+            ended = barrier.complete_bytes(execution, active[some], total * len(some))
+            BarrierObjects.of(execution).ended += ended
+
+
+def or_asynchronous(plain: Decoder, asynchronous: Decoder) -> Decoder:
+    """Return the decoder of an opcode, of which with ``.async`` is another instruction."""
 
     def decoder(instruction: InstructionStatement) -> Step:
-        return (_store if instruction.has("async") else plain)(instruction)
+        return (asynchronous if instruction.has("async") else plain)(instruction)
 
     return decoder

@@ -30,6 +30,14 @@ _PIPELINED = {"d": (Sort.PRODUCT, *_COPIES)}
 """The same of operands where it is not copies alone: products on one D follow each other."""
 
 
+_NUMBER_BIT = 30
+
+NUMBERED = (
+    "bits 31..30 of an address of scale factors mean nothing beside the same number in the instruction "
+    "descriptor: CUTLASS leaves them there, no document speaks of them"
+)
+"""What a verdict rests on where addresses have them."""
+
 _SELECTED_BITS = 16
 """Elements of A of at least so many bits have their metadata in one of two columns."""
 
@@ -62,9 +70,24 @@ class CellOperands:
         thread: int,
         blocks: tuple[int, ...],
     ) -> None:
-        self._execution, self._form, self._at = execution, form, at
+        self._execution, self._form = execution, form
+        self._at = {role: self._without_number(role, each) for role, each in at.items()}
         self._operation, self._thread, self._blocks = operation, thread, blocks
         self._cells = Cells.of(execution)
+
+    def _without_number(self, role: str, address: int) -> int:
+        """Return an address; of scale factors without the number that the instruction descriptor has, too."""
+        number = address >> _NUMBER_BIT
+        if not number or not role.startswith("scale_"):
+            return address
+        said = self._form.fields.number(f"{role}_id")
+        if number != said:
+            self._execution.unsupported(
+                f"{self._execution.instruction.mnemonic}: the address of {role} has {number} in bits 31..30, "
+                f"the instruction descriptor {said}: no source says which counts"
+            )
+        self._execution.assumptions[NUMBERED] = None
+        return address & (1 << _NUMBER_BIT) - 1
 
     def aligned(self) -> bool:
         """Tell whether D, A and metadata begin in lanes in which they can; report others."""

@@ -18,7 +18,18 @@ from ...machine.memory import ABSENT
 from ...terms.interning import Ids
 from ..order.snapshots import Snapshot
 from ..state.execution import Execution
-from .uses import NAMES, NO_FENCE, WAITS, Clocks, Operation, Sort, is_issued, is_over
+from .uses import (
+    COPIES_FOLLOW,
+    NAMES,
+    NO_FENCE,
+    ONE_THREAD,
+    WAITS,
+    Clocks,
+    Operation,
+    Sort,
+    is_issued,
+    is_over,
+)
 
 LANE_BITS = 16
 """An address has the lane above these bits, the column below."""
@@ -105,7 +116,7 @@ class Cells:
         """Take columns back; whoever uses them must be over for the thread."""
         places = _whole(column, count)
         for other in self._former_writers(block, places):
-            if not is_over(execution, [thread], other):
+            if not is_over(execution, [thread], other, as_read=True):
                 self._report(execution, "frees", other, block, places, thread)
                 break
         self._check_readers(execution, [thread], block, places, "frees")
@@ -196,9 +207,9 @@ class Cells:
                     f"{execution.instruction.mnemonic} writes cells that line {other.line} writes, with no "
                     "tcgen05.wait::st between: their order is not documented"
                 )
-            self._report(execution, "writes", other, block, places, threads[0])
+            self._report(execution, "writes", other, block, places, threads[0], operation=operation)
             break
-        self._check_readers(execution, threads, block, places, "writes")
+        self._check_readers(execution, threads, block, places, "writes", operation)
         self._terms[block, places] = words
         self._operations.append(operation)
         self._writer[block, places] = len(self._operations)
@@ -221,7 +232,17 @@ class Cells:
         over = is_over(execution, threads, other)
         if over:
             self._look_for_fences(execution, threads, other)
-        return over
+        return over or self._is_queued(execution, operation, other)
+
+    @staticmethod
+    def _is_queued(execution: Execution, operation: Operation, other: Operation) -> bool:
+        """Tell whether an operation is a copy that is taken to follow another one of its thread."""
+        if operation.sort is not Sort.COPY or operation.agent != other.agent:
+            return False
+        taken = NAMES[Sort.COPY] in execution.mended
+        if taken:
+            execution.assumptions[COPIES_FOLLOW] = None
+        return taken
 
     def _look_for_fences(self, execution: Execution, threads: list[int], other: Operation) -> None:
         """Report, or take for granted, a use that is in order only if no fence is needed."""
@@ -250,17 +271,32 @@ class Cells:
         self._readings.append(reading)
 
     def _check_readers(
-        self, execution: Execution, threads: list[int], block: int, places: Places, does: str
+        self,
+        execution: Execution,
+        threads: list[int],
+        block: int,
+        places: Places,
+        does: str,
+        operation: Operation | None = None,
     ) -> None:
         for each in self._readings:
             if each.block != block:
                 continue
             shared = places[np.isin(places, each.places)]
-            if len(shared) and is_over(execution, threads, each.operation):
+            if len(shared) and is_over(execution, threads, each.operation, as_read=True):
                 if does == "writes":
                     self._look_for_fences(execution, threads, each.operation)
-            elif len(shared):
-                self._report(execution, does, each.operation, block, shared, threads[0], reads=True)
+            elif len(shared) and not (operation and self._is_queued(execution, operation, each.operation)):
+                self._report(
+                    execution,
+                    does,
+                    each.operation,
+                    block,
+                    shared,
+                    threads[0],
+                    reads=True,
+                    operation=operation,
+                )
                 return
 
     def _report(
@@ -273,6 +309,7 @@ class Cells:
         thread: int,
         *,
         reads: bool = False,
+        operation: Operation | None = None,
     ) -> None:
         """Report a use of cells that another one has not done with."""
         if not reads:
@@ -282,10 +319,11 @@ class Cells:
             places = places[numbers == wanted]
         may = "read" if reads else "write"
         mnemonic, cell = execution.instruction.mnemonic, spelled(int(places[0]))
+        same = operation is not None and operation.sort is Sort.COPY and operation.agent == other.agent
         execution.report(
             Kind.RACE,
             f"{mnemonic} {does} {cell}, which {NAMES[other.sort]} of line {other.line} may still {may}: "
-            f"no {WAITS[other.sort]} and what tells the thread of it lie between",
+            f"no {WAITS[other.sort]} and what tells the thread of it lie between{ONE_THREAD * same}",
             np.array([thread]),
             other_line=other.line,
         )

@@ -6,12 +6,13 @@ shared memory hold. Each thread that issues it multiplies. Source: PTX ISA 9.1 s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....spec.errors import InputError, UnsupportedError
+from ....spec.errors import InputError
 from ....spec.ptx.operands import Address, Integer, Vector
 from ....spec.ptx.product import Matrices
 from ....spec.ptx.targets import target_named
@@ -31,6 +32,8 @@ from ..text.module import InstructionStatement
 from ..warp.matrix import accumulation_of
 from . import shared_operands
 from .cell_operands import CellOperands, check_metadata
+from .cells import split_address
+from .kept_operands import Collector, KeptOperands, Operand
 from .operands import Written, cell_addresses, refuse_on_data, written
 from .pairs import blocks_of
 from .uses import Clocks, Sort
@@ -70,9 +73,7 @@ def multiply(instruction: InstructionStatement) -> Step:
     text = written(instruction)
     a_in_cells = isinstance(text.operands["a"], Address)
     product = product_form(text.form.row.head, text.form.modifiers, a_in_tensor_memory=a_in_cells)
-    reused = next((word for word in text.form.modifiers if word.endswith(("::use", "::lastuse"))), None)
-    if reused:
-        raise UnsupportedError(f"{instruction.mnemonic}: .{reused}, operands that are kept, is not modelled")
+    collector = Collector.of(tuple(text.form.modifiers), ws=product.ws)
     scale_d = text.operands.get("scale-input-d", Integer(0))
     if not isinstance(scale_d, Integer):
         raise InputError(f"scale-input-d is {scale_d}; it must be a number")
@@ -83,7 +84,7 @@ def multiply(instruction: InstructionStatement) -> Step:
         for thread in _issuing(execution, text, active, numbers):
             of_thread = numbers[int(np.searchsorted(active, thread))]
             blocks = blocks_of(execution, text, int(execution.threads.block[thread]))
-            _multiply(execution, product, of_thread, thread, scale_d.value, blocks)
+            _multiply(execution, product, of_thread, thread, scale_d.value, blocks, collector)
 
     return step
 
@@ -168,6 +169,7 @@ def _multiply(
     thread: int,
     scale_d: int,
     blocks: tuple[int, ...],
+    collector: Collector,
 ) -> None:
     form = _form(execution, product, numbers.idesc, thread)
     if form is None:
@@ -194,6 +196,8 @@ def _multiply(
             found[role] = elements
     if form.sparsity is not None:
         check_metadata(execution, form, found["metadata"], thread)
+    kept = _operand(collector, product, numbers, found, thread, execution.instruction.line)
+    KeptOperands.of(execution).note(execution, collector, kept, blocks)
     alg = TermAlgebra(execution.store)
     old = cells.old_d() if numbers.enable_d else _zeros(alg, form)
     if old is None:
@@ -212,6 +216,22 @@ def _multiply(
         alg, form, Matrices(**{"c": old, **found}), accumulation_of(execution, form), modifiers
     )
     cells.write_d(new, _kept(execution, numbers.mask))
+
+
+def _operand(
+    collector: Collector,
+    product: ProductForm,
+    numbers: _Numbers,
+    elements: Mapping[str, Ids],
+    thread: int,
+    line: int,
+) -> Operand:
+    """Return the operand that a buffer may keep, as a thread's product names it."""
+    role, at = collector.buffer[0], dict(numbers.cells)
+    place = at[role] if role in at else dict(numbers.descriptors)[role]
+    lane, _ = split_address(at["d"])
+    said = (replace(product, mnemonic=""), numbers.idesc, at.get("scale_a"), at.get("metadata"), lane)
+    return Operand(place, said, elements[role], thread, line)
 
 
 def _zeros(alg: TermAlgebra, form: TensorMultiplication) -> Ids:

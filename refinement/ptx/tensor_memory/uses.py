@@ -26,6 +26,15 @@ NO_FENCE = (
 )
 """What a verdict rests on where a kernel has no such fences."""
 
+COPIES_FOLLOW = (
+    "tcgen05.cp writes behind what the same thread's tcgen05.mma and tcgen05.cp before it read and write, "
+    'as CUTLASS has it: tcgen05 = "in-order" in [kernel]; PTX names no such pair'
+)
+"""What a verdict rests on where a kernel copies over cells of products that it has not waited for."""
+
+ONE_THREAD = ' (tcgen05 = "in-order" in [kernel] takes copies to follow what their own thread issued)'
+"""What a message says of such a copy otherwise."""
+
 
 class Sort(IntEnum):
     """What an operation does."""
@@ -192,14 +201,20 @@ def wait(execution: Execution, sort: Sort, warps: Indices) -> None:
         execution.ordering.acquire_all(warp, Happened(told, told))
 
 
-def is_over(execution: Execution, threads: list[int], operation: Operation) -> bool:
-    """Tell whether each of some threads knows that an operation is over."""
+def is_over(execution: Execution, threads: list[int], operation: Operation, *, as_read: bool = False) -> bool:
+    """Tell whether each of some threads knows that an operation is over.
+
+    With `as_read` it is enough what arrivals at .cta scope tell, as of reads: nobody looks at what it left.
+    """
     who = np.array(threads, dtype=np.intp)
     others = np.full(len(who), operation.agent, dtype=np.int64)
     times: NDArray[np.int32] = np.full(len(who), operation.time, dtype=np.int32)
     found = execution.ordering.over(who, others, times)
     if operation.sort is Sort.ALLOCATION:
         found |= execution.ordering.names[who] // WARP == operation.agent // WARP
+    if as_read:
+        left = np.flatnonzero(~found)
+        found[left] = execution.ordering.over_as_read(who[left], others[left], times[left])
     return bool(found.all())
 
 

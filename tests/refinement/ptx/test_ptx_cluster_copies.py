@@ -284,11 +284,6 @@ UNSUPPORTED: dict[str, tuple[tuple[Edit, ...], str]] = {
     "a store to the own block": (
         ((STORED, ASYNC.replace("%r11", "%r12")), *BY_BYTES[1:]), "shared memory of the thread's own block"
     ),
-    "a reduction": (
-        ((STORED, "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 "
-                  "[%r11], %r17, [%r8];"), *BY_BYTES[1:]),
-        "red.async",
-    ),
     "a fence of the own block behind stores to a peer": (
         ((STORED, f"st.shared::cluster.u32 [%r11], %r17;\nfence.proxy.async.shared::cta;\n{FULL}"),),
         "behind stores to shared memory of other blocks",
