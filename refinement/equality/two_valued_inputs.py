@@ -71,7 +71,7 @@ class TwoValuedInputs(Rewriting):
                 continue
             places = self.store.arguments(members)[:, 0]
             low, high = ends.low[places], ends.high[places]
-            two = ends.only[places] if ends.only is not None else np.zeros(len(members), dtype=bool)
+            two = ends.only[places]
             if isinstance(ends.format, IntegerFormat):
                 two = two | (high == low + 1)
             two &= (low < high) & (np.abs(low) < _EXACT) & (np.abs(high) < _EXACT)

@@ -127,7 +127,6 @@ class _Narrowing:
         within = Interval(np.minimum(low.low, high.low), np.maximum(low.high, high.high))
         self._put(element, within, scope, strict=False)
         ends, places = self._ends(element, scope)
-        assert ends.only is not None
         own = np.where(True if scope.needed is None else scope.needed, places, -1)
         exact = (low.low == low.high) & (high.low == high.high)
         own = np.where(exact, own, -1).reshape(-1)

@@ -25,5 +25,5 @@ class Ends(NamedTuple):
     """Which elements are known to be no NaN."""
     nonzero: NDArray[np.bool_]
     """Which elements are known not to be 0."""
-    only: NDArray[np.bool_] | None = None
-    """Which elements are known to be one of both ends, if any are."""
+    only: NDArray[np.bool_]
+    """Which elements are known to be one of both ends."""

@@ -149,8 +149,8 @@ def _bounded(made: RandomTerms, random: np.random.Generator) -> Callable[[], Inp
     )
     never = np.zeros(ELEMENTS, dtype=bool)
     made.store.ends = {
-        "X": Ends(F32, low, high, ~never, never),
-        "W": Ends(S8, np.ceil(low), np.floor(high), ~never, never),
+        "X": Ends(F32, low, high, ~never, never, never),
+        "W": Ends(S8, np.ceil(low), np.floor(high), ~never, never, never),
     }
 
     def inputs() -> Inputs:

@@ -35,7 +35,7 @@ def bounded(low: int, high: int) -> tuple[TermStore, Ids]:
     """Return integers of which `[requires]` says the ends."""
     store = TermStore()
     ends = np.array([low] * 3, float), np.array([high] * 3, float)
-    store.ends = {"i": Ends(S32, *ends, np.ones(3, bool), np.zeros(3, bool))}
+    store.ends = {"i": Ends(S32, *ends, np.ones(3, bool), *np.zeros((2, 3), bool))}
     return store, store.inputs("i", S32, EACH)
 
 

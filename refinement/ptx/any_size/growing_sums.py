@@ -68,7 +68,7 @@ def bounded(sums: HeldSums, most: float) -> Iterator[None]:
     high = np.full(_count(store), np.inf)
     high[store.arguments(sums.held)[:, 0]] = most
     known = np.zeros(len(high), dtype=bool)
-    store.ends = {**given, HELD: Ends(sums.fmt, -high, high, known, known)}
+    store.ends = {**given, HELD: Ends(sums.fmt, -high, high, known, known, known)}
     try:
         yield
     finally:
