@@ -21,7 +21,7 @@ VERDICTS, COSTS = table.of_folder(REPOSITORY / "tests" / "frozen")
 MOST = 1.25
 """Seconds of the processor, by the table of costs, that a kernel takes which every run verifies.
 
-The first kernel of its corpus with a verdict may take more.
+The first kernel of its corpus with a verdict, and the first with findings of a kind, may take more.
 """
 
 _SECONDS = {row[:2]: float(row[2]) for row in COSTS if row[2]}
@@ -57,8 +57,8 @@ def _quick() -> Iterator[tuple[str, str]]:
     """Yield corpus and name of the kernels that every run verifies.
 
     From the cheapest up, a kernel is taken if a row of it has what no kernel taken before it has: the verdict
-    in its corpus, the kind of a finding in its corpus, a hypothesis, or a function that it is verified to
-    compute.
+    in its corpus, the kind of a finding, in its corpus or at all, a hypothesis, or a function that it is
+    verified to compute.
     """
     shows: dict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
     for row in VERDICTS:
@@ -66,7 +66,7 @@ def _quick() -> Iterator[tuple[str, str]]:
     seen: set[tuple[str, ...]] = set()
     for key in sorted(_SECONDS, key=lambda key: (_SECONDS[key], key)):
         new = shows[key] - seen
-        if new and (_SECONDS[key] <= MOST or any("verdict" in shown for shown in new)):
+        if new and (_SECONDS[key] <= MOST or any({"verdict", "finding"} & {*shown} for shown in new)):
             yield key
             seen |= new
 
@@ -76,6 +76,7 @@ def _shown(
 ) -> Iterator[tuple[str, ...]]:
     yield corpus, "verdict", verdict
     yield from ((corpus, _kind(finding)) for finding in findings.split(" | "))
+    yield from (("finding", _kind(finding)) for finding in findings.split(" | "))
     yield from ((hypothesis,) for hypothesis in hypotheses.split(" | "))
     if verdict == Verdict.VERIFIED:
         yield corpus, "computes", re.split(r"_(?:fault|edit|sm\d)|\.", name)[0]

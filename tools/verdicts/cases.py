@@ -39,11 +39,12 @@ def every_case() -> Iterator[Case]:
             sys.path.insert(0, str(folder))
     import contract_corpora
     from faulty_kernels import faulty_kernels
+    from pipeline_corpora import pipelines
 
     for known in contract_corpora.kernels():
         if known.verdict == "verified":
             yield Case(known.corpus, known.name, _written(known.place, known.contract))
-    for faulty in faulty_kernels():
+    for faulty in (*faulty_kernels(), *pipelines()):
         yield Case(faulty.corpus, faulty.name, faulty.placed)
 
 
