@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,11 +16,12 @@ from .contract.assumptions import assumptions_of
 from .contract.contract import Instance
 from .contract.given_data import Given, wider_contracts
 from .examine.clobbering import clobbered_beside
+from .examine.counterexamples import KernelCounterexample
 from .examine.memory_safety import memory_findings
 from .examine.output_comparison import Examination, OutputComparison
 from .examine.references import KernelReference, Reference, reference_of
 from .examine.trial_inputs import admitted
-from .examine.trials import disagreement, tried
+from .examine.trials import DisagreementError, disagreement, tried
 from .expected.contract_terms import rounded_literals
 from .expected.requirements import Requirements, UnmetError
 from .findings.finding import KernelFinding, Kind
@@ -237,19 +238,49 @@ def _examined(
     if examination.equality is not None and instance.case.example is not None:
         if told is not None:
             told(f"running on numbers{where}", 0, 1)
-        undergone, equality = examination.roundings, examination.equality
-        growth = 0.0 if undergone is None else float(undergone.growth)
-        try:
-            examination.trials = tried(
-                kernel, instance, store, comparer.compared, equality, outcome, growth, reference
-            )
-        except UnmetError as reason:
-            examination.equality = None
-            examination.findings.append(
-                KernelFinding(Kind.UNDECIDED, f"{reason}: nothing is run on numbers", kernel.path)
-            )
+        _try(kernel, instance, store, comparer, examination, outcome, reference)
     examination.certificate = comparer.certificate()
     return examination, outcome.stats
+
+
+def _try(
+    kernel: Kernel,
+    instance: Instance,
+    store: TermStore,
+    comparer: OutputComparison,
+    examination: Examination,
+    outcome: Outcome,
+    reference: Reference,
+) -> None:
+    """Run a kernel that is right on numbers; note it if no inputs are found, or some outweigh a mask."""
+    undergone, equality = examination.roundings, examination.equality
+    assert equality is not None
+    growth = 0.0 if undergone is None else float(undergone.growth)
+    claim = kernel, instance, store, comparer.compared, equality, outcome, growth, reference
+    try:
+        examination.trials = tried(*claim, comparer.masks)
+    except UnmetError as reason:
+        message = f"{reason}: nothing is run on numbers"
+        examination.findings.append(KernelFinding(Kind.UNDECIDED, message, kernel.path))
+        examination.equality = None
+    except DisagreementError as error:
+        if not comparer.masks:
+            raise
+        examination.findings.append(_outweighed(kernel, comparer.masks, error.counterexample))
+        examination.equality, examination.counterexample = None, error.counterexample
+
+
+def _outweighed(
+    kernel: Kernel, masks: Sequence[float], counterexample: KernelCounterexample
+) -> KernelFinding:
+    """Return that a kernel is right only where no number outweighs what it masks with."""
+    found, numbers = counterexample.difference, " or ".join(f"{each:g}" for each in masks)
+    message = (
+        f"{found.output} is right only if no number outweighs the mask {numbers}, which the formula does not "
+        f"need: on inputs found the kernel is {found.kernel}, the formula {found.contract}; "
+        f"[requires] can bound what is masked"
+    )
+    return KernelFinding(Kind.UNDECIDED, message, kernel.path, output=found.output)
 
 
 def _rounded_literals(instance: Instance) -> list[str]:

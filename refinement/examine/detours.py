@@ -30,6 +30,7 @@ from ..terms.interning import Ids
 from ..terms.store import CONSTANT, LEAVES, Operation, TermStore
 from ..terms.traversal import by_operation, within
 from .probing_inputs import probes
+from .trial_inputs import TYPICAL
 
 Words = NDArray[np.uint64]
 Reals = NDArray[np.float64]
@@ -44,9 +45,6 @@ _MOST_INPUTS, _FEWEST_INPUTS = 32, 4
 
 _SCALING = 2.0
 """Constants beyond this, or below its reciprocal, scale or absorb."""
-
-_TYPICAL = 2.0**20
-"""The kernel's constants up to here are numbers that inputs may be."""
 
 _OFF, _STABLE, _SHARE = 1 / 4, 1 / 16, 1 / 4
 """A kernel is off by more than this part of the size of the formula's terms, which is itself off by less, at
@@ -202,7 +200,7 @@ class Detours:
                 constants = arguments[self._store.are(CONSTANT, arguments)]
                 numbers = numbers_in(self._store.constant_values(constants), fmt).astype(np.float64)
                 found |= set(numbers[np.isfinite(numbers)].tolist())
-        return sorted(each for each in found if 0 < abs(each) <= _TYPICAL)[:_MOST_INPUTS]
+        return sorted(each for each in found if 0 < abs(each) <= TYPICAL)[:_MOST_INPUTS]
 
     # -- on numbers
     def _off(self, inputs: Mapping[str, Words], *, ordinary: bool) -> _Off | None:

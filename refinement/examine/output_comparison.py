@@ -41,7 +41,7 @@ from .detour_findings import DetourFindings
 from .diagnosis import Namer
 from .error_search import ErrorSearch
 from .misplaced_stores import MisplacedStores
-from .references import Reference
+from .references import Reference, coverage
 from .trial_judgement import Compared
 from .trials import Trials
 from .wrong_values import WrongValues
@@ -162,6 +162,11 @@ class OutputComparison:
         self._equal: list[ShownOutput] = []
         self._not_of_terms: list[str] = []
 
+    @property
+    def masks(self) -> tuple[float, ...]:
+        """The finite numbers that have been taken for -∞."""
+        return self._forms.masks
+
     def certificate(self) -> dict[str, Any] | None:
         """Return the section of a certificate, where one is made and nothing is wrong."""
         if self._examination.equality is None or not self.instance.contract.certified:
@@ -184,7 +189,7 @@ class OutputComparison:
         written, actual = elements_in(self._store, memory, self._outcome.arrays[output.name].lanes)
         written &= ~untouched(self._store, memory, actual)
         self._note_strays(output)
-        self._examination.coverage.append(_coverage(self._instance, output, wanted))
+        self._examination.coverage.append(coverage(self._instance, output, wanted))
         members = np.flatnonzero(written & wanted)
         self.compared.append(Compared(output, members, actual, expected))
         self._require_every_digit(output, actual[members], expected[members])
@@ -491,9 +496,3 @@ class OutputComparison:
 
     def _line_of_store(self, output: Array, element: int) -> int:
         return int(self._outcome.arrays[output.name].lines[int(first_lanes(output)[element])])
-
-
-def _coverage(instance: Instance, output: Array, wanted: NDArray[np.bool_]) -> Coverage:
-    count = int(wanted.sum())
-    size = -(-count * output.element_bits // 8)
-    return Coverage(output.name, dict(instance.sizes), output.elements, count, size)

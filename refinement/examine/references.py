@@ -17,7 +17,7 @@ from ..expected.array_programs import read_program
 from ..expected.contract_terms import covered, expected_terms
 from ..expected.reference_result import formula_values, magnitudes
 from ..findings.finding import KernelFinding, Kind
-from ..findings.result import Equality
+from ..findings.result import Coverage, Equality
 from ..machine.array_memory import (
     BYTE,
     ArrayMemory,
@@ -222,3 +222,10 @@ def whole_elements(
     for byte in range(-(-(array.low_bit % BYTE + array.format.bits) // BYTE)):
         touched |= changed[array.footprint.lanes(first + byte)]
     return written, touched & ~written
+
+
+def coverage(instance: Instance, output: Array, wanted: NDArray[np.bool_]) -> Coverage:
+    """Return how much of an output is compared: the elements that are wanted."""
+    count = int(wanted.sum())
+    size = -(-count * output.element_bits // 8)
+    return Coverage(output.name, dict(instance.sizes), output.elements, count, size)

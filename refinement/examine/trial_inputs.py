@@ -10,7 +10,7 @@ the ends of bounded formats. Scalars are different from each other, and neither 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +30,9 @@ from .extreme_inputs import extreme_inputs
 from .limit_inputs import limit_inputs
 
 Words = NDArray[np.uint64]
+
+TYPICAL = 2.0**20
+"""A kernel's constants up to here are numbers that inputs may be."""
 
 SHARE = 8
 """One index of so many has edges."""
@@ -153,6 +156,24 @@ def more_trial_inputs(
     for inputs in _drawn(instance, store, random):
         if (met := requirements.admissible(inputs, random)) is not None:
             yield met
+
+
+def outweighing_inputs(
+    instance: Instance, requirements: Requirements, masks: Sequence[float], seed: int
+) -> Iterator[dict[str, Words]]:
+    """Yield sets in which all floats of one input are below a mask that a kernel chooses in their place.
+
+    Masks beyond what inputs may be are none of these: nothing is expected to outweigh them.
+    """
+    random = np.random.default_rng([seed, 2])
+    base = trial_inputs(instance, seed, finite=True)
+    for mask in (each for each in masks if abs(each) <= TYPICAL):
+        for name, (fmt, _) in input_formats(instance).items():
+            if isinstance(fmt, FloatFormat):
+                numbers = np.full(len(base[name]), 2 * mask)
+                met = requirements.admissible({**base, name: _encoded(numbers, fmt)}, random)
+                if met is not None:
+                    yield met
 
 
 def _drawn(instance: Instance, store: TermStore, random: np.random.Generator) -> Iterator[dict[str, Words]]:

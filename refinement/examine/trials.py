@@ -10,9 +10,9 @@ not of the kernel; what no set of numbers could have shown is told.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from .counterexample_document import Difference
 from .counterexamples import KernelCounterexample, as_constants, documented, given_constants
 from .references import Reference
 from .trial_dependence import Dependences
-from .trial_inputs import more_trial_inputs, trial_inputs
+from .trial_inputs import Words, more_trial_inputs, outweighing_inputs, trial_inputs
 from .trial_judgement import Claim, Compared, Judgement
 
 SEED = 1
@@ -160,6 +160,7 @@ def tried(
     outcome: Outcome,
     growth: float,
     reference: Reference,
+    masks: Sequence[float] = (),
 ) -> Trials:
     """Run a kernel that is to be verified on numbers.
 
@@ -179,6 +180,8 @@ def tried(
         By how much of the sum of its terms' magnitudes an output may be off.
     reference : Reference
         What the outputs are to be.
+    masks : sequence of float
+        Numbers that were taken for -∞: inputs that outweigh them are tried, too.
 
     Raises
     ------
@@ -192,7 +195,10 @@ def tried(
     )
     requirements = Requirements(instance)
     dependences = Dependences(claim, requirements)
-    found = _run(claim, judgement) + _evaluated(claim, dependences, requirements, judgement)
+    found = _run(claim, judgement)
+    dependences.look(judgement, SEED)
+    outweighing = outweighing_inputs(instance, requirements, masks, SEED)
+    found += _evaluated(claim, dependences, requirements, outweighing)
     return replace(
         found,
         depends=dependences.every,
@@ -216,16 +222,16 @@ def _run(claim: Claim, judgement: Judgement) -> Trials:
 
 
 def _evaluated(
-    claim: Claim, dependences: Dependences, requirements: Requirements, first: Judgement
+    claim: Claim, dependences: Dependences, requirements: Requirements, first: Iterable[dict[str, Words]]
 ) -> Trials:
-    """Evaluate the terms of a kernel on further sets of inputs."""
-    dependences.look(first, SEED)
+    """Evaluate the terms of a kernel on the first sets of inputs, and on further ones."""
     least, most = _SETS
     sets = int(np.clip(_STEPS // max(len(claim.store), 1), least, most))
     share = _STEPS / (sets * max(len(claim.store), 1))
     random = np.random.default_rng(SEED)
     found = Trials()
-    for inputs in islice(more_trial_inputs(claim.instance, claim.store, requirements, SEED), sets):
+    further = islice(more_trial_inputs(claim.instance, claim.store, requirements, SEED), sets)
+    for inputs in chain(first, further):
         judgement = Judgement(claim, inputs, by_terms=True)
         try:
             for each in claim.compared:

@@ -228,6 +228,11 @@ class NormalForms:
         return found
 
     @property
+    def masks(self) -> tuple[float, ...]:
+        """The finite numbers that have been taken for -∞, as nothing is to outweigh them."""
+        return tuple(sorted(map(float, self.elementary.masks), reverse=True)) if self.needs_masks else ()
+
+    @property
     def uncounted(self) -> tuple[str, ...]:
         """What has been taken for another number or function, so that its error is in no bound."""
         literals = (_LITERALS,) if self.quantifier.takes_literals_for_numbers else ()
@@ -236,8 +241,7 @@ class NormalForms:
         if self.needs_fractions:
             stands_for = sorted(self.of_fractions.quantifier.stands_for)
             literals = (*literals, *stands_for, *self.of_fractions.uncounted)
-        masks = sorted(map(float, self.elementary.masks), reverse=True) if self.needs_masks else ()
-        taken = (_MASK.format(f"{each:g}") for each in masks)
+        taken = (_MASK.format(f"{each:g}") for each in self.masks)
         return tuple(dict.fromkeys((*literals, *taken, *self.software.recognised)))
 
     def are_slow(self, terms: Ids) -> NDArray[np.bool_]:

@@ -57,6 +57,21 @@ def test_other_masks_are_not(body: str, formula: str) -> None:
     assert result_of(body, f"C[i] = {formula}", ARRAYS, requires=SMALL).verdict != "verified"
 
 
+@pytest.mark.parametrize(
+    ("requires", "verdict"),
+    [([], "undecided"), (["abs(A[i]) <= 50"], "undecided"), (["abs(B[i]) <= 50"], "verified")],
+    ids=["any scores", "the other is bounded", "bounded"],
+)
+def test_what_scores_may_outweigh_is_no_mask(requires: list[str], verdict: str) -> None:
+    body = f"""setp.gt.f32 %p1, %A, 0f00000000; selp.f32 %f1, %A, {TEN_THOUSAND}, %p1;
+    max.f32 %f2, %f1, %B; sub.f32 %f1, %f1, %f2; ex2.approx.f32 %C, %f1;"""
+    formula = "C[i] = where(A[i] > 0, exp2(A[i] - max(A[i], B[i])), 0)"
+    found = result_of(body, formula, {"A": "f32", "B": "f32", "C": "f32 out"}, requires=requires)
+    assert found.verdict == verdict, found.findings
+    if verdict == "undecided":
+        assert "right only if no number outweighs the mask -10000" in found.findings[0].message
+
+
 BODIES = {
     "product": ("mul.f32 %C, %A, %M;", "where(M[i] == HIGH, HIGH * A[i], 0)"),
     "opposite": (
