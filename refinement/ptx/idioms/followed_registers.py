@@ -92,8 +92,8 @@ class FollowedRegisters:
             case Integer(value=value):
                 return value
             case Negated(register=register):
-                value = self.held(state, register.name)
-                return 1 - value if isinstance(value, int) else ("not", value)
+                positive = self.held(state, register.name)
+                return 1 - positive if isinstance(positive, int) else ("not", positive)
         names = tuple(self.held(state, name) for name in register_names([operand]))
         base = operand.base if isinstance(operand, Address) else None
         if isinstance(base, Symbol):
