@@ -25,7 +25,7 @@ def free(recorder: Recorder, address: int) -> None:
     found = recorder.pointer(address)
     if found is None or found.at or recorder.recording.storages[found.storage].name != "cudaMalloc":
         recorder.refuse("cudaFree of what is no memory of cudaMalloc")
-    recorder.freed.add(found.storage)
+    recorder.held.freed.add(found.storage)
 
 
 def variable(recorder: Recorder, key: tuple[str, str], size: int, dtype: Any, part: tuple[int, int]) -> Any:

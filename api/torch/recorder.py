@@ -15,6 +15,7 @@ from torch._decomp import decomposition_table
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
+from .held_memory import HeldMemory
 from .recording import Launch, NotRecordedError, Operation, Passed, Pointer, Recording, Storage, View
 from .streams import DEFAULT, Streams
 from .unguarded import Unguarded
@@ -71,11 +72,10 @@ class Recorder(TorchDispatchMode):
         self.recording = Recording()
         self._numbers: dict[int, int] = {}
         self._alive: list[Any] = []
-        self._made: dict[int, tuple[int, int]] = {}
+        self.held = HeldMemory(self.fake)
         self._fakes: dict[int, Any] = {}
         self._refused: Exception | None = None
         self.streams = Streams()
-        self.freed: set[int] = set()
         self.written_parts: dict[tuple[str, str], tuple[int, int]] = {}
 
     # -- tensors
@@ -105,13 +105,6 @@ class Recorder(TorchDispatchMode):
         self._numbers[tensor.untyped_storage()._cdata] = number
         self._alive.append(tensor)
         return number
-
-    def _add_made(self, tensor: Any, storage: Storage) -> None:
-        """Add a storage that an operation made: when no tensor of the host is in it, its memory is free."""
-        with self.fake:
-            alias = tensor.as_strided((storage.elements,), (1,), 0)
-        number, held = self.add(alias, storage), alias.untyped_storage()._cdata
-        self._made[number] = held, torch._C._storage_Use_Count(held) - 1  # but for the tensor itself
 
     def number(self, tensor: Any) -> int:
         """Return the number of a tensor's storage; a real one is a constant."""
@@ -368,7 +361,8 @@ class Recorder(TorchDispatchMode):
         for each in new:
             origin = "empty" if name in EMPTY else "constant" if fill is not None else "result"
             elements = each.untyped_storage().nbytes() // each.element_size()
-            self._add_made(each, Storage(_name(each.dtype), elements, origin, name, fill, tuple(each.shape)))
+            storage = Storage(_name(each.dtype), elements, origin, name, fill, tuple(each.shape))
+            self.held.note(self.add, each, storage)
         if name in EMPTY or fill is not None:
             return made
         written = tuple(self.view(each) if isinstance(each, torch.Tensor) else None for each in results)
@@ -420,12 +414,10 @@ class Recorder(TorchDispatchMode):
         number, at = divmod(address - ADDRESS, SPAN)
         if not 0 < number <= len(self.recording.storages):
             return None
-        if number - 1 in self.freed:
+        if number - 1 in self.held.freed:
             self.refuse("memory is used after cudaFree")
-        held, own = self._made.get(number - 1, (0, 0))
-        if held and torch._C._storage_Use_Count(held) <= own:
-            what = self.recording.storages[number - 1].name
-            self.refuse(f"memory is used of a tensor made by {what}, which is no more")
+        if self.held.is_dropped(number - 1):
+            self.refuse("memory is used of a tensor that the host has dropped")
         return Pointer(number - 1, at)
 
     def launch(

@@ -92,8 +92,8 @@ class FollowedRegisters:
             case Integer(value=value):
                 return value
             case Negated(register=register):
-                held = self.held(state, register.name)
-                return 1 - held if isinstance(held, int) else ("not", held)
+                positive = self.held(state, register.name)
+                return 1 - positive if isinstance(positive, int) else ("not", positive)
         names = tuple(self.held(state, name) for name in register_names([operand]))
         base = operand.base if isinstance(operand, Address) else None
         if isinstance(base, Symbol):
