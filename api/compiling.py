@@ -159,7 +159,9 @@ def _run(command: Sequence[str], source: Path, made: Path) -> None:
 
 def _found(isa: str, source: Path) -> str:
     """Return the compiler for an instruction set."""
-    candidates = [each for each in (_nvcc() if isa == "ptx" else _power_compilers(source)) if each]
+    candidates = [
+        compiler for compiler in (_nvcc() if isa == "ptx" else _power_compilers(source)) if compiler
+    ]
     if candidates:
         return candidates[0]
     raise InputError(f"no compiler is found: {_REMEDIES[isa]}, or give --compiler", str(source))

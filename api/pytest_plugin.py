@@ -64,7 +64,7 @@ def mmaproof_report(request: pytest.FixtureRequest) -> VerifyReport | None:
         folder = request.node.path.parent
         if options.get("against") is not None:
             options["against"] = folder / options["against"]
-        kernel, contract = (folder / each for each in mark.args)
+        kernel, contract = (folder / argument for argument in mark.args)
         try:
             reports.append(assert_verified(kernel, contract, **options))
         except NotVerifiedError as reason:
@@ -90,7 +90,7 @@ def mmaproof_torch_result(request: pytest.FixtureRequest) -> TorchResult | None:
             f"{request.node.nodeid}: mmaproof_torch_result needs the mark {TORCH_MARK}", pytrace=False
         )
     reasons = request.node.stash.setdefault(_reasons, [])
-    problem, solution = (request.node.path.parent / each for each in mark.args)
+    problem, solution = (request.node.path.parent / argument for argument in mark.args)
     try:
         return assert_verified(problem, solution, **mark.kwargs)
     except ModuleNotVerifiedError as reason:

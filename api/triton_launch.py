@@ -84,7 +84,7 @@ def _passed(
     if any(isinstance(each, ast.Starred) for each in call.args):
         return {}, dict(constants)
     bound = [*zip(parameters, call.args, strict=False)]
-    bound += [(each.arg, each.value) for each in call.keywords if each.arg is not None]
+    bound += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None]
     values, texts = dict(constants), {}
     for name, argument in bound:
         if name not in parameters:
@@ -107,7 +107,7 @@ class _Launch:
 
     def extents(self, grid: ast.expr) -> tuple[str, ...]:
         values, meta = self._body(grid)
-        return tuple(ast.unparse(self._translated(each, meta, _DEPTH)) for each in values)
+        return tuple(ast.unparse(self._translated(value, meta, _DEPTH)) for value in values)
 
     def _body(self, grid: ast.expr) -> tuple[Sequence[ast.expr], str]:
         """Return the extents of a grid, and what it calls the constants."""
@@ -131,7 +131,9 @@ class _Launch:
             for node in _own(scope):
                 if isinstance(node, ast.FunctionDef) and node.name == name:
                     found.append(node)
-                elif isinstance(node, ast.Assign) and [ast.unparse(each) for each in node.targets] == [name]:
+                elif isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [
+                    name
+                ]:
                     found.append(node.value)
                 elif isinstance(node, ast.AugAssign | ast.For | ast.NamedExpr) and name in ast.unparse(
                     node.target

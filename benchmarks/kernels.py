@@ -28,7 +28,7 @@ def pairs(folder: Path, names: list[str]) -> list[tuple[Path, Path]]:
 
 def row(solution: Path, result: TorchResult) -> str:
     """Return a line of the table."""
-    seconds = " ".join(f"{each:6.1f}" for each in result.seconds.values())
+    seconds = " ".join(f"{second:6.1f}" for second in result.seconds.values())
     at = ", ".join(f"{name}={value}" for name, value in result.sizes.items())
     what = result.findings[0][:100] if result.findings else ""
     name = f"{solution.parent.name}/{solution.stem}"

@@ -76,9 +76,9 @@ def _said(message: str, status: int) -> int:
 
 def _signal(reason: BaseException) -> Stopped | None:
     """Return the signal behind an exception; a library may have turned it into another while it loads."""
-    for each in _chain(reason):
-        if isinstance(each, KeyboardInterrupt):
-            return each if isinstance(each, Stopped) else Stopped()
+    for base_exception in _chain(reason):
+        if isinstance(base_exception, KeyboardInterrupt):
+            return base_exception if isinstance(base_exception, Stopped) else Stopped()
     return Stopped() if isinstance(reason, typer.Abort) else None
 
 

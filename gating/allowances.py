@@ -110,23 +110,25 @@ def apply_allowances(
     used: set[Allowance] = set()
 
     def accepted(finding: Finding) -> Finding:
-        covering = [each for each in allowances if each.covers(finding)]
+        covering = [allowance for allowance in allowances if allowance.covers(finding)]
         used.update(covering)
         valid = next((each for each in covering if each.expires >= today), None)
         if valid is None:
             return finding
         return replace(finding, standing=Standing.ACCEPTED, accepted_because=valid.reason)
 
-    checked = [replace(each, findings=tuple(map(accepted, each.findings))) for each in files]
+    checked = [replace(file, findings=tuple(map(accepted, file.findings))) for file in files]
     wrong = []
-    for each in allowances:
-        if each.expires < today:
-            cause = table_rules.EXPIRED.saying(f"it expired on {each.expires}: {each.reason}")
-            wrong.append(_about(path, each, f"accepted until {each.expires}", f"it is {today}", cause))
-        elif each not in used:
+    for allowance in allowances:
+        if allowance.expires < today:
+            cause = table_rules.EXPIRED.saying(f"it expired on {allowance.expires}: {allowance.reason}")
+            wrong.append(
+                _about(path, allowance, f"accepted until {allowance.expires}", f"it is {today}", cause)
+            )
+        elif allowance not in used:
             cause = table_rules.UNUSED.saying("no finding has this id: remove it")
-            wrong.append(_about(path, each, "accepted", "there is no such difference", cause))
-    subjects = tuple((Position(each.line), each.finding) for each in allowances)
+            wrong.append(_about(path, allowance, "accepted", "there is no such difference", cause))
+    subjects = tuple((Position(allowance.line), allowance.finding) for allowance in allowances)
     return [*checked, Checked(str(path), "allowances", subjects, tuple(wrong))]
 
 

@@ -91,7 +91,7 @@ def _columns(words: Vocabulary, rows: Sequence[Row]) -> tuple[str, ...] | None:
     statements = [row.statement for row in rows]
     if any(s.text is not None or any(map(is_pattern, s.cells.get(INSTRUCTION, ()))) for s in statements):
         return None
-    stated = dict.fromkeys(column for each in statements for column in each.cells)
+    stated = dict.fromkeys(column for statement in statements for column in statement.cells)
     known = index(words)
     return (INSTRUCTION, *(column for column in stated if column != INSTRUCTION and known.has(column)))
 

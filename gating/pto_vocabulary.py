@@ -20,9 +20,9 @@ _EXTENT = 64
 _TYPE_COLUMNS = ("d", "a", "b", "c", "scale_type")
 _SCALE = "f8E8M0FNU"
 _SPELLINGS: Mapping[str, str] = {
-    spelling.lower(): each.name
-    for each in ELEMENT_TYPES.values()
-    for spelling in (each.name, *each.spellings)
+    spelling.lower(): element_type.name
+    for element_type in ELEMENT_TYPES.values()
+    for spelling in (element_type.name, *element_type.spellings)
 }
 
 

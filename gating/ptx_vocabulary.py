@@ -272,7 +272,7 @@ def _nearest(cells: Cells) -> Point | None:
 
 def _with(variant: Variant, cells: Cells) -> Variant:
     """Return the variant that the cells describe."""
-    known = {each.name for each in fields(Variant)}
+    known = {field.name for field in fields(Variant)}
     changed: dict[str, Any] = {"shape": None if cells["shape"] == NONE else Shape.parse(cells["shape"])}
     for column in _WORDS:
         changed[column] = None if cells[column] == NONE else cells[column]

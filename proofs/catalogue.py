@@ -61,7 +61,9 @@ def remember(directory: Path, patterns: Sequence[str]) -> None:
     known = tuple(families())
     if known in _remembered:
         return
-    build = None if patterns else lambda: [said(each, _obligations_of(each)) for each in _imported(())]
+    build = (
+        None if patterns else lambda: [said(theorem, _obligations_of(theorem)) for theorem in _imported(())]
+    )
     found = remembered(directory, f"theorems {' '.join(known)}", build)
     if found is None:
         return
@@ -73,7 +75,7 @@ def remember(directory: Path, patterns: Sequence[str]) -> None:
 
 def _built(identifier: str) -> Obligation:
     """Return an obligation of the catalogue that is built from its theorem's module."""
-    found = [_obligations_of(each) for each in _imported((identifier,))]
+    found = [_obligations_of(theorem) for theorem in _imported((identifier,))]
     return next(members[identifier] for members in found if identifier in members)
 
 
@@ -181,7 +183,7 @@ def near(pattern: str) -> str:
     """Return what to say of a pattern that selects nothing: theorems with its parts, or spelled like it."""
     ids = sorted(theorem.id for theorem in theorems())
     parts = [part for part in re.split(r"[/*?\[\]]+", pattern) if part]
-    alike = [each for each in ids if parts and all(part in each for part in parts)]
+    alike = [identifier for identifier in ids if parts and all(part in identifier for part in parts)]
     alike += get_close_matches(pattern[:80], ids, n=3, cutoff=0.6)
     close = list(dict.fromkeys(alike))[:3]
     return f"did you mean {' or '.join(close)}?" if close else "mmaproof list shows what there is"

@@ -118,7 +118,7 @@ def _truth(alg: Algebra, equation: Equation, equality: Equality) -> Array:
 
 
 def _all(conditions: Iterable[Array]) -> Any:
-    return reduce(and_, (element for each in conditions for element in np.asarray(each).flat))
+    return reduce(and_, (element for condition in conditions for element in np.asarray(condition).flat))
 
 
 @dataclass(frozen=True)

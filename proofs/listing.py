@@ -160,7 +160,7 @@ def about(isa: str, mnemonic: str) -> dict[Theorem, list[str]]:
     pattern = re.compile(f"/(?:{'|'.join(named)})(?=/|$)")
     ids = [each for each in pinned() if each.startswith(f"{isa}/") and pattern.search(each)]
     found = {
-        theorem: [each for each in ids if each.startswith(theorem.id + "/")]
+        theorem: [identifier for identifier in ids if identifier.startswith(theorem.id + "/")]
         for theorem in theorems((f"{isa}/",))
     }
     return {theorem: members for theorem, members in found.items() if members}

@@ -111,7 +111,7 @@ class CatalogueRun(Tally):
     @property
     def repeated(self) -> int:
         """How many obligations say of what instruction sets share what another one of the run says."""
-        shared = [found[1] for each in self.outcomes if (found := SHARED.fullmatch(each.obligation.id))]
+        shared = [found[1] for outcome in self.outcomes if (found := SHARED.fullmatch(outcome.obligation.id))]
         return len(shared) - len(set(shared))
 
     @property

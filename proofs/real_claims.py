@@ -67,7 +67,7 @@ def last_answer(prop: RealProperty, solve: Callable[[Query], Answer]) -> tuple[s
     claim = prop.claim()
     if not claim.goals:
         raise EmptyClaimError
-    known = {each.get_id(): each for each in claim.assumptions}
+    known = {assumption.get_id(): assumption for assumption in claim.assumptions}
     cached, label = True, ""
     for goal in claim.goals:
         label = goal.label

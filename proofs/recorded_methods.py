@@ -58,9 +58,9 @@ def record(methods: Mapping[str, str], owners: Mapping[str, str]) -> str:
         members.setdefault(owners[identifier], []).append(identifier)
     lines = []
     for owner in sorted(members):
-        most, _ = Counter(methods[each] for each in members[owner]).most_common(1)[0]
+        most, _ = Counter(methods[member] for member in members[owner]).most_common(1)[0]
         lines.append(f"{owner}: {most}\n")
-        lines += [f"{each}: {methods[each]}\n" for each in members[owner] if methods[each] != most]
+        lines += [f"{member}: {methods[member]}\n" for member in members[owner] if methods[member] != most]
     return "".join(lines)
 
 
@@ -68,9 +68,9 @@ def main(patterns: Sequence[str]) -> None:
     """Decide what patterns select, and write the file."""
     obligations = matching(())
     by_id = {theorem.id: theorem for theorem in theorems()}
-    owners = {each.id: theorem_of(each, by_id).id for each in obligations}
+    owners = {obligation.id: theorem_of(obligation, by_id).id for obligation in obligations}
     known = recorded() if files(__package__).joinpath(RECORD).is_file() else {}
-    methods = {each: method for each in owners if (method := recorded_method(each, known))}
+    methods = {owner: method for owner in owners if (method := recorded_method(owner, known))}
     verdicts = run(matching(patterns), Settings(cache=default_directory()))
     methods |= {verdict.id: verdict.decided_by for verdict in verdicts if verdict.method}
     Path("proofs", RECORD).write_text(record(methods, owners), encoding="utf-8")

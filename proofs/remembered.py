@@ -84,10 +84,10 @@ def said(theorem: Theorem, obligations: Mapping[str, Obligation]) -> list[Any]:
     """Return what a theorem and its obligations by id say, as a JSON value."""
     members = [
         [
-            each.id.removeprefix(f"{theorem.id}/"),
-            "" if each.statement == theorem.statement else each.statement,
-            *(each.expect, each.equality, each.method, each.choices),
+            obligation.id.removeprefix(f"{theorem.id}/"),
+            "" if obligation.statement == theorem.statement else obligation.statement,
+            *(obligation.expect, obligation.equality, obligation.method, obligation.choices),
         ]
-        for each in obligations.values()
+        for obligation in obligations.values()
     ]
     return [theorem.id, theorem.title, theorem.statement, theorem.source, members]

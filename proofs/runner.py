@@ -153,7 +153,7 @@ def run(
             verdict = decide_from_premises(obligation, goal, statuses, obligation_of, follows)
             deduced.append((obligation, verdict))
             parts = [*premises, *([follows] if follows else [])]
-            found(replace(verdict, cached=all(each.cached for each in parts)))
+            found(replace(verdict, cached=all(part.cached for part in parts)))
         kept.keep(deduced)
     return [verdicts[obligation.id] for obligation in obligations]
 

@@ -79,7 +79,9 @@ class BlocksShown:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What their runs take for granted."""
-        return tuple(dict.fromkeys(each for _, proof in self.proofs for each in proof.assumptions))
+        return tuple(
+            dict.fromkeys(assumption for _, proof in self.proofs for assumption in proof.assumptions)
+        )
 
     @property
     def checked(self) -> Checked:
@@ -94,13 +96,15 @@ class BlocksShown:
     @property
     def obligations(self) -> list[dict[str, Any]]:
         """The parts of all proofs."""
-        return [each.document(known) for known, proof in self.proofs for each in proof.obligations]
+        return [
+            obligation.document(known) for known, proof in self.proofs for obligation in proof.obligations
+        ]
 
     def quantifications(
         self, domains: Sequence[SizeDomain], largest: Mapping[str, int]
     ) -> tuple[Quantification, ...]:
         """Return how far each size is shown; of those listed, up to the largest that was looked at."""
-        return tuple(self._quantification(each, largest[each.name]) for each in domains)
+        return tuple(self._quantification(domain, largest[domain.name]) for domain in domains)
 
     def _quantification(self, domain: SizeDomain, listed: int) -> Quantification:
         ends = [
@@ -137,7 +141,7 @@ def shown_by_blocks(prover: Callable[[], BlockProver], contract: Contract) -> Bl
         others = made.others
         if not others:
             return BlocksShown([({}, made.proof({}, None))])
-        names = [each.name for each in others]
+        names = [other.name for other in others]
         reason = f"proofs for every number are made of one of {' and '.join(names)} at a time"
         if len(others) == 1:
             try:

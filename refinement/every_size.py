@@ -90,7 +90,7 @@ class Scope:
 
     def claimed_overflow(self, *, every: bool) -> Overflow | None:
         """Return sizes at which the kernel was seen to go wrong: every one, or below ends that are stated."""
-        by_name = {each.name: each for each in self.sizes}
+        by_name = {size.name: size for size in self.sizes}
         for overflow in (each for each in self.overflows if each.access):
             beyond = [
                 by_name[name]
@@ -149,7 +149,7 @@ def examined(
         wanted = listed[1:] if blocks.reasons else listed[1:_SHOWN_TOO]
         more, stats = at(wanted)
         found += more
-        largest = {each.name: _largest(found, each) for each in quantified.domains}
+        largest = {domain.name: _largest(found, domain) for domain in quantified.domains}
         sizes = blocks.quantifications(quantified.domains, largest)
         shown = blocks.equality, blocks.obligations, blocks.roundings, blocks.overflows
         parts = *shown, blocks.checked, blocks.assumptions
@@ -163,7 +163,7 @@ def examined(
     except (UnsupportedError, InputError, OutOfBudget, MemoryError, RecursionError) as error:
         more, stats = at([*listed[1:], *_uneven(contract, quantified)])
         return found + more, stats, Scope(_listed(quantified, found + more, _reason(error)))
-    others = [each.name for each in quantified.domains if each.name != size]
+    others = [domain.name for domain in quantified.domains if domain.name != size]
     alone = [{**known, size: number} for known, proof in proofs for number in proof.alone]
     several = [
         dict(each.sizes) for each in listed[1:] if any(_differ(each, listed[0], name) for name in others)
@@ -174,13 +174,13 @@ def examined(
     more, stats = at(wanted)
     found += more
     scope = Scope(
-        tuple(_shown(each, size, proofs, found, not_by_blocks) for each in quantified.domains),
+        tuple(_shown(domain, size, proofs, found, not_by_blocks) for domain in quantified.domains),
         Equality.VALUE if any(proof.equality is Equality.VALUE for _, proof in proofs) else Equality.BITS,
-        [each.document(known) for known, proof in proofs for each in proof.obligations],
+        [obligation.document(known) for known, proof in proofs for obligation in proof.obligations],
         joined([proof.roundings for _, proof in proofs]),
         [proof.overflow for _, proof in proofs if proof.overflow is not None],
         sum((proof.checked for _, proof in proofs), start=Checked()),
-        tuple(each for _, proof in proofs for each in proof.assumptions),
+        tuple(assumption for _, proof in proofs for assumption in proof.assumptions),
     )
     return found, stats, scope
 
@@ -296,7 +296,7 @@ def _distinct(quantified: QuantifiedSizes, sets: Sequence[Mapping[str, int]]) ->
     """Yield sets of sizes, each once, with those that follow from others."""
     seen = []
     for given in sets:
-        sizes = quantified.completed({each.name: given[each.name] for each in quantified.domains})
+        sizes = quantified.completed({domain.name: given[domain.name] for domain in quantified.domains})
         if sizes not in seen:
             seen.append(sizes)
             yield sizes
@@ -331,7 +331,7 @@ def _listed(
     method: Method = Method.LISTED,
 ) -> tuple[Quantification, ...]:
     """Return that a verdict holds at the sizes that were looked at."""
-    return tuple(_quantification(each, found, reason, method) for each in quantified.domains)
+    return tuple(_quantification(domain, found, reason, method) for domain in quantified.domains)
 
 
 def _quantification(

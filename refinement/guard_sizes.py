@@ -49,7 +49,7 @@ def sizes_of_the_other_way(
     budget : int
         Steps of the machine after which no more is tried.
     """
-    wanted = {(each.line, each.condition): not each.held for each in open_guards}
+    wanted = {(open_guard.line, open_guard.condition): not open_guard.held for open_guard in open_guards}
     found: dict[Guard, tuple[str, int]] = {}
     if not wanted or not tried or tried[0].launches:
         return {}
@@ -58,7 +58,9 @@ def sizes_of_the_other_way(
     for name, number in space.candidates():
         if len(found) == len(wanted) or budget <= 0:
             break
-        still = [each for each in open_guards if (each.line, each.condition) not in found]
+        still = [
+            open_guard for open_guard in open_guards if (open_guard.line, open_guard.condition) not in found
+        ]
         behind = frozenset(name for each in still for name in each.behind)
         if not _changed(contract, tried[0], space.sizes(name, number)) & behind:
             continue
@@ -84,10 +86,10 @@ def _shown(
     """Return the guards that go the way that is wanted at some sizes, and the steps of that run."""
     guards, steps = _outcomes(kernel, contract, sizes)
     shown = set()
-    for each in guards:
-        way = wanted.get((each.line, each.condition))
-        if way is not None and (each.held if way else each.failed):
-            shown.add((each.line, each.condition))
+    for guard in guards:
+        way = wanted.get((guard.line, guard.condition))
+        if way is not None and (guard.held if way else guard.failed):
+            shown.add((guard.line, guard.condition))
     return shown, steps
 
 
@@ -97,8 +99,8 @@ class _Space:
     def __init__(self, contract: Contract, tried: Sequence[Instance]) -> None:
         self._quantified = contract.quantified
         domains = () if self._quantified is None else self._quantified.domains
-        self._domains = {each.name: each for each in domains}
-        self._known = [dict(each.sizes) for each in tried]
+        self._domains = {domain.name: domain for domain in domains}
+        self._known = [dict(instance.sizes) for instance in tried]
         self._base = min(self._known, key=lambda sizes: sorted(sizes.values(), reverse=True))
         self._free = list(self._domains) if self._domains else list(self._base)
 
@@ -122,7 +124,7 @@ class _Space:
         """Return all sizes, with one number for one of them."""
         found = {**self._base, name: number}
         if self._quantified is not None:
-            found = self._quantified.completed({each: found[each] for each in self._domains})
+            found = self._quantified.completed({domain: found[domain] for domain in self._domains})
         return found
 
     def spelled(self, name: str, number: int) -> str:
@@ -138,7 +140,9 @@ def _beside(known: set[int], domain: SizeDomain | None) -> list[int]:
     together = gcd(*known)
     numbers = (together & -together, 1 if domain is None else domain.least, max(known) + step, 2 * max(known))
     return [
-        each for each in dict.fromkeys(numbers) if each not in known and (domain is None or each in domain)
+        number
+        for number in dict.fromkeys(numbers)
+        if number not in known and (domain is None or number in domain)
     ]
 
 

@@ -132,11 +132,11 @@ def _tell_case(examination: Examination, case: Case) -> None:
     possible = case.example is not None
     examination.findings = [
         replace(
-            each,
-            kind=Kind.UNDECIDED if each.kind.refutes and not possible else each.kind,
-            message=f"{words_of(case)}{each.message}",
+            finding,
+            kind=Kind.UNDECIDED if finding.kind.refutes and not possible else finding.kind,
+            message=f"{words_of(case)}{finding.message}",
         )
-        for each in examination.findings
+        for finding in examination.findings
     ]
     examination.assumptions += case.granted
 
@@ -152,7 +152,7 @@ def examine(
         If the kernel goes different ways by what scalars are that may be anything.
     """
     examination, stats = _examined(kernel, instance, told, {}, former)
-    if not examination.findings or not all(each.kind in _OPEN for each in examination.findings):
+    if not examination.findings or not all(finding.kind in _OPEN for finding in examination.findings):
         return examination, stats
     shown = [examination]
     for wider in wider_contracts(instance):
@@ -187,8 +187,8 @@ def _of_wider(
         except (UnsupportedError, InputError):
             return None
         else:
-            shown = {each.name for each in wider.outputs} == {each.name for each in found.outputs}
-            return found if shown and all(each.right.all() for each in found.outputs) else None
+            shown = {output.name for output in wider.outputs} == {output.name for output in found.outputs}
+            return found if shown and all(output.right.all() for output in found.outputs) else None
     return None
 
 
@@ -274,7 +274,7 @@ def _outweighed(
     kernel: Kernel, masks: Sequence[float], counterexample: KernelCounterexample
 ) -> KernelFinding:
     """Return that a kernel is right only where no number outweighs what it masks with."""
-    found, numbers = counterexample.difference, " or ".join(f"{each:g}" for each in masks)
+    found, numbers = counterexample.difference, " or ".join(f"{mask:g}" for mask in masks)
     message = (
         f"{found.output} is right only if no number outweighs the mask {numbers}, which the formula does not "
         f"need: on inputs found the kernel is {found.kernel}, the formula {found.contract}; "
@@ -286,7 +286,7 @@ def _outweighed(
 def _rounded_literals(instance: Instance) -> list[str]:
     """Return which numbers of formulas are taken for what the working format makes of them."""
     floats = [each for each in instance.outputs if isinstance(each.format, FloatFormat)]
-    named = {each.output for each in instance.contract.formulas}
+    named = {formula.output for formula in instance.contract.formulas}
     found = dict.fromkeys(
         text for output in floats if output.name in named for text in rounded_literals(instance, output)
     )
@@ -318,14 +318,14 @@ def _compare(
 
 def _of_causes(kernel: Kernel, outcome: Outcome) -> list[KernelFinding]:
     """Return what was found, each cause once; of object code everything, as it has no lines to list."""
-    if any(each.line and kernel.place(each.line) for each in outcome.findings):
+    if any(finding.line and kernel.place(finding.line) for finding in outcome.findings):
         return list(outcome.findings)
     return one_for_each_cause(outcome.findings)
 
 
 def _decide(store: TermStore, instance: Instance, outcome: Outcome) -> None:
     """Ask for cases where a run ended early for not knowing what scalars are."""
-    scalars = [each.name for each in instance.scalars.values() if each.value is None]
+    scalars = [scalar.name for scalar in instance.scalars.values() if scalar.value is None]
     if condition := deciding(store, outcome.depends, scalars):
         raise ScalarDependenceError(condition)
 
@@ -339,11 +339,11 @@ def _run_of_former(
     _decide(store, own, outcome)
     objections = [
         replace(
-            each,
-            kind=Kind.UNSUPPORTED if each.kind is Kind.UNSUPPORTED else Kind.UNDECIDED,
-            message=f"the kernel to compare with can't be relied on: {each.kind}: {each.message}",
+            finding,
+            kind=Kind.UNSUPPORTED if finding.kind is Kind.UNSUPPORTED else Kind.UNDECIDED,
+            message=f"the kernel to compare with can't be relied on: {finding.kind}: {finding.message}",
         )
-        for each in outcome.findings
+        for finding in outcome.findings
     ]
     if not outcome.complete and not objections:
         objections.append(_without_end(former))

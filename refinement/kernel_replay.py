@@ -95,6 +95,6 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
     if document.get("bits") and other is None:
         return Replayed(document, replayed_bits(kernel, instance, inputs, output, number))
     if relative:  # written when bounds were relative
-        values = (float(each) for each in sides(kernel, instance, wanted_on, inputs, output, number))
+        values = (float(side) for side in sides(kernel, instance, wanted_on, inputs, output, number))
         bound = relative * max(abs(each) for each in values)
     return Replayed(document, confirmed(kernel, instance, wanted_on, inputs, output, number, bound))

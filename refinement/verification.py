@@ -85,7 +85,11 @@ class Verification:
         reasons += ["that the cases of scalars are all that there are"] if result.cases else []
         files = {"kernel": result.kernel, "contract": result.contract, "against": result.against}
         return certificate_document(
-            files, str(result.equality), [str(each) for each in result.hypotheses], sections, reasons
+            files,
+            str(result.equality),
+            [str(hypothesis) for hypothesis in result.hypotheses],
+            sections,
+            reasons,
         )
 
     @property
@@ -138,7 +142,7 @@ def verify(
         return _not_begun(kernel_path, contract, against, draft, time.perf_counter() - started)
     if against is not None and contract.says_values:
         raise InputError("two kernels are compared by a contract without [ensures]", str(contract_path))
-    arrays = [each for each in contract.parameters if isinstance(each, ArrayParameter)]
+    arrays = [parameter for parameter in contract.parameters if isinstance(parameter, ArrayParameter)]
     if against is not None and not any(array.access.is_output for array in arrays):
         raise InputError('nothing can be compared: no array has access = "out"', str(contract_path))
     kernel = kernel_of(contract, kernel_path)
@@ -194,14 +198,20 @@ def verify(
         tuple(coverage),
         tuple(_written(found)),
         _hypotheses(found, undergone, equality),
-        tuple(dict.fromkeys([*(each for part in found for each in part.assumptions), *scope.assumptions])),
+        tuple(
+            dict.fromkeys(
+                [*(assumption for part in found for assumption in part.assumptions), *scope.assumptions]
+            )
+        ),
         tuple(_cases(examinations, memory_only=memory_only)),
         {
             **stats,
             **({"obligations": _placed(kernel, scope.obligations)} if scope.obligations else {}),
             "sizes": _sizes(examinations),
-            "outputs": sum(int(each.right.size) for examination in found for each in examination.outputs),
-            "wrong": sum(int((~each.right).sum()) for examination in found for each in examination.outputs),
+            "outputs": sum(int(output.right.size) for examination in found for output in examination.outputs),
+            "wrong": sum(
+                int((~output.right).sum()) for examination in found for output in examination.outputs
+            ),
             "runs": sum((examination.trials for examination in found), start=Trials()).document(),
             "checker": _evaluated_again(sum((each.checked for each in found), start=Checked())),
             **({"checker_of_proofs": _evaluated_again(scope.checked)} if scope.obligations else {}),
@@ -252,28 +262,30 @@ def _at_sizes(instance: Instance, examination: Examination) -> list[KernelFindin
     quantified = instance.contract.quantified
     if quantified is None:
         return examination.findings
-    at = ", ".join(f"{each.name} = {instance.sizes[each.name]}" for each in quantified.domains)
+    at = ", ".join(f"{domain.name} = {instance.sizes[domain.name]}" for domain in quantified.domains)
     return [
-        replace(each, message=f"{each.message}; at {at}")
-        if each.kind.refutes and at not in each.message
-        else each
-        for each in examination.findings
+        replace(finding, message=f"{finding.message}; at {at}")
+        if finding.kind.refutes and at not in finding.message
+        else finding
+        for finding in examination.findings
     ]
 
 
 def _placed(kernel: Kernel, obligations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return parts of proofs with where the compiler says that their lines come from."""
-    return [{**each, "source": kernel.source(each["line"])} for each in obligations]
+    return [{**obligation, "source": kernel.source(obligation["line"])} for obligation in obligations]
 
 
 def _not_for_all(kernel: Kernel, quantified: Sequence[Quantification]) -> list[KernelFinding]:
     """Return what keeps a verdict from holding for every number that sizes may be."""
     return [
         KernelFinding(
-            Kind.UNDECIDED, f"not shown for every {each.name} ({each.domain}): {each.reason}", kernel.path
+            Kind.UNDECIDED,
+            f"not shown for every {quantification.name} ({quantification.domain}): {quantification.reason}",
+            kernel.path,
         )
-        for each in quantified
-        if not each.is_whole
+        for quantification in quantified
+        if not quantification.is_whole
     ]
 
 
@@ -288,7 +300,7 @@ def _notes(
     if verdict not in (Verdict.VERIFIED, Verdict.SAFE):
         return
     of_pairs: dict[tuple[int, int], KernelNote] = {}
-    for each in (each for _, examination in examinations for each in examination.notes):
+    for each in (note for _, examination in examinations for note in examination.notes):
         of_pairs.setdefault((each.line, each.other_line), each)
     notes = some_of(list(of_pairs.values()), "more pairs of instructions write the same values")
     trials = sum((examination.trials for _, examination in examinations), start=Trials())
@@ -296,7 +308,7 @@ def _notes(
         KernelNote(f"the runs on numbers could not show that {each}", kernel.path)
         for each in trials.not_shown
     ]
-    if not quantified or any(each.method is Method.LISTED for each in quantified):
+    if not quantified or any(quantification.method is Method.LISTED for quantification in quantified):
         guards = one_sided(examination.guards for _, examination in examinations)
         tried = [instance for instance, _ in examinations]
         budget = max(_STEPS, _TIMES * int(stats.get("instructions", 0)))
@@ -304,8 +316,8 @@ def _notes(
             sizes_of_the_other_way(kernel, tried[0].contract, tried, guards, budget) if guards else {}
         )
         notes += notes_of(kernel.path, guards, len(_sizes(examinations)), other_ways)
-    for each in notes:
-        yield replace(each, source=kernel.source(each.line))
+    for note in notes:
+        yield replace(note, source=kernel.source(note.line))
 
 
 def _hypotheses(
@@ -315,7 +327,7 @@ def _hypotheses(
     if equality is None:
         return ()
     of_values = undergone.hypotheses if undergone is not None and equality is Equality.VALUE else ()
-    of_errors = [each for examination in found for each in examination.accuracy_hypotheses]
+    of_errors = [hypothesis for examination in found for hypothesis in examination.accuracy_hypotheses]
     return tuple(dict.fromkeys([*of_values, *of_errors]))
 
 
@@ -323,7 +335,8 @@ def _name_sources(examination: Examination, kernels: Sequence[Kernel]) -> None:
     """Say of every finding where the compiler says that its line comes from."""
     for kernel in kernels:
         examination.findings = [
-            _named(kernel, each) if each.file == kernel.path else each for each in examination.findings
+            _named(kernel, finding) if finding.file == kernel.path else finding
+            for finding in examination.findings
         ]
 
 

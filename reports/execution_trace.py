@@ -245,7 +245,7 @@ class _Steps:
         terms += [self.text(addend) for addend in fused.addends]
         text = terms[0] if len(terms) == 1 else _joined(" + ", terms)
         values = [_product(product) for product in fused.products] + [_exact(each) for each in fused.addends]
-        exact = None if None in values else sum((each for each in values if each is not None), Fraction(0))
+        exact = None if None in values else sum((value for value in values if value is not None), Fraction(0))
         rounded = _exact(node)
         error = None if exact is None or rounded is None else rounded - exact
         if len(terms) == 1 and error == 0:
@@ -268,7 +268,7 @@ class _Steps:
 
     def _dot_add(self, node: Node, step: DotAdd) -> _Text:
         model, scales = step.model, step.scales or ()
-        factors = [_operand(each) for each in (step.left, step.right, *scales)]
+        factors = [_operand(scale) for scale in (step.left, step.right, *scales)]
         terms, addend, weight = aligned_terms(
             model, factors, Operand(_operand([step.addend]).bits[0], _float(step.addend))
         )
@@ -276,7 +276,7 @@ class _Steps:
         texts = []
         for start in range(0, count, model.group):
             products = list(zip(step.left, step.right, strict=True))[start : start + model.group]
-            of_scales = [self.text(each[start * len(each) // count]) for each in scales]
+            of_scales = [self.text(scale[start * len(scale) // count]) for scale in scales]
             texts.append(_joined("·", [self._group(products), *of_scales]))
         texts.append(self.text(step.addend))
         values = [*map(float, terms.values), float(addend.values)]

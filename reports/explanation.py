@@ -82,8 +82,8 @@ def _found(identifier: str) -> Description:
         return _instruction(text)
     except (InputError, UnsupportedError) as error:
         refused: MmaproofError = error
-    for each in (text, *in_listings(identifier)):
-        refuse_unmodelled(each)
+    for spelling in (text, *in_listings(identifier)):
+        refuse_unmodelled(spelling)
     if (found := _vocabulary(identifier, text)) is not None:
         return found
     named: list[Theorem | Obligation] = [t for name, t in by_id.items() if name.startswith(identifier)]
@@ -124,7 +124,7 @@ def _in_passing(identifier: str, text: str) -> Description | None:
 
     if recognised(text) is None and (opcodes := [*kernel_opcodes.explained(text)]):
         return _joined(identifier, opcodes)
-    speaking = [each for each in theorems() if _speaks_of(each, identifier)]
+    speaking = [theorem for theorem in theorems() if _speaks_of(theorem, identifier)]
     if not speaking:
         return None
     return Description(identifier, (("Theorems", tuple(f"{each.id}: {each.title}" for each in speaking)),))
@@ -150,7 +150,11 @@ def _joined(name: str, found: Sequence[Description]) -> Description:
     """Return one description of a name that stands for several things."""
     if len(found) == 1:
         return found[0]
-    sections = ((f"{each.title}: {title}", lines) for each in found for title, lines in each.sections)
+    sections = (
+        (f"{description.title}: {title}", lines)
+        for description in found
+        for title, lines in description.sections
+    )
     return Description(name, tuple(sections))
 
 
@@ -267,11 +271,11 @@ def _instruction(text: str) -> Description:
     isa = of_instruction(text)
     instruction = isa.read(text)
     described = instruction.describe()
-    wrong = (str(each) for each in instruction.legal().violations)
+    wrong = (str(violation) for violation in instruction.legal().violations)
     lines = []
     for theorem, found in about(isa.name, instruction.mnemonic).items():
         lines.append(f"{theorem.id}: {theorem.title}")
-        lines.append(f"  {_some([each.removeprefix(theorem.id + '/') for each in found])}")
+        lines.append(f"  {_some([description.removeprefix(theorem.id + '/') for description in found])}")
     return Description(
         described.title,
         (

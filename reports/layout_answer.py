@@ -109,7 +109,7 @@ class LayoutAnswer:
         """Return a web page that shows this operand, and on request the others."""
         from .layout_drawing import page
 
-        return page(self.instr, {each.operand: each.table for each in (self, *self.others())})
+        return page(self.instr, {other.operand: other.table for other in (self, *self.others())})
 
     def _repr_svg_(self) -> str:
         from .layout_drawing import svg

@@ -49,7 +49,7 @@ def report(answers: Sequence[tuple[int, LegalityAnswer]], version: str, elapsed:
     findings = tuple(
         _finding(line, answer) for line, answer in answers if not answer.legal or answer.judgement.undecided
     )
-    causes = [cause for each in findings for cause in each.causes]
+    causes = [cause for finding in findings for cause in finding.causes]
     isas = sorted({cause.owner for cause in causes} - {OWNER})
     rules = {**rule_book(isas), **{c.id: c.saying(c.reason) for c in causes if c.owner == OWNER}}
     checked = Checked("-", "instructions", rows, findings)

@@ -42,9 +42,9 @@ _HEAD = "| what | given by | what is open | source |\n|---|---|---|---|"
 
 
 def _rows(results: Iterable[OpenResult]) -> Iterator[str]:
-    for each in results:
-        given = ", ".join(f"`{name}`" if " " not in name else name for name in each.instructions)
-        yield f"| {each.name} | {given} | {each.bits} | {each.source} |"
+    for result in results:
+        given = ", ".join(f"`{name}`" if " " not in name else name for name in result.instructions)
+        yield f"| {result.name} | {given} | {result.bits} | {result.source} |"
 
 
 def page() -> str:

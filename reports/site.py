@@ -82,9 +82,9 @@ def families(isa: InstructionSet) -> list[Family]:
     A name that newer targets give to another instruction leads to that one's row; its own has none then.
     """
     spelled: dict[tuple[tuple[str, str], ...], list[str]] = {}
-    for each in isa.instructions():
-        row = isa.read(each["mnemonic"]).row()
-        spelled.setdefault(tuple(row.items()), []).append(each["mnemonic"])
+    for instruction in isa.instructions():
+        row = isa.read(instruction["mnemonic"]).row()
+        spelled.setdefault(tuple(row.items()), []).append(instruction["mnemonic"])
     return [
         Family(isa, row, tuple(spelled.get(tuple(row.items()), ()))) for row in isa.tables["instructions"]()
     ]

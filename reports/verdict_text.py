@@ -116,7 +116,7 @@ def _others(first: KernelFinding, others: Sequence[KernelFinding]) -> str:
     """Return how many more findings of a kind a line has, and in which lines of the kernel's text."""
     if not others:
         return ""
-    lines = [str(line) for line in dict.fromkeys(each.line for each in others) if line != first.line]
+    lines = [str(line) for line in dict.fromkeys(other.line for other in others) if line != first.line]
     listed = ", ".join(lines[:_LINES]) + (", …" if len(lines) > _LINES else "")
     where = f" ({first.file}:{listed})" if lines else ""
     return f"; {len(others)} more of this kind on this line{where}"

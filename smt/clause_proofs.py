@@ -85,7 +85,7 @@ def check(clauses: Iterable[Clause], steps: Iterable[Clause]) -> Refutation:
     return Refutation(
         clauses=tuple(every[number] for number in sorted(used) if number < given),
         steps=tuple(every[number] for number in sorted(reasons)),
-        reasons=tuple(tuple(every[each] for each in reasons[number]) for number in sorted(reasons)),
+        reasons=tuple(tuple(every[reason] for reason in reasons[number]) for number in sorted(reasons)),
     )
 
 
@@ -263,7 +263,7 @@ def main(arguments: Sequence[str]) -> int:
         print("usage: python -m mmaproof.smt.clause_proofs FILE.cnf FILE.drup", file=sys.stderr)
         return 2
     try:
-        formula, proof = (read_text(Path(each)) for each in arguments)
+        formula, proof = (read_text(Path(argument)) for argument in arguments)
         found = check(read_clauses(formula, arguments[0]), read_steps(proof, arguments[1]))
     except RejectedProofError as reason:
         print(reason)

@@ -109,12 +109,12 @@ def _containing_sums(goal: Any) -> set[int]:
     while waiting:
         term, entered = waiting.pop()
         if entered:
-            if z3.is_app_of(term, z3.Z3_OP_BADD) or any(each.get_id() in within for each in _parts(term)):
+            if z3.is_app_of(term, z3.Z3_OP_BADD) or any(part.get_id() in within for part in _parts(term)):
                 within.add(term.get_id())
         elif term.get_id() not in seen:
             seen.add(term.get_id())
             waiting.append((term, True))
-            waiting += [(each, False) for each in _parts(term)]
+            waiting += [(part, False) for part in _parts(term)]
     return within
 
 

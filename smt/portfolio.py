@@ -59,7 +59,7 @@ def patient(solvers: Sequence[Solver]) -> list[Solver]:
     """Return solvers for what the first of them did not answer quickly, what suits hard queries first."""
     from .text_solvers import Bitwuzla
 
-    hard = [Bitwuzla(abstraction=True)] if any(isinstance(each, Bitwuzla) for each in solvers) else []
+    hard = [Bitwuzla(abstraction=True)] if any(isinstance(solver, Bitwuzla) for solver in solvers) else []
     return [*hard, *solvers]
 
 

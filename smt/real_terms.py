@@ -88,8 +88,8 @@ class Facts:
         terms = [_integer(exponent) for exponent in exponents]
         found, new = self.named("largest", *terms, sort=z3.IntSort())
         if new:
-            self.add(*(found >= each for each in terms))
-            self.is_one_of(found, ((z3.BoolVal(True), each) for each in terms))
+            self.add(*(found >= term for term in terms))
+            self.is_one_of(found, ((z3.BoolVal(True), term) for term in terms))
         return found
 
     def chosen(self, condition: Any, then: Any, otherwise: Any) -> Any:

@@ -74,7 +74,7 @@ class TermArray(np.ndarray[Any, Any]):
     ) -> Any:
         """Apply one of numpy's other functions."""
         if func is np.where:
-            condition, then, otherwise = (_objects(np.asarray(each)) for each in args)
+            condition, then, otherwise = (_objects(np.asarray(argument)) for argument in args)
             return TermArray.of(self.facts, elementwise(self.facts.chosen, condition, then, otherwise))
         return super().__array_function__(func, types, args, kwargs)
 

@@ -142,7 +142,7 @@ def generalised(instances: Sequence[Formula], variable: Formula) -> Formula | No
         return first
     if any(other.head != first.head or len(other.parts) != len(first.parts) for other in instances):
         return None
-    columns = list(zip(*(each.parts for each in instances), strict=True))
+    columns = list(zip(*(formula.parts for formula in instances), strict=True))
     parts: list[Any] = []
     for position, column in enumerate(columns):
         if isinstance(column[0], Formula):

@@ -100,7 +100,7 @@ def _call(name: Formula, *arguments: Formula) -> Text:
 
 
 def _element(name: Formula, *indices: Formula) -> Text:
-    texts = [_text(each)[0] for each in indices]
+    texts = [_text(index)[0] for index in indices]
     comma = ", " if any(" " in text for text in texts) else ","
     return f"{name.head}[{comma.join(texts)}]", ATOM
 

@@ -96,7 +96,7 @@ def described(
     """
     from .formula_text import notation
 
-    lines = [line for each in sections.values() for line in each]
+    lines = [line for section in sections.values() for line in section]
     return Description(
         title,
         (
@@ -346,7 +346,10 @@ def _is_modelled(text: str) -> bool:
     if (isa := recognised(text)) is None:
         return False
     word = _assembly(isa.name).first_word(text)
-    return any(each["mnemonic"].partition(".")[0] == word.partition(".")[0] for each in isa.instructions())
+    return any(
+        instruction["mnemonic"].partition(".")[0] == word.partition(".")[0]
+        for instruction in isa.instructions()
+    )
 
 
 def refuse_declarations(isa: str, declarations: str | None) -> None:

@@ -154,7 +154,7 @@ class NumpyWords:
         """Move by the plan of each set of numbers."""
         numbers = [np.minimum(word & np.uint64(mask), np.uint64(limit)) for word, mask, limit in controls]
         shape = np.broadcast_shapes(*map(np.shape, (*numbers, *sources)))
-        *numbers, last = (np.broadcast_to(each, shape).reshape(-1) for each in (*numbers, numbers[0]))
+        *numbers, last = (np.broadcast_to(number, shape).reshape(-1) for number in (*numbers, numbers[0]))
         flat = [np.broadcast_to(source, shape).reshape(-1) for source in sources] or [last]
         rows, members = np.unique(np.stack(numbers, axis=-1), axis=0, return_inverse=True)
         result = np.zeros(last.shape, dtype=np.uint64)

@@ -132,18 +132,18 @@ def _computed(known: Mapping[str, Number], opcode: str, operands: list[str]) -> 
     if name in ("bar", "cp", "st") or not operands:
         return
     targets = re.findall(r"%\w+", operands[0])
-    values = [_value(known, each) for each in operands[1:]]
+    values = [_value(known, operand) for operand in operands[1:]]
     width = [int(each) for each in _WIDTH.findall(opcode)]
     if how[-1:] == ["pred"]:
         yield targets[0], _of_predicates(name, values)
     elif name == "setp":
-        yield targets[0], _compared(how, [_read(each, how[-1]) for each in values])
+        yield targets[0], _compared(how, [_read(value, how[-1]) for value in values])
     elif name == "selp":
         chosen = values[2]
         yield targets[0], None if chosen is None else values[0] if chosen else values[1]
     elif name in _OPERATIONS and len(targets) == 1 and None not in values and "f" not in how[-1]:
         last = how[-1]
-        read = [_read(each, last) for each in values]
+        read = [_read(value, last) for value in values]
         if name in ("mad", "mul") and "wide" in how:
             width = [2 * width[0]]
             if name == "mad":
@@ -153,7 +153,7 @@ def _computed(known: Mapping[str, Number], opcode: str, operands: list[str]) -> 
             result -= 1 << (read[2] or 0)
         yield targets[0], result & (1 << width[0]) - 1
     else:
-        yield from ((each, None) for each in targets)
+        yield from ((target, None) for target in targets)
 
 
 def _read(value: Number, kind: str) -> Number:

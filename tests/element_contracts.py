@@ -47,4 +47,4 @@ def contract_of(
 
 
 def _list(texts: Sequence[str]) -> str:
-    return "[" + ", ".join(f'"{each}"' for each in texts) + "]"
+    return "[" + ", ".join(f'"{text}"' for text in texts) + "]"

@@ -138,12 +138,12 @@ def _kind(name: str) -> tuple[type, int]:
 
 def _flat(fields: Sequence[Table], start: int) -> Iterator[tuple[int, Table]]:
     """Yield the fields of a structure that have none themselves, with their offsets in all."""
-    for each in fields:
-        at = start + each["offset"]
-        if "fields" in each:
-            yield from _flat(each["fields"], at)
+    for field in fields:
+        at = start + field["offset"]
+        if "fields" in field:
+            yield from _flat(field["fields"], at)
         else:
-            yield at, each
+            yield at, field
 
 
 def _at(known: Mapping[int, Table], field: Table) -> Table:

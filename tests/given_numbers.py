@@ -52,10 +52,10 @@ def with_numbers(instance: Instance, inputs: Mapping[str, Words]) -> Instance:
 
     arguments = tuple(map(given, instance.arguments))
     parameters = tuple(
-        replace(each, contents=inputs[each.name])
-        if isinstance(each, ArrayParameter) and each.name in inputs
-        else each
-        for each in instance.contract.parameters
+        replace(parameter, contents=inputs[parameter.name])
+        if isinstance(parameter, ArrayParameter) and parameter.name in inputs
+        else parameter
+        for parameter in instance.contract.parameters
     )
     contract = replace(instance.contract, parameters=parameters)
     return replace(instance, contract=contract, arguments=arguments)

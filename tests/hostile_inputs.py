@@ -202,7 +202,7 @@ class Hostile:
             arguments.insert(draw.randrange(len(arguments) + 1), draw.choice(TOKENS))
         if draw.random() < 0.1 and arguments and name != "check":  # without a pattern it proves everything
             del arguments[draw.randrange(len(arguments))]
-        return [name, *(each.replace("\0", "") for each in arguments)], stdin
+        return [name, *(argument.replace("\0", "") for argument in arguments)], stdin
 
     def _write_files(self) -> None:
         """Write every file afresh; one of them, or all, are damaged."""

@@ -48,7 +48,7 @@ class Condition:
 def condition(random: np.random.Generator, axes: Mapping[str, str], names: tuple[str, ...]) -> Condition:
     """Return a random condition on sizes, and blocks by the size whose tiles each axis of the grid counts."""
     size = str(random.choice(names))
-    other = str(random.choice([each for each in names if each != size] or [size]))
+    other = str(random.choice([name for name in names if name != size] or [size]))
     kind = random.integers(0, 7 if axes else 5)
     if kind == 0:
         modulus = int(2 ** random.integers(5, 13))

@@ -205,7 +205,7 @@ def filled(contract: str, sizes: Mapping[str, int]) -> str:
 
 
 def messages(found: Verification) -> str:
-    return "\n".join(str(each) for each in found.result.findings)
+    return "\n".join(str(finding) for finding in found.result.findings)
 
 
 DRIVER = """
@@ -233,7 +233,7 @@ def run_under_qemu(
     kernel: Path, declaration: str, call: str, arrays: Sequence[NDArray[Any]]
 ) -> list[NDArray[Any]]:
     """Call a compiled function on arrays under QEMU; returns what they hold afterwards."""
-    sizes = ", ".join(str(each.nbytes) for each in arrays)
+    sizes = ", ".join(str(array.nbytes) for array in arrays)
     text = DRIVER.format(declaration=declaration, sizes=sizes, count=len(arrays), call=call)
     (kernel.parent / "driver.c").write_text(text)
     program = kernel.parent / "driver"
@@ -242,9 +242,9 @@ def run_under_qemu(
         cwd=kernel.parent,
         check=True,
     )
-    data = run_on_power10(program, b"".join(np.ascontiguousarray(each).tobytes() for each in arrays))
+    data = run_on_power10(program, b"".join(np.ascontiguousarray(array).tobytes() for array in arrays))
     found, at = [], 0
-    for each in arrays:
-        found.append(np.frombuffer(data[at : at + each.nbytes], dtype=each.dtype).reshape(each.shape))
-        at += each.nbytes
+    for array in arrays:
+        found.append(np.frombuffer(data[at : at + array.nbytes], dtype=array.dtype).reshape(array.shape))
+        at += array.nbytes
     return found

@@ -63,7 +63,7 @@ class State:
     def packed(self) -> bytes:
         words = [*self.general, self.conditions, _CA if self.carry else 0, self.count]
         assert None not in words
-        return STATE.pack(*words, b"".join(each or b"" for each in self.vectors))
+        return STATE.pack(*words, b"".join(vector or b"" for vector in self.vectors))
 
     @classmethod
     def unpacked(cls, block: bytes, base: int) -> State:
@@ -96,7 +96,7 @@ def _vector(form: Form, rng: random.Random) -> bytes:
         return struct.pack("<4f", *(_float(rng) for _ in range(4)))
     if single or _DOUBLES.fullmatch(name):
         picks = [_float(rng) for _ in range(2)]
-        return struct.pack("<2d", *(float(np.float32(each)) if single else each for each in picks))
+        return struct.pack("<2d", *(float(np.float32(pick)) if single else pick for pick in picks))
     if "hp" in name or "bf16" in name:
         return np.array([rng.uniform(-99, 99) for _ in range(8)], dtype=np.float16).tobytes()
     return rng.randbytes(16)
@@ -129,7 +129,7 @@ def _operand(form: Form, index: int, rng: random.Random) -> int:
     registers = {
         "r": [*GENERAL, *([0] if name == "RA0" else [])],
         "vs": VECTORS[:: operand.scale],
-        "v": [each - 32 for each in VECTORS[4:]],
+        "v": [vector - 32 for vector in VECTORS[4:]],
         "f": VECTORS[:4],
     }
     if operand.register in registers:
@@ -247,7 +247,7 @@ def _blocks_address(program: Path) -> int:
 
     with program.open("rb") as stream:
         table = ELFFile(stream).get_section_by_name(".symtab")
-        return next(each["st_value"] for each in table.iter_symbols() if each.name == "blocks")
+        return next(symbol["st_value"] for symbol in table.iter_symbols() if symbol.name == "blocks")
 
 
 # -- the machine
@@ -293,7 +293,7 @@ def on_machine(case: Case) -> State:
         conditions,
         number(registers.carry, 1),
         number(registers.count),
-        [_bytes(store, registers.vectors, 16 * each) for each in VECTORS],
+        [_bytes(store, registers.vectors, 16 * vector) for vector in VECTORS],
         _memory_bytes(store, machine.storage.lanes),
     )
 
@@ -338,4 +338,4 @@ def _bytes(store: TermStore, lanes: ByteLanes, at: int) -> bytes | None:
 
 
 def _memory_bytes(store: TermStore, lanes: ByteLanes) -> bytes:
-    return bytes(each or 0 for each in _numbers(store, lanes, slice(0, MEMORY)))
+    return bytes(number or 0 for number in _numbers(store, lanes, slice(0, MEMORY)))

@@ -19,8 +19,8 @@ def contract_of(name: str, profile: str | None = None, *, first_sizes: bool = Fa
     if not first_sizes:
         return text
     sections = text.split("\n\n")
-    sizes = [each for each in sections if each.startswith("[[sizes]]")]
-    return "\n\n".join(each for each in sections if each not in sizes[1:])
+    sizes = [section for section in sections if section.startswith("[[sizes]]")]
+    return "\n\n".join(section for section in sections if section not in sizes[1:])
 
 
 def verified(folder: Path, text: str, contract: str) -> Verification:

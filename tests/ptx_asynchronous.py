@@ -116,7 +116,9 @@ def _others(given: str) -> Iterator[str]:
     yield from ("0f00000000", "_", "{b32_1}", "{b32_1, b32_2}", "{b16_1}", "[b32_1]", "[b64_1]", "b32_1+4")
     yield from ("b32_1|pred_1", "_|pred_1", "b32_1|_", "pred_1|pred_2", "!pred_1", "in_shared", "in_shared+8")
     if bracketed and "," not in given:
-        yield from (f"[{each}]" for each in (*registers, "in_shared", "in_global+8", "b32_1+16", "16"))
+        yield from (
+            f"[{register}]" for register in (*registers, "in_shared", "in_global+8", "b32_1+16", "16")
+        )
     elif bracketed:
         yield given.replace("{b32_0", "{b32_1, b32_0")
         yield given.replace("{b32_0", "{f32_0")

@@ -105,8 +105,8 @@ def execute(
             terms = done.contents[name].lanes.read(size * np.arange(count), size)
             used |= {store.operation(int(term)) for term in terms}
             found[name] = assignment.values(terms)
-    operations = frozenset(each.name for each in used) - {CONSTANT}
-    functions = frozenset(str(each.attribute) for each in used if each.name == FUNCTION)
+    operations = frozenset(operation.name for operation in used) - {CONSTANT}
+    functions = frozenset(str(operation.attribute) for operation in used if operation.name == FUNCTION)
     return Executed(found, done.findings, kernel, operations, functions)
 
 

@@ -63,7 +63,7 @@ class Bench:
             how.pop("dynamic_shared", 0),
             _three(how.pop("cluster")) if "cluster" in how else None,
         )
-        given = [Number(each) if isinstance(each, int) else each for each in arguments]
+        given = [Number(argument) if isinstance(argument, int) else argument for argument in arguments]
         return machine.run(
             module, entry.name, launch, given, self.store, same_numbers=are_same_numbers, **how
         )

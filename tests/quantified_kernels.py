@@ -53,5 +53,5 @@ def prove_blocks(path: Path, text: str, last: str = "") -> BlockProof:
     """Prove a kernel for all numbers of the sizes by which its grid grows, and of one other."""
     contract, kernel = contract_and_kernel(text, path)
     prover = BlockProver(kernel, contract, lambda what: None)
-    inner = next((each for each in prover.others if each.name == last), None)
+    inner = next((other for other in prover.others if other.name == last), None)
     return prover.proof({}, inner)

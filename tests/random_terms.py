@@ -79,9 +79,9 @@ class RandomTerms:
         """All terms that are made, with the formats in which they are read."""
         return [
             *((each, F32) for each in self.floats),
-            *((each, F16) for each in self.halves),
-            *((each, S32) for each in self.words),
-            *((each, bits(1)) for each in self.truths),
+            *((half, F16) for half in self.halves),
+            *((word, S32) for word in self.words),
+            *((truth, bits(1)) for truth in self.truths),
         ]
 
     def _some(self, terms: Sequence[int], count: int) -> list[int]:

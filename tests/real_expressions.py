@@ -138,9 +138,9 @@ class Expressions:
         if operation.name == operations.SELECT:
             sides = self.store.arguments(np.array([arguments[0]]))[0].tolist()[:2]
             relation = RELATIONS[str(self.store.operation(arguments[0]).attribute)]
-            holds = relation(*(self._value(each, known) for each in sides))
+            holds = relation(*(self._value(side, known) for side in sides))
             return self._value(arguments[1 if holds else 2], known)
-        given = [self._value(each, known) for each in arguments[: len(operation.operands)]]
+        given = [self._value(argument, known) for argument in arguments[: len(operation.operands)]]
         if operation.name == operations.NEGATE:
             return -given[0]
         if operation.name == operations.EXTREMUM:
@@ -200,7 +200,7 @@ class NormalFormValues:
             return self._functions[operation.attribute[0]](argument)
         if atom in forms.extrema._of_atoms:
             which, members = forms.extrema._of_atoms[atom]
-            values = [self._polynomial(dict(each)) for each in members]
+            values = [self._polynomial(dict(member)) for member in members]
             return max(values) if which == "max" else min(values)
         if operation.name == NORMAL_FORM:
             irrational = {(LOG2_OF_E,): 1 / mpmath.log(2), (LN_OF_2,): mpmath.log(2)}

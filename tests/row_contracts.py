@@ -314,21 +314,21 @@ def contract(file: str, sizes: Mapping[str, int] | None = None) -> str:
     lines = ["[kernel]", 'isa = "ptx"', "[launch]", f"grid = {grid}", f"block = {facts['threads']}"]
     lines += [f"dynamic_shared = {facts['shared_bytes']}", "[sizes]"]
     lines += [f"{name} = {value}" for name, value in meaning.sizes.items()]
-    for each in facts["parameters"]:
+    for fact in facts["parameters"]:
         lines.append("[[param]]")
-        if each.endswith("_pointer"):
-            name, fmt, shape = meaning.arrays[each[0]]
+        if fact.endswith("_pointer"):
+            name, fmt, shape = meaning.arrays[fact[0]]
             access = "out" if name in meaning.outputs else "in"
             lines += [f'name = "{name}"', f'type = "{fmt}"', f"shape = {json.dumps(shape)}"]
             lines.append(f'access = "{access}"')
             if name in meaning.values:
                 lines.append(f"values = {meaning.values[name]}")
-        elif each.endswith("_scratch"):
-            lines += [f'name = "{each}"', 'type = "u64"', "value = 0"]
-        elif each in ("n", "parts"):
-            lines += [f'name = "{each}"', 'type = "s32"', f'value = "{"N" if each == "n" else "P"}"']
+        elif fact.endswith("_scratch"):
+            lines += [f'name = "{fact}"', 'type = "u64"', "value = 0"]
+        elif fact in ("n", "parts"):
+            lines += [f'name = "{fact}"', 'type = "s32"', f'value = "{"N" if fact == "n" else "P"}"']
         else:
-            lines += [f'name = "{each}"', 'type = "f32"', 'value = "any"']
+            lines += [f'name = "{fact}"', 'type = "f32"', 'value = "any"']
     if meaning.requires:
         lines += ["[requires]", f"conditions = {json.dumps(meaning.requires)}"]
     ensures = [f"let = {json.dumps(meaning.let)}"] if meaning.let else []

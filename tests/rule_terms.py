@@ -228,7 +228,7 @@ class RuleTerms:
             case Theory.BITS:
                 return self._words(), bits(self._width)
             case Theory.FLOAT:
-                fmt = next((FLOATS[each] for each in self.rule.sorts.values() if each in FLOATS), F16)
+                fmt = next((FLOATS[sort] for sort in self.rule.sorts.values() if sort in FLOATS), F16)
                 return self._floats(fmt), fmt
         return self._reals(), self._real
 

@@ -61,7 +61,7 @@ def schema_of(shape: Any, *, closed: bool) -> Schema:
     if origin is Literal:
         return _words(arguments)
     if origin in (Union, UnionType):
-        return _either([of(each) for each in arguments])
+        return _either([of(argument) for argument in arguments])
     if shape in _PLAIN:
         return {"type": _PLAIN[shape]}
     if shape in (Any, object):
@@ -87,13 +87,13 @@ def _words(words: Sequence[Any]) -> Schema:
 
 def _either(schemas: Sequence[Schema]) -> Schema:
     """Return the schema of what fits one of several."""
-    plain = [each["type"] for each in schemas if each.keys() == {"type"}]
-    words = [word for each in schemas if each.keys() == {"enum"} for word in each["enum"]]
+    plain = [schema["type"] for schema in schemas if schema.keys() == {"type"}]
+    words = [word for schema in schemas if schema.keys() == {"enum"} for word in schema["enum"]]
     if words and plain == ["null"]:
         plain, words = [], [*words, None]
     merged = [{"type": plain if len(plain) > 1 else plain[0]}] if plain else []
     merged += [{"enum": words}] if words else []
-    merged += [each for each in schemas if each.keys() not in ({"type"}, {"enum"})]
+    merged += [schema for schema in schemas if schema.keys() not in ({"type"}, {"enum"})]
     return merged[0] if len(merged) == 1 else {"anyOf": merged}
 
 
@@ -104,7 +104,7 @@ def _is_model(shape: Any) -> bool:
 def _model(model: Any, *, closed: bool) -> Schema:
     described = descriptions(model)
     hints = get_type_hints(model, include_extras=True)
-    names = [each.name for each in dataclasses.fields(model)] if dataclasses.is_dataclass(model) else hints
+    names = [field.name for field in dataclasses.fields(model)] if dataclasses.is_dataclass(model) else hints
     properties, required = {}, []
     for name in names:
         hint = hints[name]

@@ -80,9 +80,9 @@ class Question(NamedTuple):
 def questions() -> list[Question]:
     """Return the kernels that are asked about: of each for several processors one, and of small tiles."""
     found: dict[tuple[str, str], Question] = {}
-    for each in (*_of_cuda(), *_of_split_k(), *_of_triton(), *_of_scaled(), *_of_pipelines()):
-        if prod(each.one.get(name, 1) for name in "MN") <= _MOST_ELEMENTS:
-            found.setdefault((each.corpus, re.sub(r"_sm\d+a?\.ptx", "", each.kernel)), each)
+    for kernel in (*_of_cuda(), *_of_split_k(), *_of_triton(), *_of_scaled(), *_of_pipelines()):
+        if prod(kernel.one.get(name, 1) for name in "MN") <= _MOST_ELEMENTS:
+            found.setdefault((kernel.corpus, re.sub(r"_sm\d+a?\.ptx", "", kernel.kernel)), kernel)
     return list(found.values())
 
 

@@ -10,7 +10,7 @@ import pytest
 
 def few(names: Iterable[str], *chosen: str) -> list[Any]:
     """Return parameters of which only those chosen are tested always."""
-    return [each if each in chosen else pytest.param(each, marks=pytest.mark.sweep) for each in names]
+    return [name if name in chosen else pytest.param(name, marks=pytest.mark.sweep) for name in names]
 
 
 def spread(names: Iterable[str], every: int, slow: Container[str] = ()) -> list[Any]:

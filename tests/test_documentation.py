@@ -57,8 +57,8 @@ def test_what_answers_for_a_statement_exists() -> None:
 
 def test_a_statement_that_nothing_answers_for_has_a_reason() -> None:
     assert len(STATED) == 5
-    assert [each.text for each in statements() if not (each.answers or each.remark)] == []
-    cells = [cell for each in statements() for cell in (each.text, each.remark)]
+    assert [statement.text for statement in statements() if not (statement.answers or statement.remark)] == []
+    cells = [cell for statement in statements() for cell in (statement.text, statement.remark)]
     assert [cell for cell in cells if "|" in cell or "\n" in cell] == []
 
 

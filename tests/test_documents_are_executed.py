@@ -70,7 +70,7 @@ def _complete(text: str) -> bool:
 def printed(document: Path, folder: Path) -> list[str]:
     """Return what each command of a document prints, run in a folder."""
     script = "exec 2>&1\n" + "".join(
-        f"{each.text}\necho '{MARK}'\n" for each in commands(document.read_text(encoding="utf-8"))
+        f"{command.text}\necho '{MARK}'\n" for command in commands(document.read_text(encoding="utf-8"))
     )
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",

@@ -19,7 +19,7 @@ def written() -> list[str]:
 
 def test_the_table_has_a_line_for_each_kernel() -> None:
     kernels = [line.split("|")[1].strip() for line in written()]
-    assert kernels == [each.kernel for each in questions()], TOLD
+    assert kernels == [question.kernel for question in questions()], TOLD
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ ld.const.u32 %r30, [%d8];
                 [str(int(each)) for each in self.transposed][self.a_in_registers :] if self.bits == 16 else []
             )
             scales = [] if d == "s32" else ["1", "1"]
-            immediates = "".join(f", {each}" for each in [*scales, *trans])
+            immediates = "".join(f", {scale}" for scale in [*scales, *trans])
             if step == 0 or self.a_in_registers:
                 yield "wgmma.fence.sync.aligned;\n"
             yield (

@@ -12,7 +12,7 @@ from .sizes import TILE, Sizes, keeps_factors, replaced
 
 def one_sided(result: TorchResult) -> int:
     """Return how many notes are about guards that took one branch alone."""
-    return sum("the guard " in each and " held for " in each for each in result.notes)
+    return sum("the guard " in note and " held for " in note for note in result.notes)
 
 
 OF_ANY_SIZE = ("race", "deadlock", "divergence", "undefined", "pending-registers", "missing-proxy-fence")
@@ -24,8 +24,8 @@ VALUES = ("wrong-value", "uninitialised")
 
 def kinds_of(result: TorchResult) -> set[str]:
     """Return what kinds of findings refute a candidate."""
-    findings = [each for report in result.reports for each in report.result.findings]
-    return {str(each.kind) for each in findings if each.kind.refutes}
+    findings = [finding for report in result.reports for finding in report.result.findings]
+    return {str(finding.kind) for finding in findings if finding.kind.refutes}
 
 
 def is_of_any_size(result: TorchResult, own: Sizes, solution: Path) -> bool:

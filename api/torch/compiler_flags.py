@@ -26,11 +26,11 @@ def kept_flags(flags: Sequence[str]) -> list[str]:
         If there is one that may change it in a spelling that is not passed on.
     """
     kept: list[str] = []
-    for each in flags:
+    for flag in flags:
         if kept and kept[-1] in ("-D", "-U"):
-            kept[-1] += each
-        elif _KEPT.match(each):
-            kept.append(each)
-        elif _MACROS.match(each):
-            raise NotRecordedError(f"the extension is compiled with {each}: name macros by -D and -U alone")
+            kept[-1] += flag
+        elif _KEPT.match(flag):
+            kept.append(flag)
+        elif _MACROS.match(flag):
+            raise NotRecordedError(f"the extension is compiled with {flag}: name macros by -D and -U alone")
     return kept

@@ -97,7 +97,7 @@ class ContractWriter:
         self._steps: list[str] = []
         self._outputs: list[str] = []
         self._copies: list[tuple[str, View]] = []
-        self._modules = merged([Path(each.ptx) for each in candidate.launches])
+        self._modules = merged([Path(launch.ptx) for launch in candidate.launches])
 
     # -- arrays
     def _plan_results(self) -> dict[int, tuple[int, ...]]:
@@ -140,17 +140,17 @@ class ContractWriter:
         for step in self._every:
             if not isinstance(step, Operation):
                 continue
-            for each in step.results:
-                if each is not None and self.recording.storages[each.storage].origin == "input":
-                    name = self.recording.storages[each.storage].name
+            for result in step.results:
+                if result is not None and self.recording.storages[result.storage].origin == "input":
+                    name = self.recording.storages[result.storage].name
                     raise NotRecordedError(f"{step.name} changes {name}, an input, in {step.where}")
 
     def _operation(self, operation: Operation, number: int) -> None:
-        for each in operation.results:
-            if each is None:
+        for result in operation.results:
+            if result is None:
                 continue
-            storage = self.recording.storages[each.storage]
-            if self._params[self.names[each.storage]].get("access", "in") == "in":
+            storage = self.recording.storages[result.storage]
+            if self._params[self.names[result.storage]].get("access", "in") == "in":
                 what = f"{operation.name} changes {storage.name}, an input, in {operation.where}"
                 raise NotRecordedError(what)
         text, taken = step_text(f"step{number}", operation, self.names)
@@ -254,7 +254,7 @@ class ContractWriter:
 
     def _take_the_rest(self) -> None:
         """Let a step of the host take what nothing else takes, and leave pointers' arrays to pointers."""
-        taken = {name for each in self._launches for name in each["params"]}
+        taken = {name for launch in self._launches for name in launch["params"]}
         led = {each.get("to") for each in self._params.values()}
         led |= {part.get("to") for each in self._params.values() for part in each.get("fields", ())}
         for name in [each for each in self._params if each not in taken]:
@@ -278,7 +278,7 @@ class ContractWriter:
         else:
             parts += [_table("[[launch]]", each) for each in self._launches]
         parts += [_table("[[param]]", each) for each in params.values()]
-        parts += [_table("[[array]]", each) for each in self._arrays.values()]
+        parts += [_table("[[array]]", array) for array in self._arrays.values()]
         if self.requires:
             parts.append(_table("[requires]", {"conditions": self.requires}))
         reference = None
@@ -314,7 +314,7 @@ def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
 
 def _used(recording: Recording) -> set[int]:
     """Return the storages that steps and results are about."""
-    found = {each.storage for each in recording.results}
+    found = {result.storage for result in recording.results}
     for step in recording.steps:
         if isinstance(step, Launch):
             found |= step.storages

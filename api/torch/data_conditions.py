@@ -36,9 +36,9 @@ def index_extents(recording: Recording) -> dict[int, int]:
     for step in recording.steps:
         if not isinstance(step, Operation):
             continue
-        views = [each for each in step.arguments if isinstance(each, View)]
+        views = [argument for argument in step.arguments if isinstance(argument, View)]
         if step.name in _KEEPING:
-            kept = {each for view in views for each in sources.get(view.storage, {view.storage})}
+            kept = {source for view in views for source in sources.get(view.storage, {view.storage})}
             for result in step.results:
                 if result is not None:
                     sources[result.storage] = kept

@@ -61,6 +61,6 @@ def device_for(target: str) -> Device:
     """
     capability = int(target.removeprefix("sm_").rstrip("af"))
     if capability not in DEVICES:
-        known = ", ".join(f"sm_{each}" for each in DEVICES)
+        known = ", ".join(f"sm_{device}" for device in DEVICES)
         raise NotRecordedError(f"a question about the device, of {target}; facts are known of {known}")
     return DEVICES[capability]

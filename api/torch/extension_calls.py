@@ -190,7 +190,7 @@ def _source(address: int, count: int, kind: int, dtype: Any) -> Any:
         return given
     content = ctypes.string_at(address, count)
     words = [int.from_bytes(content[at : at + 8], "little") for at in range(0, count - 7, 4)]
-    if any(recorder.pointer(each) is not None for each in words):
+    if any(recorder.pointer(word) is not None for word in words):
         refused("a copy of addresses to the device")
     with _disable_current_modes():
         return torch.frombuffer(bytearray(content), dtype=dtype).clone()

@@ -86,7 +86,7 @@ class Toolchain:
             str(_modified("g++")),
             sys.version,
         ]
-        text = b"".join(each.read_bytes() for each in sources) + "\n".join(compilers).encode()
+        text = b"".join(source.read_bytes() for source in sources) + "\n".join(compilers).encode()
         return hashlib.sha256(text).hexdigest()[:16]
 
     def runtime(self) -> Path:
@@ -128,10 +128,10 @@ class Toolchain:
         NotRecordedError
             If it does not compile, or needs what the stand-ins don't have.
         """
-        kept = [*kept_flags(flags), *(f"-I{Path(each).resolve()}" for each in include_paths)]
-        texts = [each.read_text(encoding="utf-8") for each in (*cpp, *cuda)]
-        names = [each.name for each in (*cpp, *cuda)]
-        heeded = [os.environ.get(each, "") for each in _OF_COMPILERS]
+        kept = [*kept_flags(flags), *(f"-I{Path(include_path).resolve()}" for include_path in include_paths)]
+        texts = [path.read_text(encoding="utf-8") for path in (*cpp, *cuda)]
+        names = [path.name for path in (*cpp, *cuda)]
+        heeded = [os.environ.get(variable, "") for variable in _OF_COMPILERS]
         text = "\n".join([*kept, *heeded, self.target, self.digest, *names, *texts])
         digest = hashlib.sha256(text.encode()).hexdigest()[:24]
         alone = not include_paths and not any(
@@ -244,9 +244,9 @@ class Toolchain:
     ) -> Any:
         """See `torch.utils.cpp_extension.load`."""
         paths = [Path(each) for each in _listed(sources)]
-        cuda = [each for each in paths if each.suffix == ".cu"]
+        cuda = [path for path in paths if path.suffix == ".cu"]
         flags = [*_listed(extra_cflags), *_listed(extra_cuda_cflags)]
-        plain = [each for each in paths if each not in cuda]
+        plain = [path for path in paths if path not in cuda]
         return self.extension(name, plain, cuda, flags, _listed(extra_include_paths))
 
 

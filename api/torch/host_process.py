@@ -88,7 +88,7 @@ def as_if_on_a_gpu() -> Iterator[None]:
                 options["device"] = "cpu"
             if function is torch.Tensor.cuda:
                 return arguments[0]
-            arguments = tuple("cpu" if _is_gpu(each) else each for each in arguments)
+            arguments = tuple("cpu" if _is_gpu(argument) else argument for argument in arguments)
             return function(*arguments, **options)
 
     with Redirected():
@@ -270,7 +270,11 @@ def input_names(model: Any, inputs: Sequence[Any]) -> list[str]:
     """Return the names of a call's positional parameters."""
     function = model.forward if isinstance(model, torch.nn.Module) else model
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    names = [each.name for each in inspect.signature(function).parameters.values() if each.kind in kinds]
+    names = [
+        parameter.name
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind in kinds
+    ]
     names += [f"input{place}" for place in range(len(names), len(inputs))]
     return names[: len(inputs)]
 

@@ -123,7 +123,7 @@ class _Unpickler(pickle.Unpickler):
 def restored(path: str) -> Any:
     """Return what was written, with its classes imported; runs host code."""
     folders, main, content = pickle.loads(Path(path).read_bytes())
-    sys.path += [each for each in folders if each not in sys.path]
+    sys.path += [folder for folder in folders if folder not in sys.path]
     if main is not None and _MAIN not in sys.modules:
         _import_main(main)
     return _Unpickler(io.BytesIO(content)).load()

@@ -202,7 +202,7 @@ def _plus_product(bias: Any, x: Any, y: Any, beta: float = 1, alpha: float = 1) 
 
 
 def _concatenated(arrays: Sequence[Any], dim: int = 0) -> Any:
-    return np.concatenate([each for each in arrays if each.shape != (0,)], axis=dim)
+    return np.concatenate([array for array in arrays if array.shape != (0,)], axis=dim)
 
 
 def _padded(x: Any, pad: Sequence[int], value: float = 0) -> Any:
@@ -255,9 +255,9 @@ def _adaptive_average(x: Any, size: Sequence[int]) -> Any:
 
 
 def _indexed(x: Any, indices: Sequence[Any]) -> Any:
-    if any(isinstance(each, TermArray) for each in indices):
+    if any(isinstance(index, TermArray) for index in indices):
         raise NotModelledError("an index that is data")
-    return x[tuple(slice(None) if each is None else np.asarray(each).astype(np.int64) for each in indices)]
+    return x[tuple(slice(None) if index is None else np.asarray(index).astype(np.int64) for index in indices)]
 
 
 def _gathered(x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Any:

@@ -118,7 +118,9 @@ class TorchResult:
         from ...refinement.terms.inputs import numbers_in
         from ...spec.formats import FORMATS
 
-        found = next((each.found.counterexample for each in self.reports if each.found.counterexample), None)
+        found = next(
+            (report.found.counterexample for report in self.reports if report.found.counterexample), None
+        )
         made = {}
         for name, given in ({} if found is None else found.inputs).items():
             words = np.array([int(bits, 16) for bits in given["bits"]], dtype=np.uint64)

@@ -147,7 +147,7 @@ def _different(
     exact = wanted if theirs[1] is None else np.asarray(theirs[1]).reshape(-1)[chosen]
     if result.dtype not in UNITS:
         sure = exact.astype(wanted.dtype) == wanted
-        return sure & _other_integers(mine, wanted, [_values(each, result, at[chosen]) for each in others])
+        return sure & _other_integers(mine, wanted, [_values(other, result, at[chosen]) for other in others])
     with np.errstate(all="ignore"):
         truth, given = exact.astype(np.float64), mine.astype(np.float64)
         rounded = wanted.astype(np.float64)
@@ -159,7 +159,7 @@ def _different(
         if draw:  # numbers beyond those that the problem has may overflow
             wrong &= np.isfinite(given)
         if others and wrong.any():
-            again = np.stack([_values(each, result, at[chosen]).astype(np.float64) for each in others])
+            again = np.stack([_values(other, result, at[chosen]).astype(np.float64) for other in others])
             moved = np.abs(again - given)
             furthest = float(moved[np.isfinite(moved)].max(initial=0))
             wrong &= ~(np.abs(given - truth) <= allowed + SPREADS * furthest)

@@ -118,7 +118,7 @@ class Launches:
         self._steps = needed(recording)
         self._chosen: list[list[int]] | None = None
         self.blocks: list[list[int]] = []
-        self.storages = [self._stored(each) for each in recording.storages]
+        self.storages = [self._stored(storage) for storage in recording.storages]
         self.done: list[tuple[str, int, int]] = []
         self.open: list[str] = []
         self.uninitialised: dict[str, str] = {}

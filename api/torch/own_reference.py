@@ -101,7 +101,7 @@ def cost(made: Callable[[], tuple[Any, Sequence[Any]]]) -> tuple[int, int]:
     held = [*model.parameters(), *model.buffers()] if isinstance(model, torch.nn.Module) else []
     every = [*inputs, *held, *(result if isinstance(result, tuple | list) else [result])]
     tensors = [each for each in every if isinstance(each, torch.Tensor)]
-    return sum(each.numel() * each.element_size() for each in tensors), counter.get_total_flops()
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors), counter.get_total_flops()
 
 
 def affordable(

@@ -92,7 +92,9 @@ def run_at_own_sizes(
             compared=max(done.compared, found.elements),
             results=found.results,
             findings=found.findings,
-            doubts=found.doubts if not draw else tuple(each for each in done.doubts if each in found.doubts),
+            doubts=found.doubts
+            if not draw
+            else tuple(doubt for doubt in done.doubts if doubt in found.doubts),
             open=(*done.open, *(each for each in (*launches.open, *found.open) if each not in done.open)),
         )
         if done.findings:
@@ -139,7 +141,8 @@ def memory_at_own_sizes(candidate: Recording, done: OwnRun, sizes: Sizes, second
 def _modules(candidate: Recording) -> dict[str, Module]:
     """Return the PTX of each file that kernels are launched from."""
     return {
-        each.ptx: parse(Path(each.ptx).read_text(encoding="utf-8"), each.ptx) for each in candidate.launches
+        launch.ptx: parse(Path(launch.ptx).read_text(encoding="utf-8"), launch.ptx)
+        for launch in candidate.launches
     }
 
 

@@ -27,6 +27,6 @@ def judged_with(result: TorchResult, ran: OwnRun) -> TorchResult:
     notes = (f"at the problem's own sizes: {each}" for each in ran.open)
     result = replace(result, notes=(*result.notes, *notes))
     if ran.doubts and result.verdict in SHOWN:
-        doubts = (f"at the problem's own sizes: {each}" for each in ran.doubts)
+        doubts = (f"at the problem's own sizes: {doubt}" for doubt in ran.doubts)
         return replace(result, verdict="undecided", findings=(*doubts, *result.findings))
     return result

@@ -42,16 +42,18 @@ def _argument(value: Any, storages: Sequence[str]) -> str:
 
 def needed(recording: Recording) -> list[Operation | Launch]:
     """Return the steps that results depend on; of statistics that a module only keeps none are."""
-    wanted = {each.storage for each in recording.results}
+    wanted = {result.storage for result in recording.results}
     found: list[Operation | Launch] = []
     for step in reversed(recording.steps):
         if isinstance(step, Launch):
             wanted |= step.storages
             found.append(step)
             continue
-        kept = tuple(each if each is not None and each.storage in wanted else None for each in step.results)
+        kept = tuple(
+            result if result is not None and result.storage in wanted else None for result in step.results
+        )
         if any(kept):
-            wanted |= {each.storage for each in views_in([*step.arguments, *step.options.values()])}
+            wanted |= {view.storage for view in views_in([*step.arguments, *step.options.values()])}
             found.append(replace(step, results=kept))
     return found[::-1]
 
@@ -60,7 +62,7 @@ def call(operation: Operation, storages: Sequence[str]) -> str:
     """Return an operation as an expression."""
     if wrong := [key for key in operation.options if not key.isidentifier()]:
         raise NotRecordedError(f"{operation.name} with an option {wrong[0]!r}")
-    given = [_argument(each, storages) for each in operation.arguments]
+    given = [_argument(argument, storages) for argument in operation.arguments]
     given += [
         f"{key}={_argument(value, storages)}"
         for key, value in operation.options.items()
@@ -86,7 +88,7 @@ def writes(operation: Operation, value: str) -> Iterator[tuple[int, str]]:
 
 def constant(values: Sequence[Any], elements: int) -> str:
     """Return a storage of known numbers as an expression."""
-    numbers = "[" + ", ".join(repr(each) for each in values) + "]"
+    numbers = "[" + ", ".join(repr(value) for value in values) + "]"
     return f"np.resize(np.array({numbers}), {elements})"
 
 

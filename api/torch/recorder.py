@@ -262,8 +262,8 @@ class Recorder(TorchDispatchMode):
             return function(*arguments, **options)
 
     def _require_known(self, made: Any, name: str) -> None:
-        for each in _tensors(made):
-            if each.untyped_storage()._cdata not in self._numbers:
+        for tensor in _tensors(made):
+            if tensor.untyped_storage()._cdata not in self._numbers:
                 raise NotRecordedError(f"{name} gives a tensor of its own, in {place()}")
 
     def _lifted(self, tensor: Any) -> Any:
@@ -353,8 +353,8 @@ class Recorder(TorchDispatchMode):
         arguments, options = _completed(function, arguments, options)
         made = self._on_fakes(function, arguments, options)
         results = list(made) if isinstance(made, tuple | list) else [made]
-        new = [each for each in results if isinstance(each, torch.Tensor)]
-        keys = {each.untyped_storage()._cdata for each in _tensors((arguments, options))}
+        new = [result for result in results if isinstance(result, torch.Tensor)]
+        keys = {tensor.untyped_storage()._cdata for tensor in _tensors((arguments, options))}
         if any(each.untyped_storage()._cdata in keys for each in new):
             return made  # the same elements
         fill = self._fill(name, arguments)
@@ -365,9 +365,9 @@ class Recorder(TorchDispatchMode):
             self.held.note(self.add, each, storage)
         if name in EMPTY or fill is not None:
             return made
-        written = tuple(self.view(each) if isinstance(each, torch.Tensor) else None for each in results)
+        written = tuple(self.view(result) if isinstance(result, torch.Tensor) else None for result in results)
         kept = {key: value for key, value in options.items() if key not in _OF_TENSORS}
-        given = tuple(self._plain(each) for each in arguments)
+        given = tuple(self._plain(argument) for argument in arguments)
         self._append(Operation(name, given, {k: self._plain(v) for k, v in kept.items()}, written, place()))
         return made
 

@@ -189,7 +189,7 @@ class Launch:
     @property
     def storages(self) -> set[int]:
         """The storages that it may read or write."""
-        parts = [part for each in self.passed for _, part in each.parts]
+        parts = [part for passed in self.passed for _, part in passed.parts]
         return {part.storage for part in parts if isinstance(part, Pointer)} | set(self.variables)
 
 
@@ -226,7 +226,7 @@ class Recording:
     @property
     def launches(self) -> Sequence[Launch]:
         """The launches alone."""
-        return [each for each in self.steps if isinstance(each, Launch)]
+        return [step for step in self.steps if isinstance(step, Launch)]
 
 
 def identifiers(recording: Recording) -> list[str]:

@@ -57,10 +57,10 @@ def _is_same(one: Any, other: Any, recording: Recording, storages: int, names: d
     if isinstance(one, View | Pointer):
         if not _is_same_storage(one.storage, other.storage, recording, storages, names):
             return False
-        pairs = [(getattr(one, each), getattr(other, each)) for each in _names(one) if each != "storage"]
+        pairs = [(getattr(one, name), getattr(other, name)) for name in _names(one) if name != "storage"]
         return all(mine == theirs for mine, theirs in pairs)
     if is_dataclass(one):
-        values = [(getattr(one, each), getattr(other, each)) for each in _names(one)]
+        values = [(getattr(one, name), getattr(other, name)) for name in _names(one)]
         return all(_is_same(*pair, recording, storages, names) for pair in values)
     if isinstance(one, tuple | list):
         return len(one) == len(other) and all(
@@ -74,7 +74,7 @@ def _is_same(one: Any, other: Any, recording: Recording, storages: int, names: d
 
 
 def _names(value: Any) -> Iterator[str]:
-    return (each.name for each in fields(value))
+    return (field.name for field in fields(value))
 
 
 def _is_same_storage(

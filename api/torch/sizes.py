@@ -93,8 +93,8 @@ def _number(node: ast.expr) -> int | tuple[int, ...] | None:
         both = isinstance(left, int) and isinstance(right, int)
         return _ARITHMETIC[type(node.op)](left, right) if both else None  # type: ignore[arg-type]
     if isinstance(node, ast.Tuple | ast.List) and node.elts:
-        parts = [_number(each) for each in node.elts]
-        whole = [each for each in parts if isinstance(each, int)]
+        parts = [_number(element) for element in node.elts]
+        whole = [part for part in parts if isinstance(part, int)]
         return tuple(whole) if len(whole) == len(parts) else None
     return None
 
@@ -243,7 +243,7 @@ def telling(
 
 
 def _product(sizes: Mapping[str, int | tuple[int, ...]]) -> int:
-    return prod(max(abs(each), 1) for each in _numbers(sizes))
+    return prod(max(abs(number), 1) for number in _numbers(sizes))
 
 
 def _numbers(sizes: Mapping[str, int | tuple[int, ...]]) -> Iterator[int]:
@@ -293,8 +293,8 @@ def work(recording: Recording) -> int:
 
 
 def _work(step: Operation) -> int:
-    views = [each for each in step.arguments if isinstance(each, View)]
-    results = sum(_count(each.shape) for each in step.results if each is not None)
+    views = [argument for argument in step.arguments if isinstance(argument, View)]
+    results = sum(_count(result.shape) for result in step.results if result is not None)
     if step.name == "convolution":
         x, weight = views[:2]
         is_transposed = bool(step.arguments[6])
@@ -302,7 +302,7 @@ def _work(step: Operation) -> int:
     if step.name in ("mm", "bmm", "addmm", "baddbmm", "mv", "dot", "addmv"):
         return results * views[-1].shape[-2 if len(views[-1].shape) > 1 else -1]
     weight_of_one = next((weight for names, weight in _WEIGHTS if step.name in names), ELEMENT)
-    return weight_of_one * max([results, *(_count(each.shape) for each in views)])
+    return weight_of_one * max([results, *(_count(view.shape) for view in views)])
 
 
 _REDUCTIONS = (

@@ -160,12 +160,12 @@ def _holds_something(recorder: Recorder, given: Mapping[str, Any], kept: frozens
     The launch that counts comes after them, so that what it adds up would be there already.
     """
     tensors = [each for key, each in given.items() if isinstance(each, torch.Tensor) and key not in kept]
-    held = {recorder.number(each) for each in tensors if each.numel()}
+    held = {recorder.number(tensor) for tensor in tensors if tensor.numel()}
     storages = recorder.recording.storages
     written = {number for number in held if storages[number].origin in ("constant", "result")}
     for step in recorder.recording.steps:
         if isinstance(step, Operation):
-            written |= held & {each.storage for each in step.results if each is not None}
+            written |= held & {result.storage for result in step.results if result is not None}
         else:
             written |= held & step.storages
     return any(storages[number].origin not in ("input", "parameter") for number in written)

@@ -123,10 +123,12 @@ def recorded(
     others = range(1, min(configurations, limits.configurations))
     candidates += [_answer(folder / f"candidate{number}.json", said) for number in others]
     sizes = ladder[reference["chosen"]] if "chosen" in reference else {}
-    points = dict.fromkeys(point for each in (reference, *candidates) for point in each.get("open", ()))
+    points = dict.fromkeys(
+        point for candidate in (reference, *candidates) for point in candidate.get("open", ())
+    )
     return Recorded(
         _part(reference),
-        tuple(_part(each) for each in candidates),
+        tuple(_part(candidate) for candidate in candidates),
         configurations,
         sizes,
         int(reference.get("work", 0)),

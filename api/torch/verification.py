@@ -392,8 +392,8 @@ class _Attempt:
 
         blank = replace(
             blank,
-            launches=tuple(each.entry for each in candidate.launches),
-            steps=sum(isinstance(each, Operation) for each in candidate.steps),
+            launches=tuple(launch.entry for launch in candidate.launches),
+            steps=sum(isinstance(step, Operation) for step in candidate.steps),
             notes=(*blank.notes, *dict.fromkeys((*reference.notes, *candidate.notes))),
         )
         if wrong := _other_results(candidate, reference):
@@ -436,8 +436,8 @@ def _reported(report: VerifyReport, blank: TorchResult) -> TorchResult:
         findings=tuple(map(str, result.findings)),
         notes=(*blank.notes, *map(str, result.notes)),
         hypotheses=(
-            *(each.statement for each in result.hypotheses),
-            *(f"assumed: {each}" for each in result.assumptions),
+            *(hypothesis.statement for hypothesis in result.hypotheses),
+            *(f"assumed: {assumption}" for assumption in result.assumptions),
         ),
         bound=result.bound or "",
         reports=(report,),

@@ -66,7 +66,7 @@ def _observed(one: Any, other: Any, results: Any) -> Iterator[tuple[tuple[str, s
     for row, first in enumerate(CLASSES):
         for column, second in enumerate(CLASSES):
             places = np.unique(found[(left == row) & (right == column)])
-            yield (first, second), frozenset(CLASSES[each] for each in places)
+            yield (first, second), frozenset(CLASSES[place] for place in places)
 
 
 def _numbers() -> tuple[Any, Any]:
@@ -94,9 +94,9 @@ def _rounded(name: str) -> str | None:
     products, addends = ([operands], []) if name == "products" else ([], list(operands))
     found = decode(alg.fused(E5M2, Rounding.NEAREST_EVEN, products, addends), E5M2)
     numbers = decode(one, E5M2), decode(other, E5M2)
-    classes = [_classes(each) for each in (*numbers, found)]
+    classes = [_classes(number) for number in (*numbers, found)]
     for place in range(len(one)):
-        left, right, result = (CLASSES[each[place]] for each in classes)
+        left, right, result = (CLASSES[class_[place]] for class_ in classes)
         if result not in TABLES[name][left, right]:
             return f"{numbers[0][place]:g} and {numbers[1][place]:g} make {found[place]:g}, which is {result}"
     return None

@@ -253,7 +253,7 @@ def points(rule: Rule, variables: tuple[str, ...]) -> Iterator[Mapping[str, str]
     known = _POINTS.get(rule.theory, _POINTS[Theory.REAL])
     if rule.theory is Theory.INTEGERS:
         constants = [int(each) for each in re.findall(r"\b\d+\b", f"{rule.left} {rule.right}")]
-        near = [str(each + step) for step in (0, -1, 1) for each in constants]
+        near = [str(constant + step) for step in (0, -1, 1) for constant in constants]
         known = tuple(dict.fromkeys((*near, *known)))
     most = max(2, int(_MOST_POINTS ** (1 / max(1, len(variables)))))
     for values in product(known[:most], repeat=len(variables)):

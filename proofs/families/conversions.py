@@ -247,7 +247,7 @@ def _float(fmt: Format) -> Certificate:
         operand, other = Operand(bits, fmt), Operand(np.roll(bits, 1), fmt)
         alg, of_values = NumpyAlgebra(), ValueAlgebra()
         number = Operand(decode(bits, fmt), fmt)
-        exact = [fmt.exact(int(each)) for each in bits]
+        exact = [fmt.exact(int(bit)) for bit in bits]
         yield from {
             "numbers": decode(bits, fmt),
             "NaN": alg.is_nan(operand),

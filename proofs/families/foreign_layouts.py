@@ -74,7 +74,7 @@ def specified_elements(instruction: str, operand: str) -> Elements:
     table = read(instruction).layout(operand)
     owner, number, *_ = table.holders
     owners, numbers = table.holders[owner].tolist(), table.holders[number].tolist()
-    coordinates = zip(*(each.tolist() for each in table.coordinates.values()), strict=True)
+    coordinates = zip(*(coordinate.tolist() for coordinate in table.coordinates.values()), strict=True)
     return dict(zip(zip(owners, numbers, strict=True), coordinates, strict=True))
 
 

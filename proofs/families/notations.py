@@ -120,11 +120,11 @@ def _rows(operand: str) -> Iterator[str]:
         for number in range(1 << len(vectors[of_number]))
     ]
     names = (of_owner, _number(operand), "row", "column")
-    yield "\n".join([",".join(names), *(",".join(map(str, each)) for each in elements)])
+    yield "\n".join([",".join(names), *(",".join(map(str, element)) for element in elements)])
     other = {"lane": "thread", "element": "i", "column": "col", "register": "reg"}
     header = ", ".join(other.get(name, name) for name in reversed(names))
-    yield "\n".join([header, *(", ".join(map(str, each[::-1])) for each in elements)])
-    entries = (dict(zip(names, each, strict=True)) for each in reversed(elements))
+    yield "\n".join([header, *(", ".join(map(str, element[::-1])) for element in elements)])
+    entries = (dict(zip(names, element, strict=True)) for element in reversed(elements))
     listed = str(list(entries)).replace("'", '"')
     yield listed
     yield f'{{"elements": {listed}}}'
@@ -175,7 +175,7 @@ def spelled_in_cute(text: str) -> Iterator[str]:
     shape, _, stride = text.partition(":")
     yield text
     spelled = [
-        "".join(f"_{each}" if each.isdecimal() else each for each in _tokens(part))
+        "".join(f"_{token}" if token.isdecimal() else token for token in _tokens(part))
         for part in (shape, stride)
     ]
     yield ":".join(spelled)

@@ -283,7 +283,7 @@ def _in_a_ring(block: BlockProduct, roles: tuple[str, ...], exact: Callable[...,
                 yield Equation(other, d, label=f"{p} and {p + 1} exchanged")
 
     roundings = 4 * _products(block)
-    wanted = tuple(each for each in block.variables() if each.name != "rounding")
+    wanted = tuple(variable for variable in block.variables() if variable.name != "rounding")
     return RingProperty((*wanted, Variable("r", F64, (roundings,))), claim)
 
 

@@ -56,7 +56,7 @@ def _instructions(name: str) -> Certificate:
             expected[mnemonic] = {
                 "sizes": (m, n, k, int(row["blocks"])),
                 "opcode": int(row["opcode"], 16),
-                "formats": tuple(stated.FORMATS[each, target] for each in types),
+                "formats": tuple(stated.FORMATS[type_, target] for type_ in types),
                 "registers": (factors, factors, results, results),
             }
 

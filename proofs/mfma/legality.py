@@ -52,7 +52,9 @@ def _cited() -> Certificate:
     return compared(
         CITED,
         lambda: {
-            rule.id: tuple(each.id for each in rule.contradictions) for rule in RULES if rule.contradictions
+            rule.id: tuple(contradiction.id for contradiction in rule.contradictions)
+            for rule in RULES
+            if rule.contradictions
         },
     )
 

@@ -16,7 +16,7 @@ def patterns(mnemonic: str) -> tuple[str, ...]:
     """Return regular expressions for the parts of ids that name an instruction on any target."""
     written = parse(mnemonic)
     found = {target: row for target in TARGETS.values() if (row := written.on(target)) is not None}
-    names = (each for target, row in found.items() for each in _patterns(row, target))
+    names = (pattern for target, row in found.items() for pattern in _patterns(row, target))
     return tuple(dict.fromkeys([re.escape(mnemonic.removeprefix("v_mfma_")), *names]))
 
 

@@ -189,7 +189,7 @@ def _built_ins() -> Certificate:
     listed = {name: operands for name, operands in instructions.OPERANDS.items() if "ger" in name}
     expected: dict[str, object] = {"names": sorted(listed)}
     for name, operands in listed.items():
-        masks = [int(each[1:]) for each in operands if each.startswith("u")]
+        masks = [int(operand[1:]) for operand in operands if operand.startswith("u")]
         expected[name] = "taken", ("refused",) * len(masks), "refused", "refused" if masks else "none"
 
     @refusal_is(REFUSED)
@@ -201,8 +201,10 @@ def _built_ins() -> Certificate:
     def specified() -> Iterator[tuple[str, object]]:
         yield from {"names": sorted(name.removeprefix(PREFIX) for name in rank_k_updates())}.items()
         for name, operands in listed.items():
-            vectors = [instructions.VECTORS[each] for each in operands if each in instructions.VECTORS]
-            most = [(1 << int(each[1:])) - 1 for each in operands if each.startswith("u")]
+            vectors = [
+                instructions.VECTORS[operand] for operand in operands if operand in instructions.VECTORS
+            ]
+            most = [(1 << int(operand[1:])) - 1 for operand in operands if operand.startswith("u")]
             greater = [[*most[:at], most[at] + 1, *most[at + 1 :]] for at in range(len(most))]
             yield (
                 name,

@@ -113,7 +113,7 @@ def _masks() -> Certificate:
 
     @refusal_is(REFUSED)
     def live(name: str, masks: tuple[int, ...] | None) -> object:
-        return [list(map(bool, each)) for each in live_products(NumpyAlgebra(), UPDATES[name], masks)]
+        return [list(map(bool, product)) for product in live_products(NumpyAlgebra(), UPDATES[name], masks)]
 
     def specified() -> Mapping[object, object]:
         found: dict[object, object] = {name: parse(f"{name} a0,vs34,vs36").masks for name in stated.MASKS}
@@ -206,7 +206,7 @@ def _code() -> Certificate:
 
 
 def _cited() -> Certificate:
-    cited = {rule.id: tuple(each.id for each in rule.contradictions) for rule in RULES}
+    cited = {rule.id: tuple(contradiction.id for contradiction in rule.contradictions) for rule in RULES}
     return compared(stated.CITED, lambda: {rule: ids for rule, ids in cited.items() if ids})
 
 

@@ -173,7 +173,7 @@ def step() -> Iterator[Case]:
     for family in FLOAT_FAMILIES:
         for suffix in ("pn", "np", "nn"):
             whole = block(form(family, suffix))
-            stated = tuple(each for each in whole.readings if each.negation == "after-rounding")
+            stated = tuple(reading for reading in whole.readings if reading.negation == "after-rounding")
             goal = partial(adds, replace(whole, readings=stated))
             yield Case(form(family, suffix).mnemonic, goal, choices="negation=after-rounding")
 

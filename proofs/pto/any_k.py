@@ -120,8 +120,8 @@ def any_size() -> Iterator[Case]:
     """Yield an induction for the bias and one for the accumulator, for each types."""
     for name, formats in typed().items():
         lengths = [f"{name}/k{k}" for k in LENGTHS]
-        steps = {f"{two_loops.id}/further/{each}": _further()[each] for each in lengths}
-        base = {f"{two_loops.id}/bias/{each}": _biased()[each] for each in lengths}
+        steps = {f"{two_loops.id}/further/{length}": _further()[length] for length in lengths}
+        base = {f"{two_loops.id}/bias/{length}": _biased()[length] for length in lengths}
         goal = partial(induction, Same(), steps, base)
         choices = WRAPPING if is_integer(formats) else SEEDED_ONLY
         yield Case(f"bias/{name}", goal, method=Method.INDUCTION, choices=choices)

@@ -106,7 +106,7 @@ def _forms() -> Iterator[tuple[str, str, Formats]]:
 
 def float_forms() -> Iterator[tuple[str, str, Formats]]:
     """Yield those that sum floats."""
-    return (each for each in _forms() if not is_integer(each[2]))
+    return (form for form in _forms() if not is_integer(form[2]))
 
 
 @cache

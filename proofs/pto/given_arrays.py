@@ -106,7 +106,7 @@ def _executed(run: Run, profile: str, arrays: Arrays) -> object:
 def _batches(profile: str) -> Certificate:
     runs = [
         run
-        for run in (*PRODUCTS, *MOVES, *(each for each in MATRICES if each.name == "move"))
+        for run in (*PRODUCTS, *MOVES, *(matrix for matrix in MATRICES if matrix.name == "move"))
         if profile in run.profiles and (run.name in BATCHED or run.matrices)
     ]
     numbers = (None, 2, 3)
@@ -115,7 +115,7 @@ def _batches(profile: str) -> Certificate:
     for run in runs:
         arrays = {name: each for name, each in run.arrays(profile).items() if not name.startswith("valid")}
         rest = {name: each for name, each in run.arrays(profile).items() if name not in arrays}
-        for one, other in [*combinations(arrays, 2), *((each, "") for each in arrays)]:
+        for one, other in [*combinations(arrays, 2), *((array, "") for array in arrays)]:
             for number in numbers if other else numbers[:1]:
                 key = (run.name, str(run.matrices), one, other, str(number))
                 held = {**arrays, **rest, one: np.stack([arrays[one]] * 3)}

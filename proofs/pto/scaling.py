@@ -141,8 +141,10 @@ def _elements(formats: Formats, alg: Algebra, v: Inputs) -> tuple[Operand, Opera
 )
 def plain() -> Iterator[Case]:
     """Yield one obligation per types and form, from its row and from its elements."""
-    of_elements = {each.id.rpartition("/")[2]: each for each in unit.obligations()}
-    rows = {each.id.removeprefix(f"{unit_row.id}/"): each for each in unit_row.obligations()}
+    of_elements = {obligation.id.rpartition("/")[2]: obligation for obligation in unit.obligations()}
+    rows = {
+        obligation.id.removeprefix(f"{unit_row.id}/"): obligation for obligation in unit_row.obligations()
+    }
     for name, formats in typed(microscaled=True).items():
         units = {fmt: of_elements[fmt] for fmt in (formats["a"].name, formats["b"].name)}
         for suffix in STARTS:

@@ -194,7 +194,8 @@ def _sizes() -> Certificate:
     return answered(
         tables.SIZES,
         lambda name, profile: tuple(
-            "1" if each is None else str(each) for each in size_sources(OPERATIONS[name], PROFILES[profile])
+            "1" if size_source is None else str(size_source)
+            for size_source in size_sources(OPERATIONS[name], PROFILES[profile])
         ),
     )
 

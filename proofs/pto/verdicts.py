@@ -183,7 +183,10 @@ def _kinds() -> Certificate:
         yield from {("forbidding",): frozenset(kind.value for kind in RuleKind if kind.forbids)}.items()
         rules: tuple[PtoRule[Any], ...] = (*RULES, *ADDRESS_RULES)
         for rule in rules:
-            yield (rule.id,), tuple(CONTRADICTIONS.index(each) + 1 for each in rule.contradictions)
+            yield (
+                (rule.id,),
+                tuple(CONTRADICTIONS.index(contradiction) + 1 for contradiction in rule.contradictions),
+            )
             for name, operation in OPERATIONS.items():
                 for profile in PROFILES.values():
                     if (kind := rule.kind(profile, operation)) is not None:

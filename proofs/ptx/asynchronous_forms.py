@@ -47,7 +47,7 @@ def broken(text: str, target: str = "sm_90a", version: str = "9.0") -> frozenset
     if instruction is None:
         return frozenset({"text"})
     module = Module(target_named(target), version_named(version))
-    return frozenset(each.rule.id for each in violations(instruction.written, module))
+    return frozenset(violation.rule.id for violation in violations(instruction.written, module))
 
 
 def _of(lead: str) -> list[str]:

@@ -58,7 +58,7 @@ BARRIER = _variables("phase", "expected", "pending", "transactions")
 
 
 def _integer(alg: Algebra, v: Inputs, name: str) -> Array:
-    fmt = next(each.format for each in _variables(name))
+    fmt = next(variable.format for variable in _variables(name))
     assert isinstance(fmt, IntegerFormat)
     return alg.integer(v[name], fmt)
 
@@ -399,8 +399,8 @@ def _after(operations: str) -> str:
     alg = NumpyAlgebra()
     first, *others = operations.split("; ")
     barrier = initialised(alg, int(first.split()[1]))
-    for each in others:
-        name, _, number = each.partition(" ")
+    for other in others:
+        name, _, number = other.partition(" ")
         operation = OPERATIONS[name if name.startswith("cp") else f"mbarrier.{name}"]
         signal = operation.signal(int(number or 1))
         given = alg.whole(int(number or 1))

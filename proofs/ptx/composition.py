@@ -115,7 +115,7 @@ def compositions() -> tuple[Composition, ...]:
 
 def halves_of_k() -> Iterator[Composition]:
     """Yield the pairs that differ in k."""
-    return (each for each in compositions() if each.axis == "k")
+    return (composition for composition in compositions() if composition.axis == "k")
 
 
 # -- registers
@@ -130,11 +130,11 @@ def halves_of_k() -> Iterator[Composition]:
 )
 def fragments() -> Iterator[Case]:
     """Yield one obligation per pair of shapes and types; modifiers don't move elements."""
-    for each in compositions():
-        variant = each.big.variant
+    for composition in compositions():
+        variant = composition.big.variant
         plain = not (variant.satfinite or variant.rounding or variant.ordered_metadata)
         if plain and variant.bit_operation != "and":
-            yield Case(each.name, partial(_fragments, each), method=Method.STRUCTURAL)
+            yield Case(composition.name, partial(_fragments, composition), method=Method.STRUCTURAL)
 
 
 def _fragments(each: Composition) -> Property:
@@ -166,13 +166,13 @@ metadata = Theorem(
     SOURCE,
     lambda: (
         Case(
-            each.name,
-            partial(_metadata, each),
+            composition.name,
+            partial(_metadata, composition),
             method=Method.STRUCTURAL,
             choices=f"half-k-metadata={AS_TWICE_K}",
         )
-        for each in halves_of_k()
-        if each.big.sparsity and not each.big.variant.satfinite
+        for composition in halves_of_k()
+        if composition.big.sparsity and not composition.big.variant.satfinite
     ),
 )
 
@@ -246,11 +246,11 @@ def integers() -> Iterator[Case]:
 
     The rows of single-bit products are compared by ``ptx/blocked/tiles``.
     """
-    for each in compositions():
-        variant = each.big.variant
-        skipped = variant.satfinite or variant.ordered_metadata or (each.axis == "m" and variant.popc)
-        if each.big.is_integer and not skipped:
-            yield Case(each.name, partial(composed, each))
+    for composition in compositions():
+        variant = composition.big.variant
+        skipped = variant.satfinite or variant.ordered_metadata or (composition.axis == "m" and variant.popc)
+        if composition.big.is_integer and not skipped:
+            yield Case(composition.name, partial(composed, composition))
 
 
 @theorem(
@@ -266,10 +266,10 @@ def saturation() -> Iterator[Case]:
         _unsigned_clamps,
         statement="clamp(P₂ + clamp(P₁ + C)) = clamp(P₁ + P₂ + C) for sums of products 0 ≤ P₁, P₂ < 2^30",
     )
-    for each in halves_of_k():
-        if each.big.variant.satfinite and (pinned := _leaves_and_comes_back(each)) is not None:
-            goal = partial(composed, each, pinned=pinned)
-            yield Case(each.name, goal, Status.REFUTED, choices="satfinite-clamp=once")
+    for half in halves_of_k():
+        if half.big.variant.satfinite and (pinned := _leaves_and_comes_back(half)) is not None:
+            goal = partial(composed, half, pinned=pinned)
+            yield Case(half.name, goal, Status.REFUTED, choices="satfinite-clamp=once")
 
 
 def _unsigned_clamps() -> Property:
@@ -308,9 +308,13 @@ sequential = Theorem(
     "D = D₂ where D₁ = A₁·B₁ + C and D₂ = A₂·B₂ + D₁ (halves of K), or D is D₁ above D₂ (halves of M)",
     SOURCE,
     lambda: (
-        Case(each.name, partial(composed, each, Choices(accumulation=SEQUENTIAL)), choices=read_as(each.big))
-        for each in compositions()
-        if not each.big.is_integer
+        Case(
+            composition.name,
+            partial(composed, composition, Choices(accumulation=SEQUENTIAL)),
+            choices=read_as(composition.big),
+        )
+        for composition in compositions()
+        if not composition.big.is_integer
     ),
 )
 
@@ -335,15 +339,15 @@ def executing(*forms: Multiplication) -> Iterator[Architecture]:
 )
 def architectures() -> Iterator[Case]:
     """Yield every pair of float instructions on every architecture that executes both."""
-    for each in halves_of_k():
-        for architecture in executing(each.big, each.small):
-            big, small = (step_sequence(architecture, form) for form in (each.big, each.small))
+    for half in halves_of_k():
+        for architecture in executing(half.big, half.small):
+            big, small = (step_sequence(architecture, form) for form in (half.big, half.small))
             same_steps = big.products == small.products and big.composes
             choices = Choices(accumulation=architecture.name)
-            pinned = None if same_steps else lost_one_by_one(each.big, first_of_halves=True)
+            pinned = None if same_steps else lost_one_by_one(half.big, first_of_halves=True)
             yield Case(
-                f"{each.name}/{architecture.name}",
-                partial(composed, each, choices, pinned),
+                f"{half.name}/{architecture.name}",
+                partial(composed, half, choices, pinned),
                 Status.PROVED if same_steps else Status.REFUTED,
                 choices=architecture.name,
             )
@@ -356,9 +360,11 @@ reals = Theorem(
     "of a sparse A, x are the stored elements and y those of B that they meet",
     SOURCE,
     lambda: (
-        Case(each.name, partial(_reals, each), equality=Equality.VALUE, method=Method.STRUCTURAL)
-        for each in halves_of_k()
-        if not each.big.is_integer
+        Case(
+            composition.name, partial(_reals, composition), equality=Equality.VALUE, method=Method.STRUCTURAL
+        )
+        for composition in halves_of_k()
+        if not composition.big.is_integer
     ),
 )
 

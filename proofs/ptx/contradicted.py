@@ -48,7 +48,7 @@ def _rules() -> Certificate:
     return compared(
         texts.RULES,
         lambda: {
-            rule.id: " ".join(each.id for each in rule.contradictions)
+            rule.id: " ".join(contradiction.id for contradiction in rule.contradictions)
             for rule in RULES
             if rule.contradictions
         },
@@ -71,20 +71,20 @@ def _sides() -> Certificate:
 def _releases() -> Certificate:
     named: dict[str, tuple[int, int] | None] = {row[0]: None for row in texts.KINDS_OF_EXCEPTIONS}
     expected = {**named, "fp8-m16n8k16-b": (13, 5), "sm-88-version": (13, 5)}
-    return compared(expected, lambda: {each.contradiction.id: each.closed for each in LENIENCIES})
+    return compared(expected, lambda: {leniency.contradiction.id: leniency.closed for leniency in LENIENCIES})
 
 
 def _shown() -> Certificate:
     """Return the claim on the targets and versions that examples stand on."""
     expected = {
-        each.contradiction.id: texts.SHOWN_ON.get(each.contradiction.id, ("sm_120a", "9.0"))
-        for each in LENIENCIES
+        leniency.contradiction.id: texts.SHOWN_ON.get(leniency.contradiction.id, ("sm_120a", "9.0"))
+        for leniency in LENIENCIES
     }
 
     def specified() -> Mapping[str, tuple[str, str]]:
         return {
-            each.contradiction.id: (str(each.module.target), ".".join(map(str, each.module.ptx)))
-            for each in LENIENCIES
+            leniency.contradiction.id: (str(leniency.module.target), ".".join(map(str, leniency.module.ptx)))
+            for leniency in LENIENCIES
         }
 
     return compared(expected, specified)

@@ -70,7 +70,7 @@ def specified_instructions() -> dict[str, Stated]:
     found: dict[str, Stated] = {}
     for form in ALL_FORMS:
         for variant in form.variants():
-            lists = (tuple(map(_shown, each)) for each in signatures(form, variant))
+            lists = (tuple(map(_shown, signature)) for signature in signatures(form, variant))
             operands = reduce(lambda one, other: (*one, warpgroups.OR, *other), lists)
             _, since = found.setdefault(str(variant), (operands, {}))
             available = form.availability(variant)

@@ -73,7 +73,7 @@ truncation = Theorem(
             Method.STRUCTURAL,
             statement="" if expect is Status.PROVED else "the same without the remainder of the first term",
         )
-        for name, each in {each.sums: each for each in accumulations()}.items()
+        for name, each in {accumulation.sums: accumulation for accumulation in accumulations()}.items()
         for variant, forgotten, expect in (("", 0, Status.PROVED), ("/one-term-exact", 1, Status.REFUTED))
     ),
 )
@@ -128,7 +128,7 @@ def _truncation(each: ModelAccumulation, forgotten: int) -> RingProperty:
 )
 def alignment() -> Iterator[Case]:
     """Yield the types of factors, of scale factors and of addends; a subnormal one is less (pinned)."""
-    kinds = {name: each for each in accumulations() for name in each.aligned}
+    kinds = {name: accumulation for accumulation in accumulations() for name in accumulation.aligned}
     for name, each in kinds.items():
         scaled = name.startswith("scale")
         formats = (each.scale, each.scale) if scaled and each.scale else (each.a, each.b)
@@ -249,7 +249,7 @@ def _at_least_addend(fmt: FloatFormat) -> Property:
 )
 def last_rounding() -> Iterator[Case]:
     """Yield one obligation per model's rounding and result, and that it is not the other one (pinned)."""
-    for name, each in {_rounds(each): each for each in accumulations()}.items():
+    for name, each in {_rounds(accumulation): accumulation for accumulation in accumulations()}.items():
         yield Case(name, partial(_last_rounding, each.model, each.accumulator, each.kept))
         yield Case(
             f"{name}/half-the-unit",
@@ -369,21 +369,25 @@ def _chained() -> RingProperty:
 )
 def bound() -> Iterator[Case]:
     """Yield one obligation per architecture, types and length of a step."""
-    for each in accumulations():
+    for accumulation in accumulations():
         premises = (
-            f"{near_step.id}/{name_of(each, 1)}",
-            *(f"{alignment.id}/{name}/{lemma}" for name in each.aligned for lemma in ("at-least", "exact")),
-            f"{alignment.id}/addend-{each.accumulator}",
-            *(f"{nearest.id}/{fmt}/bound" for fmt in each.rounded_alone),
-            *(f"{exact_product.id}/{fmt}-is-{each.a}" for fmt in each.widened),
+            f"{near_step.id}/{name_of(accumulation, 1)}",
+            *(
+                f"{alignment.id}/{name}/{lemma}"
+                for name in accumulation.aligned
+                for lemma in ("at-least", "exact")
+            ),
+            f"{alignment.id}/addend-{accumulation.accumulator}",
+            *(f"{nearest.id}/{fmt}/bound" for fmt in accumulation.rounded_alone),
+            *(f"{exact_product.id}/{fmt}-is-{accumulation.a}" for fmt in accumulation.widened),
             f"{step.id}/chained",
         )
         yield Case(
-            each.name,
+            accumulation.name,
             partial(Deduction, premises),
             equality=Equality.VALUE,
             method=Method.DEDUCTION,
-            choices=f"accumulation={each.architecture.name}, {READINGS}",
+            choices=f"accumulation={accumulation.architecture.name}, {READINGS}",
         )
 
 

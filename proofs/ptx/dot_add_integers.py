@@ -80,7 +80,7 @@ def _magnitude(alg: Algebra, x: Array, fmt: FloatFormat) -> Array:
 )
 def exponent() -> Iterator[Case]:
     """Yield the types of factors, of scale factors and of addends; what is no number is not 0 either."""
-    kinds = {name: each for each in accumulations() for name in each.aligned}
+    kinds = {name: accumulation for accumulation in accumulations() for name in accumulation.aligned}
     for name, each in kinds.items():
         goal = _exponent_of_scales if name.startswith("scale") else _exponent_of_product
         yield Case(name, partial(goal, each))
@@ -161,7 +161,7 @@ aligned_sum = Theorem(
             Equality.VALUE,
             Method.STRUCTURAL,
         )
-        for name, each in {each.sums: each for each in accumulations()}.items()
+        for name, each in {accumulation.sums: accumulation for accumulation in accumulations()}.items()
         for variant, excess, expect in (("", 0, Status.PROVED), ("/beyond", 1, Status.REFUTED))
     ),
 )
@@ -211,7 +211,7 @@ def _aligned_sum(one: StepSequence, factors: int, greatest: int) -> RingProperty
 )
 def rounding() -> Iterator[Case]:
     """Yield one obligation per model and result type, and that a further bit is lost (pinned)."""
-    for name, each in {each.rounds: each for each in accumulations()}.items():
+    for name, each in {accumulation.rounds: accumulation for accumulation in accumulations()}.items():
         yield Case(name, partial(_rounding, each.model, each.accumulator, each.kept))
         if each.kept < each.accumulator.fraction_bits:
             yield Case(
@@ -258,24 +258,24 @@ def _rounding(model: DotAddModel, result: FloatFormat, kept: int) -> Property:
 )
 def integers() -> Iterator[Case]:
     """Yield one obligation per architecture, types and length of a step."""
-    for each in accumulations():
-        alone = each.rounded_alone
+    for accumulation in accumulations():
+        alone = accumulation.rounded_alone
         premises = (
-            *(f"{exact_product.id}/{fmt}-is-{each.a}" for fmt in each.widened),
+            *(f"{exact_product.id}/{fmt}-is-{accumulation.a}" for fmt in accumulation.widened),
             *(
                 f"{small_integers.id}/{fmt}/{lemma}"
                 for fmt in alone
                 for lemma in ("representable", "rounding")
             ),
-            *(f"{exponent.id}/{name}" for name in each.aligned),
-            f"{exponent.id}/addend-{each.accumulator}",
-            *(f"{exact_steps.id}/{name_of(each, steps)}" for steps in lengths()[each]),
+            *(f"{exponent.id}/{name}" for name in accumulation.aligned),
+            f"{exponent.id}/addend-{accumulation.accumulator}",
+            *(f"{exact_steps.id}/{name_of(accumulation, steps)}" for steps in lengths()[accumulation]),
         )
         yield Case(
-            each.name,
+            accumulation.name,
             partial(Deduction, premises),
             method=Method.DEDUCTION,
-            choices=f"accumulation={each.architecture.name}, {READINGS}",
+            choices=f"accumulation={accumulation.architecture.name}, {READINGS}",
         )
 
 
@@ -287,7 +287,7 @@ def integers() -> Iterator[Case]:
 )
 def successor() -> Iterator[Case]:
     """Yield the proof for every such C, and a refutation with the bound 2^p, per model and result type."""
-    for name, each in {each.rounds: each for each in accumulations()}.items():
+    for name, each in {accumulation.rounds: accumulation for accumulation in accumulations()}.items():
         p = each.step_digits
         yield Case(f"{name}/below", partial(_successor, each.model, each.accumulator, (1 << p) - 2))
         yield Case(

@@ -67,7 +67,7 @@ order = Theorem(
             Method.STRUCTURAL,
             statement="" if both else "the same of the left factors alone",
         )
-        for name, each in {each.sums: each for each in accumulations()}.items()
+        for name, each in {accumulation.sums: accumulation for accumulation in accumulations()}.items()
         for variant, both, expect in (("", True, Status.PROVED), ("/left-alone", False, Status.REFUTED))
     ),
 )
@@ -183,7 +183,11 @@ def _between_steps(architecture: str, form: Multiplication) -> Property:
 )
 def monotone() -> Iterator[Case]:
     """Yield a refutation per step that adds more in f32 than C and C' are apart."""
-    kinds = {f"{each.sums}/{each.a}-{each.b}": each for each in accumulations() if each.accumulator == F32}
+    kinds = {
+        f"{accumulation.sums}/{accumulation.a}-{accumulation.b}": accumulation
+        for accumulation in accumulations()
+        if accumulation.accumulator == F32
+    }
     for name, each in kinds.items():
         apart = 1 << (each.model.fraction_bits - min(each.kept, each.model.fraction_bits))
         if each.model.group == 1 and each.scale is None and each.products > 2 * apart:
@@ -228,7 +232,11 @@ def _magnitude(alg: Algebra, bits: Array) -> Array:
 )
 def split_k() -> Iterator[Case]:
     """Yield a refutation per model, result and wide type."""
-    kinds = {f"{each.rounds}/{each.a}": each for each in accumulations() if each.a in WIDE}
+    kinds = {
+        f"{accumulation.rounds}/{accumulation.a}": accumulation
+        for accumulation in accumulations()
+        if accumulation.a in WIDE
+    }
     for name, each in kinds.items():
         yield Case(name, partial(_split, each), Status.REFUTED, choices=READINGS)
 
@@ -287,7 +295,11 @@ def _split(each: ModelAccumulation) -> Property:
 )
 def overflow() -> Iterator[Case]:
     """Yield the types whose product may overflow f16, and that finite operands give finite sums (pinned)."""
-    kinds = {f"{each.rounds}/{each.a}-{each.b}": each for each in accumulations() if each.accumulator == F16}
+    kinds = {
+        f"{accumulation.rounds}/{accumulation.a}-{accumulation.b}": accumulation
+        for accumulation in accumulations()
+        if accumulation.accumulator == F16
+    }
     for name, each in kinds.items():
         if each.a.maximum_exponent + each.b.maximum_exponent > F16.maximum_exponent:
             yield Case(name, partial(_overflow, each))

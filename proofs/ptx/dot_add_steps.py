@@ -233,7 +233,7 @@ near_step = Theorem(
     SOURCE,
     lambda: (
         Case(name, partial(_near, each), equality=Equality.VALUE)
-        for name, each in {name_of(each, 1): each for each in lengths()}.items()
+        for name, each in {name_of(length, 1): length for length in lengths()}.items()
     ),
 )
 

@@ -175,7 +175,7 @@ def _sums() -> Certificate:
             rounding = Rounding(DIRECTIONS.index(direction))
             bound = rounding_bound(roundings, _float(name), rounding, depth=depth, quantum=quantum)
             yield row, (bound.relative, bound.absolute, bound.of(Fraction(3)), str(bound))
-            yield (row, "underflow"), not any("underflow" in each for each in bound.hypotheses)
+            yield (row, "underflow"), not any("underflow" in hypothesis for hypothesis in bound.hypotheses)
         for roundings, name, depth in stated.NO_ROUNDINGS:
             wrong = partial(rounding_bound, roundings, _float(name), depth=depth)
             yield (roundings, name, depth), refused(wrong)

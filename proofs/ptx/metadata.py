@@ -67,7 +67,7 @@ def sparse_types() -> tuple[SparseType, ...]:
 @cache
 def _placed_types() -> tuple[SparseType, ...]:
     """Return every shape and A type once: the order of indices doesn't move the metadata."""
-    named = {each.name.rpartition("/")[0]: each for each in sparse_types()}
+    named = {sparse_type.name.rpartition("/")[0]: sparse_type for sparse_type in sparse_types()}
     return tuple(each._replace(name=name) for name, each in named.items())
 
 
@@ -208,8 +208,8 @@ def meanings() -> dict[str, Sparsity]:
     """Return what a nibble may mean: granularity and order, each with one sparsity that has it."""
     granularity = {2: "1:2", 4: "2:4", 8: "4:8"}
     return {
-        f"{granularity[each.sparsity.chunk]}/{each.name.rpartition('/')[2]}": each.sparsity
-        for each in reversed(sparse_types())
+        f"{granularity[sparse.sparsity.chunk]}/{sparse.name.rpartition('/')[2]}": sparse.sparsity
+        for sparse in reversed(sparse_types())
     }
 
 

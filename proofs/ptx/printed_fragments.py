@@ -80,9 +80,9 @@ def printed_formulas(operand: HeldOperand) -> tuple[Piecewise, Piecewise] | None
     wanted = (operand.form.shape, operand.form.container, operand.role)
     if operand.form.sparse and operand.role == "a":
         return None
-    for each in MULTIPLICANDS:
-        if (each.shape, each.container, each.operand) == wanted:
-            return each.row, each.column
+    for multiplicand in MULTIPLICANDS:
+        if (multiplicand.shape, multiplicand.container, multiplicand.operand) == wanted:
+            return multiplicand.row, multiplicand.column
     return None
 
 

@@ -100,7 +100,7 @@ def _more(text: str, operands: tuple[str, ...]) -> str:
         extents = dict(re.findall(r"([mnk])(\d+)", shape))
         bits = _bits(types[1] if len(types) > 2 else "f16")
         for role, axes in EXTENTS.items():
-            (count,) = (each.partition(" ")[2] for each in operands if each.startswith(f"{role} "))
+            (count,) = (operand.partition(" ")[2] for operand in operands if operand.startswith(f"{role} "))
             held = 32 * int(count) * max(1, 32 // bits)
             elements = int(extents[axes[0]]) * int(extents[axes[1]])
             said += [f"{role.upper()} x{held // elements}"] * (held > elements)
@@ -179,7 +179,7 @@ def _wmma(row: Row) -> Iterator[Instruction]:
     counts, shape, source = _counts(row["registers"]), row["shape"], row["source"]
     layouts = _pairs(row["layouts A.B"], ".")
     modifiers = row["modifiers"].split()
-    operations = [each for each in modifiers if each.endswith(".popc")]
+    operations = [modifier for modifier in modifiers if modifier.endswith(".popc")]
     of_operation = {
         f".{name}.popc" if name else "": _since(version, on)
         for (version, name), (on, _) in zip(
@@ -198,8 +198,8 @@ def _wmma(row: Row) -> Iterator[Instruction]:
             operands = ("p", moved, "stride") if role == "d" else (moved, "p", "stride")
             yield f"{opcode}.{role}.sync.aligned.{layout}.{shape}.{element_type}", operands, first, source
     copies = row["moved"].removeprefix("elements held more than once: ")
-    roundings = [each for each in modifiers if each in (".rn", ".rz", ".rm", ".rp")]
-    saturations = [each for each in modifiers if each == ".satfinite"]
+    roundings = [modifier for modifier in modifiers if modifier in (".rn", ".rz", ".rm", ".rp")]
+    saturations = [modifier for modifier in modifiers if modifier == ".satfinite"]
     for (of_a, of_b), (d, c), (a, b), operation, rounding, saturated in product(
         layouts, _pairs(row["D <- C"], " <- "), _pairs(row["A x B"], " x "),
         operations or [""], ["", *roundings], ["", *saturations],

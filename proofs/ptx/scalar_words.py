@@ -44,7 +44,9 @@ def executed(alg: Algebra, form: Form, *operands: Any) -> tuple[Array, ...]:
         from ...smt.z3_words import Z3Words
 
         return form.results(Z3Words(), operands)
-    words = [each if isinstance(each, int) else np.asarray(each).astype(np.uint64) for each in operands]
+    words = [
+        operand if isinstance(operand, int) else np.asarray(operand).astype(np.uint64) for operand in operands
+    ]
     computed = form.results(NumpyWords(), words)
     return tuple(
         np.asarray(word).astype(place.type.format.storage if place.type.lanes == 1 else U32.storage)

@@ -276,8 +276,11 @@ def _multiplied(instruction: Multiplication, alg: Algebra, v: Inputs) -> tuple[O
 )
 def unscaled() -> Iterator[Case]:
     """Yield one obligation per instruction, from its row and from its elements."""
-    of_elements = {each.id.removeprefix(f"{unit.id}/"): each for each in unit.obligations()}
-    rows = {each.id.removeprefix(f"{unscaled_row.id}/"): each for each in unscaled_row.obligations()}
+    of_elements = {obligation.id.removeprefix(f"{unit.id}/"): obligation for obligation in unit.obligations()}
+    rows = {
+        obligation.id.removeprefix(f"{unscaled_row.id}/"): obligation
+        for obligation in unscaled_row.obligations()
+    }
     for name, instruction in instructions().items():
         assert instruction.block_scale is not None
         scale = instruction.block_scale.format

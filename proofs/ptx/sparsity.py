@@ -127,7 +127,8 @@ chunks = Theorem(
     "select(B, E)[c-th kept] = select(B of chunk c, E[c]) and expand(A', E)[chunk c] = expand(A' of c, E[c])",
     SOURCE,
     lambda: (
-        Case(each.name, partial(_chunks, each.sparsity), method=Method.STRUCTURAL) for each in sparse_types()
+        Case(sparse_type.name, partial(_chunks, sparse_type.sparsity), method=Method.STRUCTURAL)
+        for sparse_type in sparse_types()
     ),
 )
 
@@ -176,7 +177,11 @@ def product() -> Iterator[Case]:
                 }
                 for name, chunk in chunks_of.items():
                     yield Case(name.removeprefix("ptx/sparsity/product/"), partial(_product, chunk))
-                rows = [f"{chunks.id}/{each.name}" for each in sparse_types() if _stores(each, a, order)]
+                rows = [
+                    f"{chunks.id}/{sparse_type.name}"
+                    for sparse_type in sparse_types()
+                    if _stores(sparse_type, a, order)
+                ]
                 yield Case(
                     f"{a}-{b}/{order}/row",
                     partial(induction, SameSum(), chunks_of, {}, rows),

@@ -237,11 +237,11 @@ models = table_theorem(
 def _models() -> Certificate:
     def specified() -> Mapping[str, object]:
         return {
-            each.name: (
-                each.name, each.target, each.fraction_bits, each.step_bits, each.fp8_fraction_bits,
-                each.fp8_step_bits,
+            unit.name: (
+                unit.name, unit.target, unit.fraction_bits, unit.step_bits, unit.fp8_fraction_bits,
+                unit.fp8_step_bits,
             )
-            for each in ARCHITECTURES
+            for unit in ARCHITECTURES
         }  # fmt: skip
 
     return compared(moves.MODELS, specified)
@@ -250,7 +250,9 @@ def _models() -> Certificate:
 def _executed() -> Certificate:
     def units(text: str) -> set[str]:
         resolved = multiplication(parse(text).variant)
-        return {each.name for each in ARCHITECTURES if resolved.is_executable_on(each)}
+        return {
+            architecture.name for architecture in ARCHITECTURES if resolved.is_executable_on(architecture)
+        }
 
     return answered(moves.EXECUTED, units)
 

@@ -341,7 +341,7 @@ def _faults() -> Certificate:
     def asked(changed: tuple[tuple[str, object], ...]) -> tuple[str, ...]:
         fields = {**stated.LEGAL, **dict(changed)}
         try:
-            return tuple(dict.fromkeys(each.rule.id for each in violations(TensorMap(**fields))))  # type: ignore[arg-type]
+            return tuple(dict.fromkeys(violation.rule.id for violation in violations(TensorMap(**fields))))  # type: ignore[arg-type]
         except InputError:
             return ("unreadable",)
 

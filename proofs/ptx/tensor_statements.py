@@ -103,7 +103,7 @@ def _broken(mnemonic: str, word: str) -> frozenset[str]:
     form = form_of(mnemonic)
     assert form is not None
     asked = product_form(form.row.head, form.modifiers)
-    return frozenset(each.rule.id for each in violations(Described(asked, int(word, 16)), TARGET))
+    return frozenset(violation.rule.id for violation in violations(Described(asked, int(word, 16)), TARGET))
 
 
 def _witnesses(rule: str) -> Certificate:

@@ -101,7 +101,7 @@ def _kind(operand: Operand) -> str:
 
 
 def _modifiers() -> Certificate:
-    plain = {each.name: each.default for each in fields(Variant)}
+    plain = {field.name: field.default for field in fields(Variant)}
     plain |= {"family": Family.MMA, "sync": False, "aligned": False}
     expected = {name: {**plain, slot: value} for name, (slot, value) in texts.MODIFIERS.items()}
 
@@ -158,7 +158,7 @@ def _named() -> Certificate:
     for opcode, words in has.items():
         shapes = words & {*combinations.SHAPES, *combinations.WARPGROUP_SHAPES}
         for unknown, shown, close, begins in texts.UNKNOWN:
-            similar = {each for each in words if begins and each.startswith(begins)}
+            similar = {word for word in words if begins and word.startswith(begins)}
             named = shapes if begins == "m" and shapes else similar or words - shapes
             expected[f"{opcode}.{unknown}", close] = shown, close in words, named
 

@@ -71,7 +71,7 @@ def _neighbours(name: str) -> Certificate:
     ours = [
         text for text in combinations.representatives(listed) if ".global" not in text and "::cta" not in text
     ]
-    near = (other for each in ours for other in combinations.more_or_less(each))
+    near = (other for our in ours for other in combinations.more_or_less(our))
     return _verdicts((*listed, *near))
 
 

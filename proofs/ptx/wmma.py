@@ -275,7 +275,7 @@ def products_of(
     form: WmmaForm, multiplicand: Format, accumulators: tuple[Format, Format]
 ) -> dict[str, Multiplication]:
     """Return what wmma.mma does on types, by its spelling: saturation, roundings, bit operations."""
-    found = [multiplication(each) for each in form.variants() if each.family is Family.WMMA_MMA]
+    found = [multiplication(variant) for variant in form.variants() if variant.family is Family.WMMA_MMA]
     return {
         each.name: each
         for each in found

@@ -117,7 +117,7 @@ def triples(x: str, y: str, result: str, count: int) -> Iterator[tuple[int, int,
                 return state % (1 << bits)
 
     ends = [(0, 1 << widths(name)[1], _one(name), _greatest(name)) for name in (x, y, result)]
-    yield from itertools.product(*(each[1:] for each in ends[:2]), ends[2])
+    yield from itertools.product(*(end[1:] for end in ends[:2]), ends[2])
     for place in range(count):
         left, right, addend = drawn(x), drawn(y), drawn(result)
         product = (value(x, left) or Fraction(0)) * (value(y, right) or Fraction(0))

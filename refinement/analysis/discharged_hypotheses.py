@@ -38,7 +38,7 @@ def discharged(ranges: RealRanges, terms: Ids, undergone: Roundings) -> Rounding
     return replace(
         undergone,
         float_inputs=undergone.float_inputs and not _are_finite(store, leaves_of(store, terms)),
-        domains=tuple(each for each in undergone.domains if each in open_domains),
+        domains=tuple(domain for domain in undergone.domains if domain in open_domains),
     )
 
 

@@ -69,7 +69,7 @@ _OF_NUMBERS = {
 
 def members(classes: int) -> list[int]:
     """Return the classes in a set."""
-    return [each for each in CLASSES if each & classes]
+    return [class_ for class_ in CLASSES if class_ & classes]
 
 
 def of_value(value: float) -> int:
@@ -169,7 +169,7 @@ def of_unary(operation: Operation, classes: int) -> int:
     domain = _DOMAINS.get(name)
     if domain is not None and classes & domain:
         classes &= ~NEGATIVE
-    return _union(_of_class(operation, name, each) for each in members(classes))
+    return _union(_of_class(operation, name, member) for member in members(classes))
 
 
 def of_bits(classes: int) -> int:

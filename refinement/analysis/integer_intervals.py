@@ -46,7 +46,7 @@ def _is_of_integers(operation: Operation) -> bool:
 
 def _is_whole(operation: Operation, fmt: Format) -> bool:
     """Tell whether an operation rounds floats to integers of a format."""
-    return operation.result == fmt and all(isinstance(each, FloatFormat) for each in operation.operands)
+    return operation.result == fmt and all(isinstance(operand, FloatFormat) for operand in operation.operands)
 
 
 def _within_or_all(interval: Interval, fmt: Format) -> Interval:

@@ -106,11 +106,11 @@ class Interval(NamedTuple):
 
 
 def _least(*numbers: Any) -> Any:
-    return min(numbers) if all(isinstance(each, int) for each in numbers) else reduce(np.minimum, numbers)
+    return min(numbers) if all(isinstance(number, int) for number in numbers) else reduce(np.minimum, numbers)
 
 
 def _greatest(*numbers: Any) -> Any:
-    return max(numbers) if all(isinstance(each, int) for each in numbers) else reduce(np.maximum, numbers)
+    return max(numbers) if all(isinstance(number, int) for number in numbers) else reduce(np.maximum, numbers)
 
 
 def _product(x: Any, y: Any) -> Any:

@@ -137,9 +137,10 @@ class Roundings:
             )
         if self.turned:
             found.append(Hypothesis("no-turning", f"no rounding turns {_either(self.turned)}"))
-        found += [Hypothesis("in-domain", each) for each in self.domains]
+        found += [Hypothesis("in-domain", domain) for domain in self.domains]
         found += [
-            Hypothesis("approximation", f"the error of {each} is nothing") for each in self.approximations
+            Hypothesis("approximation", f"the error of {approximation} is nothing")
+            for approximation in self.approximations
         ]
         return tuple(found)
 
@@ -251,7 +252,7 @@ def roundings(
     floats = {str(kind) for each in both for kind in each.kinds if isinstance(kind, FloatFormat)}
     return Roundings(
         tuple(zip(kernel.kinds, kernel.most[1:].tolist(), strict=True)),
-        tuple(sorted({each for each in functions if "." in each})),
+        tuple(sorted({function for function in functions if "." in function})),
         tuple(sorted(kernel.carried)),
         _union(tuple(each.turned) for each in both),
         tuple(sorted(floats)),
@@ -312,7 +313,9 @@ class _Counts(PathCounts):
         self._unit = unit
         self.carried, self.turned = set[str](), set[str]()
         self.operations = [each for each, _ in by_operation(store, within(store, terms))]
-        every = [kind for each in self.operations for path in self.paths(each) for kind in path.roundings]
+        every = [
+            kind for operation in self.operations for path in self.paths(operation) for kind in path.roundings
+        ]
         self.kinds = sorted({kind for kind, count in every if count}, key=_precision)
         self.dtype = np.dtype((np.int64, 1 + len(self.kinds)))
         self.most = self.values(terms).reshape(-1, 1 + len(self.kinds)).max(axis=0, initial=0)

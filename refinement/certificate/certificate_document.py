@@ -53,7 +53,7 @@ def certificate_document(
 
 def rows_of(sections: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return how many instances of each row sections have, by name."""
-    applied = (row for each in sections for step in each["steps"] for row in step["rows"])
+    applied = (row for section in sections for step in section["steps"] for row in step["rows"])
     return dict(sorted(Counter(row.removeprefix("-") for row in applied).items()))
 
 

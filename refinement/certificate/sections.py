@@ -65,9 +65,9 @@ def section_of(
         What else the verdict rests on, that no equation of terms says.
     """
     rows = TermRows(
-        store, (int(t) for each in outputs for side in (each.actual, each.expected) for t in side)
+        store, (int(t) for output in outputs for side in (output.actual, output.expected) for t in side)
     )
-    equations = [one for each in outputs for one in _equations(each, rows)]
+    equations = [one for output in outputs for one in _equations(output, rows)]
     written: dict[str, Any] = {
         "title": title, "operations": rows.operations, "terms": rows.rows, "literals": [], "steps": [],
         "equations": equations, "supposed": [], "open": list(reasons),
@@ -87,7 +87,7 @@ def _equations(output: ShownOutput, rows: TermRows) -> list[dict[str, Any]]:
     sides = output.elements, output.actual, output.expected
     found = []
     for relation, members in (("identical", same), (output.relation, ~same)):
-        triples = zip(*(each[members].tolist() for each in sides), strict=True)
+        triples = zip(*(side[members].tolist() for side in sides), strict=True)
         elements = [[place, rows.place(actual), rows.place(expected)] for place, actual, expected in triples]
         if elements:
             found.append(
@@ -108,19 +108,19 @@ def _derived(
     try:
         derivation.run()
     except (RefusedError, RecursionError, *MALFORMED):
-        return dict(written), [list(range(len(each.elements))) for each in read.equations]
+        return dict(written), [list(range(len(equation.elements))) for equation in read.equations]
     read = read._replace(steps=derivation.steps)
     failing = [
         [
             place
-            for place, (_, actual, expected) in enumerate(each.elements)
-            if not derivation.holds(each.relation, actual, expected, each.format)
+            for place, (_, actual, expected) in enumerate(equation.elements)
+            if not derivation.holds(equation.relation, actual, expected, equation.format)
         ]
-        for each in read.equations
+        for equation in read.equations
     ]
     steps = [
-        {"before": each.before, "rows": list(each.rows), "variables": dict(each.variables)}
-        for each in derivation.steps
+        {"before": step.before, "rows": list(step.rows), "variables": dict(step.variables)}
+        for step in derivation.steps
     ]
     of_literals = [[word, fmt.name, *stands] for (word, fmt), stands in read.literals.items()]
     return {**written, "steps": steps, "literals": of_literals, "supposed": supposed_by(read)}, failing

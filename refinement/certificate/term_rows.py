@@ -38,7 +38,7 @@ class TermRows:
         self._places = {term: place for place, term in enumerate(sorted(arguments))}
         for term in self._places:
             is_leaf = self._store.operation(term).name in LEAVES
-            given = arguments[term] if is_leaf else [self._places[each] for each in arguments[term]]
+            given = arguments[term] if is_leaf else [self._places[argument] for argument in arguments[term]]
             self.rows.append([self._operation(term), *given])
 
     def place(self, term: int) -> int:
@@ -63,7 +63,7 @@ class TermRows:
                 if name == VECTOR:
                     arguments = self._store.elements(np.array([term])).reshape(-1).tolist()
                 found[term] = arguments
-                pending += [each for each in arguments if each not in found]
+                pending += [argument for argument in arguments if argument not in found]
         return found
 
     def _operation(self, term: int) -> int:

@@ -172,7 +172,7 @@ def _fused(e: Evaluation, operation: Operation, term: int) -> Value:
         total = _summed(factors, given)
     if not rounds(operation):
         return _stepped(e, operation, term, total)
-    return Real(total, fmt, how.rounding if any(is_great(each, fmt) for each in literals) else None)
+    return Real(total, fmt, how.rounding if any(is_great(literal, fmt) for literal in literals) else None)
 
 
 def _summed(factors: int, given: Sequence[Any]) -> Any:
@@ -270,7 +270,7 @@ def _extremum(e: Evaluation, operation: Operation, term: int) -> Value:
     if not isinstance(fmt, FloatFormat):
         return _words(e, operation, term)
     numbers = e.numbers(operation, term)
-    some = [each for each in numbers if not each.is_nan()]
+    some = [number for number in numbers if not number.is_nan()]
     if len(some) < 2:
         return Real(some[0] if some and not how[1] else arb("nan"), fmt)
     return Real((arb.max if how[0] == "max" else arb.min)(*numbers), fmt)

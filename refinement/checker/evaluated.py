@@ -186,7 +186,7 @@ def _representatives(
 ) -> tuple[list[int], Ids]:
     """Return some members of each class, as many as there is time for, and all that they depend on."""
     random = np.random.default_rng(SEED)
-    few = [np.unique([each[0], each[-1], random.choice(each)]) for each in members[:MOST_CLASSES]]
+    few = [np.unique([member[0], member[-1], random.choice(member)]) for member in members[:MOST_CLASSES]]
     chosen: list[int] = []
     terms = np.empty(0, dtype=np.int32)
     for turn, each in product(range(MEMBERS), few):

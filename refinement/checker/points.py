@@ -127,7 +127,7 @@ def _within(word: int, fmt: Format, least: float, greatest: float, source: rando
 
 def around(numbers: Sequence[Fraction]) -> list[Fraction]:
     """Return numbers, their opposites, what lies next to them, and powers of two of all sizes."""
-    near = [each + side * (abs(each) + 1) / 256 for each in numbers for side in (0, 1, -1)]
+    near = [number + side * (abs(number) + 1) / 256 for number in numbers for side in (0, 1, -1)]
     near += [Fraction(2) ** exponent for exponent in range(-14, 15, 2)]
     return [sign * each for each in near for sign in (1, -1)]
 
@@ -141,5 +141,5 @@ def mined(store: TermStore, terms: Ids) -> list[Fraction]:
         for column, fmt in zip(gathered(store, operation, members), operation.operands, strict=True):
             words = store.constant_values(column[store.are(CONSTANT, column)])
             numbers = [number_of(word, fmt) for word in np.unique(words)[:MOST_MINED].tolist()]
-            found.update((each, None) for each in numbers if each is not None and abs(each) < 1 << 40)
+            found.update((number, None) for number in numbers if number is not None and abs(number) < 1 << 40)
     return list(found)[:MOST_MINED]

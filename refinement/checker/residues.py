@@ -186,8 +186,8 @@ class ResidueEvaluation(Domain):
         for start in range(0, len(terms), count := max(1, _PIECE // rows[0].shape[1])):
             piece = slice(start, start + count)
             x, y, *scales = (row[place[piece]] for row, place in zip(rows, places, strict=True))
-            for each in scales:
-                x = times(x, np.repeat(each, x.shape[1] // each.shape[1], axis=1))
+            for scale in scales:
+                x = times(x, np.repeat(scale, x.shape[1] // scale.shape[1], axis=1))
             values[terms[piece]] = plus(values[terms[piece]], total(products(x, y)))
 
     def _unknown(self, operation: Operation, arguments: Sequence[Residues]) -> Residues:
@@ -195,7 +195,7 @@ class ResidueEvaluation(Domain):
         attribute = stem(operation) if operation.name in _FUNCTIONS else operation.attribute
         if operation.name == operations.EXTREMUM:
             arguments = [np.minimum(*arguments), np.maximum(*arguments)]
-        columns = [part for each in arguments for part in np.atleast_2d(each.T)]
+        columns = [part for argument in arguments for part in np.atleast_2d(argument.T)]
         return scattered(self._number((operation.name, attribute, operation.result, len(columns))), *columns)
 
     def _real(self, operation: Operation, arguments: Sequence[Residues]) -> Residues | None:

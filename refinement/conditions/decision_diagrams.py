@@ -61,13 +61,13 @@ class Diagrams:
 
     def applied(self, name: object, function: Callable[..., int], *diagrams: int) -> int:
         """Return what a function of values makes of diagrams; `name` identifies the function for ever."""
-        if all(each < TERMINALS for each in diagrams):
+        if all(diagram < TERMINALS for diagram in diagrams):
             return function(*diagrams)
         key = name, *diagrams
         found = self._results.get(key)
         if found is None:
-            top = min(self._nodes[each - TERMINALS][0] for each in diagrams if each >= TERMINALS)
-            sides = zip(*(self._sides(each, top) for each in diagrams), strict=True)
+            top = min(self._nodes[diagram - TERMINALS][0] for diagram in diagrams if diagram >= TERMINALS)
+            sides = zip(*(self._sides(diagram, top) for diagram in diagrams), strict=True)
             fails, holds = (self.applied(name, function, *side) for side in sides)
             found = self._results[key] = self.node(top, fails, holds)
         return found

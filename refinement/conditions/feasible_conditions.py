@@ -40,7 +40,7 @@ def holds_for_some(store: TermStore, condition: int) -> bool:
     if parts is None or store.are(UNDEFINED, np.array(parts)).any():
         return False
     counts: dict[Operation, int] = {}
-    inputs = [each for each in parts if store.operation(each).name == INPUT]
+    inputs = [part for part in parts if store.operation(part).name == INPUT]
     for each in inputs:
         operation = store.operation(each)
         counts[operation] = max(counts.get(operation, 0), 1 + int(store.arguments(each)[0]))
@@ -62,11 +62,11 @@ def holds_for_some(store: TermStore, condition: int) -> bool:
 def _compared_with(store: TermStore, parts: Sequence[int]) -> dict[int, int]:
     """Return words of integer inputs that may make what is compared with a constant equal to it."""
     found: dict[int, int] = {}
-    for each in parts:
-        operation = store.operation(each)
+    for part in parts:
+        operation = store.operation(part)
         if operation.name != operations.COMPARE or operation.attribute != "eq":
             continue
-        key, constant = store.arguments(each)[:2].tolist()
+        key, constant = store.arguments(part)[:2].tolist()
         if not store.are(CONSTANT, np.array([constant]))[0]:
             continue
         low = 0

@@ -98,14 +98,14 @@ class Case:
         if few is not None and few[2]:
             fmt = condition.scalars()[few[1]]
             others = dict.fromkeys(number_of(word, fmt) for word in few[2])
-            texts = [f"{few[1]} ≠ {each}" for each in others]
+            texts = [f"{few[1]} ≠ {other}" for other in others]
         else:
             texts = [condition.text(holds)]
         about = frozenset(condition.scalars())
         return replace(
             self,
             conditions=(*self.conditions, (condition, holds)),
-            said=tuple(dict.fromkeys((*self.said, *((about, each) for each in texts)))),
+            said=tuple(dict.fromkeys((*self.said, *((about, text) for text in texts)))),
             granted=_joined(self.granted, *granted),
         )
 
@@ -151,7 +151,7 @@ class Case:
         return {name: int(column[first]) for name, column in columns.items() if name not in self.values}
 
     def _hold(self, numbers: Mapping[str, Words]) -> NDArray[np.bool_] | None:
-        count = max((len(each) for each in numbers.values()), default=1)
+        count = max((len(number) for number in numbers.values()), default=1)
         found = np.ones(count, dtype=bool)
         try:
             for condition, holds in self.conditions:
@@ -190,7 +190,7 @@ def _joined(known: tuple[str, ...], *more: str) -> tuple[str, ...]:
 def _constants(condition: Condition) -> list[int]:
     store = condition.store
     parts = subterms(store, condition.term, len(store)) or ()
-    return [int(store.constant_values(each)) for each in parts if store.operation(each).name == CONSTANT]
+    return [int(store.constant_values(part)) for part in parts if store.operation(part).name == CONSTANT]
 
 
 def _numbers(fmt: Format, constants: set[int]) -> list[int]:
@@ -209,8 +209,8 @@ def _numbers(fmt: Format, constants: set[int]) -> list[int]:
         ]
         sizes += [] if fmt.infinity is None else [fmt.infinity << fmt.padding_bits]
         sizes += [fmt.default_nan << fmt.padding_bits] if fmt.default_nan is not None else []
-        numbers = [*sizes, *(each | fmt.sign_mask for each in sizes)]
+        numbers = [*sizes, *(size | fmt.sign_mask for size in sizes)]
     else:
         numbers = [1, 2, 3, 0, -1, -2, 1 << (fmt.bits - 1), (1 << (fmt.bits - 1)) - 1]
-    numbers += [each + step for each in sorted(constants) for step in (0, 1, -1)]
-    return list(dict.fromkeys(each & ((1 << fmt.bits) - 1) for each in numbers))
+    numbers += [constant + step for constant in sorted(constants) for step in (0, 1, -1)]
+    return list(dict.fromkeys(number & ((1 << fmt.bits) - 1) for number in numbers))

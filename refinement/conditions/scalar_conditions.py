@@ -58,7 +58,8 @@ class Condition:
     def scalars(self) -> dict[str, Format]:
         """Return the scalars that it depends on."""
         inputs = [
-            self.store.operation(each) for each in subterms(self.store, self.term, len(self.store)) or ()
+            self.store.operation(subterm)
+            for subterm in subterms(self.store, self.term, len(self.store)) or ()
         ]
         return {str(each.attribute): each.result for each in inputs if each.name == INPUT}
 
@@ -74,7 +75,7 @@ class Condition:
         UnsupportedError
             If it depends on an operation whose values are not known.
         """
-        count = max(len(np.atleast_1d(each)) for each in numbers.values())
+        count = max(len(np.atleast_1d(number)) for number in numbers.values())
         given = {name: np.resize(np.asarray(each, dtype=np.uint64), count) for name, each in numbers.items()}
         store = TermStore()
         terms = np.resize(_copied(self, store, {name: np.arange(count) for name in given}), count)
@@ -146,7 +147,7 @@ class Condition:
             if relation not in ("eq", "ne", "equ", "neu"):
                 return None
             sides = sides[::-1]
-        scalar, constant = (int(each) for each in sides)
+        scalar, constant = (int(side) for side in sides)
         flushed = _flushes(self.store.operation(scalar))
         if flushed:
             scalar = int(self.store.arguments(scalar)[0])
@@ -206,14 +207,14 @@ def deciding(store: TermStore, terms: Ids, scalars: Collection[str]) -> Conditio
     """
     for term in np.unique(terms).tolist():
         parts = subterms(store, term, MOST_TERMS)
-        if parts is None or not all(_is_known(store.operation(each), scalars) for each in parts):
+        if parts is None or not all(_is_known(store.operation(part), scalars) for part in parts):
             continue
         if not store.are(INPUT, np.array(parts)).any():
             continue
         bits = [
-            each for each in parts if int(store.widths(each)) == 1 and store.operation(each).name != CONSTANT
+            part for part in parts if int(store.widths(part)) == 1 and store.operation(part).name != CONSTANT
         ]
-        compared = [each for each in bits if store.operation(each).name == operations.COMPARE]
+        compared = [bit for bit in bits if store.operation(bit).name == operations.COMPARE]
         if bits:
             chosen = min(compared or bits)
             own = TermStore()

@@ -146,6 +146,6 @@ def _split(node: Node) -> tuple[Fraction, Node]:
 
 def _multiplied(parts: Sequence[Node]) -> Node:
     result = parts[0]
-    for each in parts[1:]:
-        result = Binary(result.at, "*", result, each)
+    for part in parts[1:]:
+        result = Binary(result.at, "*", result, part)
     return result

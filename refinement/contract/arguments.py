@@ -181,7 +181,7 @@ class SharedBuffer:
     @property
     def is_written(self) -> bool:
         """Whether the kernel may write some of it."""
-        return any(each.access.is_written for each in self.arrays)
+        return any(array.access.is_written for array in self.arrays)
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ def assumptions_of(instance: Instance, alignments: Mapping[str, int]) -> list[st
         To how many bytes the kernel's accesses need each array to be aligned.
     """
     found = [
-        f"{each.name} is aligned to {needed} bytes (the contract says {each.alignment})"
-        for each in instance.buffers
-        if (needed := alignments.get(each.name, 1)) > 1
+        f"{buffer.name} is aligned to {needed} bytes (the contract says {buffer.alignment})"
+        for buffer in instance.buffers
+        if (needed := alignments.get(buffer.name, 1)) > 1
     ]
     for name, array in instance.arrays.items():
         needed = alignments.get(name, 1)

@@ -140,22 +140,22 @@ class Instance:
     def in_case(self, case: Case) -> Instance:
         """Return the same, of scalars of which something is supposed."""
         arguments = tuple(
-            replace(each, value=case.values[each.name])
-            if isinstance(each, Scalar) and each.name in case.values
-            else each
-            for each in self.arguments
+            replace(argument, value=case.values[argument.name])
+            if isinstance(argument, Scalar) and argument.name in case.values
+            else argument
+            for argument in self.arguments
         )
         return replace(self, arguments=arguments, case=case)
 
     @cached_property
     def arrays(self) -> Mapping[str, Array]:
         """The arrays by name."""
-        return {each.name: each for each in self.arguments if isinstance(each, Array)}
+        return {argument.name: argument for argument in self.arguments if isinstance(argument, Array)}
 
     @cached_property
     def scalars(self) -> Mapping[str, Scalar]:
         """The scalars by name."""
-        return {each.name: each for each in self.arguments if isinstance(each, Scalar)}
+        return {argument.name: argument for argument in self.arguments if isinstance(argument, Scalar)}
 
     @property
     def outputs(self) -> tuple[Array, ...]:
@@ -367,21 +367,23 @@ class Contract:
         blocks = None if self.quantified is not None and not former else 1
         grid, block = _three(launch.grid, sizes, blocks), _three(launch.block, sizes)
         other = Passed.NEW if former else Passed.OLD
-        arguments = tuple(argument_of(each, sizes) for each in self.parameters if each.passed is not other)
-        elements = sum(each.elements for each in arguments if isinstance(each, Array))
+        arguments = tuple(
+            argument_of(parameter, sizes) for parameter in self.parameters if parameter.passed is not other
+        )
+        elements = sum(argument.elements for argument in arguments if isinstance(argument, Array))
         if elements > HELD_ELEMENTS:
             raise InputError(f"the arrays have {elements} elements; at most {HELD_ELEMENTS}", self.path)
-        named = {each.name: each for each in arguments if isinstance(each, Array)}
+        named = {argument.name: argument for argument in arguments if isinstance(argument, Array)}
         pointers = tuple(
-            with_map(each, pointers_of(each, sizes), named, sizes)
-            for each in self.pointers
-            if each.passed is not other
+            with_map(pointer, pointers_of(pointer, sizes), named, sizes)
+            for pointer in self.pointers
+            if pointer.passed is not other
         )
-        wheres = {each.name: each.where for each in self.parameters}
-        arrays = [(each, wheres[each.name]) for each in arguments if isinstance(each, Array)]
-        buffers = tuple(buffer_of(each, sizes, arrays) for each in self.buffers)
+        wheres = {parameter.name: parameter.where for parameter in self.parameters}
+        arrays = [(argument, wheres[argument.name]) for argument in arguments if isinstance(argument, Array)]
+        buffers = tuple(buffer_of(buffer, sizes, arrays) for buffer in self.buffers)
         steps = self.former.launches if former else self.launches
-        launches = tuple(_launching(each, sizes, blocks) for each in steps)
+        launches = tuple(_launching(step, sizes, blocks) for step in steps)
         return Instance(
             self,
             sizes,

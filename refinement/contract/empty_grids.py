@@ -64,12 +64,12 @@ def extents_of(
 def domains_of(extent: Expression, quantified: QuantifiedSizes) -> list[SizeDomain]:
     """Return the sizes on which an extent of a grid depends."""
     used = _sizes_of(extent, quantified)
-    return [each for each in quantified.domains if each.name in used]
+    return [domain for domain in quantified.domains if domain.name in used]
 
 
 def first_numbers(domains: Sequence[SizeDomain]) -> dict[str, NDArray[np.int64]]:
     """Return the first numbers of at most three sizes, and few behind, each with each of the others."""
-    axes = np.meshgrid(*(_first_of(each, _NUMBERS[len(domains)]) for each in domains), indexing="ij")
+    axes = np.meshgrid(*(_first_of(domain, _NUMBERS[len(domains)]) for domain in domains), indexing="ij")
     return {each.name: axis.reshape(-1) for each, axis in zip(domains, axes, strict=True)}
 
 
@@ -84,11 +84,11 @@ def extents_at(
         If it is nothing there.
     """
     used = _sizes_of(extent, quantified)
-    names: dict[str, Any] = {each.name: each.least for each in quantified.domains} | dict(numbers)
+    names: dict[str, Any] = {domain.name: domain.least for domain in quantified.domains} | dict(numbers)
     for name, expression in quantified.derived.items():
         if name in used:
             names[name] = IndexArithmetic(expression.source, names).numbers(expression.node)
-    count = max((len(each) for each in numbers.values()), default=1)
+    count = max((len(number) for number in numbers.values()), default=1)
     return np.broadcast_to(IndexArithmetic(extent.source, names).numbers(extent.node), (count,))
 
 
@@ -99,10 +99,10 @@ def smallest(
     found = np.flatnonzero(there)
     if not len(found):
         return None
-    total = sum((each[found] for each in numbers.values()), start=np.zeros(len(found), dtype=np.int64))
+    total = sum((number[found] for number in numbers.values()), start=np.zeros(len(found), dtype=np.int64))
     place = int(found[np.argmin(total)])
     own = {name: int(each[place]) for name, each in numbers.items()}
-    return {each.name: own.get(each.name, each.least) for each in quantified.domains}
+    return {domain.name: own.get(domain.name, domain.least) for domain in quantified.domains}
 
 
 def _first_of(domain: SizeDomain, count: int) -> Any:
@@ -118,7 +118,7 @@ def _sizes_of(expression: Expression, quantified: QuantifiedSizes) -> set[str]:
     found: set[str] = set()
     pending = [expression]
     while pending:
-        names = {each.name for each in walk(pending.pop().node) if isinstance(each, Name)} - found
+        names = {node.name for node in walk(pending.pop().node) if isinstance(node, Name)} - found
         found |= names
         pending += [derived[name] for name in names if name in derived]
     return found

@@ -44,7 +44,9 @@ class Kinds:
     """
 
     def __init__(self, contract: Contract) -> None:
-        self.parameters: Mapping[str, Parameter] = {each.name: each for each in contract.parameters}
+        self.parameters: Mapping[str, Parameter] = {
+            parameter.name: parameter for parameter in contract.parameters
+        }
 
     def format(self, name: str) -> Format:
         """Return the format of a parameter."""
@@ -66,7 +68,7 @@ class Kinds:
                 given = isinstance(array, ArrayParameter) and array.contents is not None
                 if not given or not isinstance(self.format(node.array), IntegerFormat):
                     return False
-        return all(self.is_concrete(each) for each in node.operands)
+        return all(self.is_concrete(operand) for operand in node.operands)
 
     def is_real(self, node: Node) -> bool:
         """Tell whether a number is a real one, rather than an integer."""
@@ -84,7 +86,7 @@ class Kinds:
                 return True
             case Choice():
                 return self.is_real(node.then) or self.is_real(node.otherwise)
-        return any(self.is_real(each) for each in node.operands)
+        return any(self.is_real(operand) for operand in node.operands)
 
     def is_divisor(self, node: Node) -> bool:
         """Tell whether a number that divides is known, so that its reciprocal is."""
@@ -225,14 +227,14 @@ class _Checker:
         if self.kinds.is_concrete(node):
             self._index(node, known)
         elif isinstance(node, Inverse) or (isinstance(node, Binary) and node.operator in LOGICAL):
-            for each in node.operands:
-                self._condition(each, known)
+            for operand in node.operands:
+                self._condition(operand, known)
         else:
             self._both(node, known)
 
     def _both(self, node: Node, known: set[str]) -> None:
-        for each in node.operands:
-            self._number(each, known)
+        for operand in node.operands:
+            self._number(operand, known)
 
     def _element(self, node: Element, known: set[str]) -> None:
         array = self._array(node)

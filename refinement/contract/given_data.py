@@ -64,8 +64,10 @@ def _widened(instance: Instance, *, integers: bool) -> tuple[Instance, Given]:
 
     arguments = tuple(general(each) for each in instance.arguments)
     parameters = tuple(
-        replace(each, contents=None) if isinstance(each, ArrayParameter) and each.name in given else each
-        for each in instance.contract.parameters
+        replace(parameter, contents=None)
+        if isinstance(parameter, ArrayParameter) and parameter.name in given
+        else parameter
+        for parameter in instance.contract.parameters
     )
     contract = replace(instance.contract, parameters=parameters)
     return replace(instance, contract=contract, arguments=arguments), given
@@ -77,7 +79,7 @@ def _deciding(node: Node, *, needed: bool) -> Iterator[str]:
         case Element():
             if needed:
                 yield node.array
-            parts = [(each, True) for each in node.indices]
+            parts = [(index, True) for index in node.indices]
         case Choice():
             parts = [(node.condition, True), (node.then, needed), (node.otherwise, needed)]
         case Sum() | ReducedProduct():
@@ -86,8 +88,8 @@ def _deciding(node: Node, *, needed: bool) -> Iterator[str]:
         case Binary(operator="/"):
             parts = [(node.left, needed), (node.right, True)]
         case Binary() if node.operator not in _ARITHMETIC:
-            parts = [(each, True) for each in node.operands]
+            parts = [(operand, True) for operand in node.operands]
         case _:
-            parts = [(each, needed) for each in node.operands]
+            parts = [(operand, needed) for operand in node.operands]
     for part, is_needed in parts:
         yield from _deciding(part, needed=is_needed)

@@ -122,22 +122,24 @@ def read_parameters(document: Table, sizes: Mapping[str, int]) -> Parameters:
         table.check_keys([key for key in ARRAY if key != "kernel"])
         table.require("shape", 'its extents, such as ["M", "K"]')
         name = _parameter(table, found, sizes, Passed.BOTH)
-        leading = {each.passed for each in pointers if any(name == target for target, _ in each.targets)}
+        leading = {
+            pointer.passed for pointer in pointers if any(name == target for target, _ in pointer.targets)
+        }
         given = "values" in table.values and table.values.get("access", "in") == "in"
         if not leading and not table.values.keys() & {"within", "variable"} and not given:
             message = f'no pointer leads to {name}: a parameter with type = "pointer" and to = "{name}"'
             raise table.error("name", message)
         found[name] = replace(found[name], passed=leading.pop() if len(leading) == 1 else Passed.BOTH)
     _check_buffers(found, buffers)
-    for each in pointers:
-        for target, _ in each.targets:
+    for pointer in pointers:
+        for target, _ in pointer.targets:
             if not isinstance(found.get(target), ArrayParameter) and target not in buffers:
                 known = [name for name, one in found.items() if isinstance(one, ArrayParameter)]
                 known += buffers
                 raise InputError(
-                    f"{each.name} points to {shown(target)}, which is no array; there are: "
+                    f"{pointer.name} points to {shown(target)}, which is no array; there are: "
                     f"{', '.join(known) or 'none'}",
-                    each.where,
+                    pointer.where,
                 )
     rest = tuple(each for each in found.values() if not isinstance(each, PointerParameter))
     return Parameters(rest, tuple(pointers), tuple(buffers.values()), tuple(passing))
@@ -430,17 +432,17 @@ def _contents(table: Table, fmt: Format) -> Bits | None:
     if table.values.get("access", Access.IN) == Access.OUT:
         raise table.error("values", 'an array with access = "out" has no given values; one with "inout" may')
     values = _flat(table.values["values"])
-    numeric = all(isinstance(each, int | float) and not isinstance(each, bool) for each in values)
+    numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     if not values or not numeric:
         raise table.error("values", f"values must be a list of numbers, not {shown(table.values['values'])}")
     if isinstance(fmt, IntegerFormat):
-        for each in values:
-            if not is_integer(each) or not fmt.minimum <= each <= fmt.maximum:
-                raise table.error("values", f"{shown(each)} is no {fmt}: {fmt.minimum} to {fmt.maximum}")
-        words = [int(each) & ((1 << fmt.bits) - 1) for each in values]
+        for value in values:
+            if not is_integer(value) or not fmt.minimum <= value <= fmt.maximum:
+                raise table.error("values", f"{shown(value)} is no {fmt}: {fmt.minimum} to {fmt.maximum}")
+        words = [int(value) & ((1 << fmt.bits) - 1) for value in values]
         return np.array(words, dtype=np.uint64).astype(fmt.storage)
     try:
-        reals = np.array([float(each) for each in values])
+        reals = np.array([float(value) for value in values])
         return encodings_of_values("values", reals, fmt)
     except (InputError, OverflowError) as error:
         raise table.error("values", str(error)) from None

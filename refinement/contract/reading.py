@@ -162,11 +162,13 @@ def _contract(document: Table) -> Contract:
 
 def _check_instruction_set(contract: Contract) -> None:
     """Refuse parameters that kernels of other instruction sets alone have."""
-    for each in contract.parameters:
-        if isinstance(each, ScalarParameter) and each.of_launch and contract.isa != "pto":
-            raise InputError(f'only kernels of pto get the number of their "{BLOCK_NUMBER}"', each.where)
-        if isinstance(each, ArrayParameter) and each.variable is not None and contract.isa != "ptx":
-            raise InputError(f"only modules of ptx have a variable {each.variable} of their own", each.where)
+    for parameter in contract.parameters:
+        if isinstance(parameter, ScalarParameter) and parameter.of_launch and contract.isa != "pto":
+            raise InputError(f'only kernels of pto get the number of their "{BLOCK_NUMBER}"', parameter.where)
+        if isinstance(parameter, ArrayParameter) and parameter.variable is not None and contract.isa != "ptx":
+            raise InputError(
+                f"only modules of ptx have a variable {parameter.variable} of their own", parameter.where
+            )
 
 
 def _check_launch(launch: Table, kernel: Table, keys: Sequence[str]) -> None:
@@ -253,8 +255,10 @@ def _quantified(document: Table, table: Table) -> tuple[list[Mapping[str, int]],
         if is_domain(value)
     ]
     launches = document.values.get("launch", {})
-    grids = str([each.get("grid", 1) for each in (launches if isinstance(launches, list) else [launches])])
-    in_grid = [each.name for each in domains if re.search(rf"\b{each.name}\b", grids)]
+    grids = str(
+        [launch.get("grid", 1) for launch in (launches if isinstance(launches, list) else [launches])]
+    )
+    in_grid = [domain.name for domain in domains if re.search(rf"\b{domain.name}\b", grids)]
     found: list[Mapping[str, int]] = []
     for chosen in sweep(domains, in_grid):
         values = {name: chosen.get(name, value) for name, value in table.values.items()}
@@ -269,8 +273,8 @@ def _quantified(document: Table, table: Table) -> tuple[list[Mapping[str, int]],
 
 def _with_empty_grid(contract: Contract, quantified: QuantifiedSizes) -> Contract:
     """Return a contract that lists the smallest sizes at which a launch has no blocks among its first."""
-    launches = (contract.launch, *(each.extents for each in contract.launches))
-    empty = without_blocks([extent for each in launches for extent in each.grid], quantified)
+    launches = (contract.launch, *(launch.extents for launch in contract.launches))
+    empty = without_blocks([extent for launch in launches for extent in launch.grid], quantified)
     if empty is None:
         return contract
     first, *others = contract.sizes
@@ -285,9 +289,9 @@ def _distinct(sets: Sequence[Mapping[str, int]]) -> tuple[Mapping[str, int], ...
 def _check_quantified(contract: Contract, quantified: QuantifiedSizes) -> None:
     """Refuse what can't be for every number of a domain: blocks of any size, shapes with a rest."""
     polynomials = SizePolynomials(quantified)
-    names = " and ".join(each.name for each in quantified.domains)
+    names = " and ".join(domain.name for domain in quantified.domains)
     steps = (*contract.launches, *contract.former.launches)
-    for launch in (contract.launch, contract.former.launch, *(each.extents for each in steps)):
+    for launch in (contract.launch, contract.former.launch, *(step.extents for step in steps)):
         shared = [launch.dynamic_shared] if launch.dynamic_shared else []
         for extent in (*launch.block, *launch.cluster, *shared):
             if polynomials.varies(extent):
@@ -421,15 +425,19 @@ def _with_accuracy(contract: Contract, ensures: Table, taken: Collection[str]) -
             "how far results are off depends on the sizes: error and max_relative need them as numbers",
             clause.where,
         )
-    for each in clause.errors.values():
-        check_formula(contract, each.formula)
-    formats = {each.name: each.format for each in contract.parameters if isinstance(each, ArrayParameter)}
+    for error in clause.errors.values():
+        check_formula(contract, error.formula)
+    formats = {
+        parameter.name: parameter.format
+        for parameter in contract.parameters
+        if isinstance(parameter, ArrayParameter)
+    }
     written = [
-        each.name
-        for each in contract.parameters
-        if isinstance(each, ArrayParameter) and each.access.is_output
+        parameter.name
+        for parameter in contract.parameters
+        if isinstance(parameter, ArrayParameter) and parameter.access.is_output
     ]
-    check_accuracy(clause, ensures, formats, [each.output for each in contract.formulas] or written)
+    check_accuracy(clause, ensures, formats, [formula.output for formula in contract.formulas] or written)
     return replace(contract, accuracy=clause)
 
 
@@ -439,7 +447,7 @@ def _formulas(ensures: Table, taken: Collection[str]) -> tuple[Formula, ...]:
     definitions = _definitions(ensures, taken)
     texts = _texts(ensures, "formula")
     formulas = tuple(parse_formula(Source(text, "formula", where), definitions) for text in texts)
-    targets = [each.name for formula in formulas for each in walk(formula.target) if isinstance(each, Name)]
+    targets = [node.name for formula in formulas for node in walk(formula.target) if isinstance(node, Name)]
     for definition in definitions.values():
         definition.check_names({*taken, *targets})
     outputs = [formula.output for formula in formulas]

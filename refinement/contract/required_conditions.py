@@ -67,7 +67,11 @@ def with_requirements(contract: Contract, sources: Sequence[Source]) -> Contract
 def _read(contract: Contract, source: Source) -> Requirement:
     condition, guard = parse_condition(source)
     kinds = Kinds(contract)
-    arrays = {each.name: each for each in contract.parameters if isinstance(each, ArrayParameter)}
+    arrays = {
+        parameter.name: parameter
+        for parameter in contract.parameters
+        if isinstance(parameter, ArrayParameter)
+    }
     known = {*contract.sizes[0], *kinds.parameters}
     parts = [condition] if guard is None else [condition, guard]
     for element in (node for part in parts for node in walk(part)):
@@ -104,7 +108,11 @@ def _check(contract: Contract, requirement: Requirement) -> None:
             )
     if not scalars and not any(isinstance(part, Element) for part in parts):
         raise source.error(requirement.condition.at, "[requires] is about inputs, and this has none")
-    arrays = {each.name: each for each in contract.parameters if isinstance(each, ArrayParameter)}
+    arrays = {
+        parameter.name: parameter
+        for parameter in contract.parameters
+        if isinstance(parameter, ArrayParameter)
+    }
     shape = tuple(arrays[array].shape[axis] for array, axis in requirement.indices.values())
     truths = _truths(shape, source.where or contract.path)
     own = replace(contract, parameters=(*contract.parameters, truths), formulas=(), requirements=())
@@ -170,10 +178,10 @@ def _free(node: Node, known: Collection[str]) -> Iterator[Name]:
         if isinstance(node, Name) and node.name not in bound:
             yield node
         if isinstance(node, Reduction):
-            extents = [each.extent for each in node.indices if each.extent is not None]
-            pending += [(each, bound) for each in extents]
-            bound |= {each.name for each in node.indices}
-        pending += [(each, bound) for each in reversed(node.operands)]
+            extents = [index.extent for index in node.indices if index.extent is not None]
+            pending += [(extent, bound) for extent in extents]
+            bound |= {index.name for index in node.indices}
+        pending += [(operand, bound) for operand in reversed(node.operands)]
 
 
 def _axes(node: Node, name: str) -> list[tuple[str, int]]:
@@ -196,7 +204,7 @@ def _positive(node: Node, kinds: Kinds, *, holds: bool = True) -> Node:
     assert isinstance(node, Binary)
     if node.operator in LOGICAL:
         other = {"and": "or", "or": "and"}[node.operator]
-        left, right = (_positive(each, kinds, holds=holds) for each in node.operands)
+        left, right = (_positive(operand, kinds, holds=holds) for operand in node.operands)
         return Binary(node.at, node.operator if holds else other, left, right)
     relation = node.operator if holds else _OPPOSITES[node.operator]
     if relation == "!=":

@@ -79,8 +79,11 @@ class SizeDomain:
     @property
     def representatives(self) -> tuple[int, ...]:
         """Numbers that stand in for all, in increasing order: the first, and those at the usual residues."""
-        multiples = _UNSTEPPED if self.step == 1 else tuple(self.step * each for each in _MULTIPLES)
-        shifted = {each if self.least <= each else self.least + each - multiples[0] for each in multiples}
+        multiples = _UNSTEPPED if self.step == 1 else tuple(self.step * multiple for multiple in _MULTIPLES)
+        shifted = {
+            multiple if self.least <= multiple else self.least + multiple - multiples[0]
+            for multiple in multiples
+        }
         return tuple(sorted({self.least} | {each for each in shifted if each in self}))
 
     def __str__(self) -> str:
@@ -141,7 +144,7 @@ def read_domain(name: str, text: str, where: str) -> SizeDomain:
     found = _FORM.fullmatch(text.strip())
     if found is None:
         raise InputError(f"{name} is {text!r}; a size is a number, an expression, or {FORMS}", where)
-    step, least, most = (None if each is None else int(each) for each in found.groups())
+    step, least, most = (None if group is None else int(group) for group in found.groups())
     step = 1 if step is None else step
     if step == 0:
         raise InputError(f"{name} is {text!r}: the only multiple of 0 is 0, and sizes begin with 1", where)
@@ -164,17 +167,19 @@ def sweep(domains: Sequence[SizeDomain], in_grid: Sequence[str]) -> list[dict[st
     in_grid : sequence of str
         Sizes on which the number of blocks depends; two of them also make a grid of 9 by 7 tiles.
     """
-    if prod(each.count for each in domains) <= _FEW:
-        numbers = [range(each.least, each.most + 1, each.step) for each in domains]
-        names = [each.name for each in domains]
+    if prod(domain.count for domain in domains) <= _FEW:
+        numbers = [range(domain.least, domain.most + 1, domain.step) for domain in domains]
+        names = [domain.name for domain in domains]
         return [dict(zip(names, each, strict=True)) for each in product(*numbers)]
-    first = {each.name: each.representatives[0] for each in domains}
-    second = {each.name: each.representatives[min(1, len(each.representatives) - 1)] for each in domains}
+    first = {domain.name: domain.representatives[0] for domain in domains}
+    second = {
+        domain.name: domain.representatives[min(1, len(domain.representatives) - 1)] for domain in domains
+    }
     found = [first, second]
     for each in domains:
         found += [{**first, each.name: number} for number in each.representatives]
         found.append({**second, each.name: each.representatives[min(2, len(each.representatives) - 1)]})
-    of_grid = [each for each in domains if each.name in in_grid][:2]
+    of_grid = [domain for domain in domains if domain.name in in_grid][:2]
     if len(of_grid) == len(_BLOCKS):
         tiles = [each.step if each.step > 1 else 32 for each in of_grid]
         wide = {d.name: count * t for d, count, t in zip(of_grid, _BLOCKS, tiles, strict=True)}
@@ -209,4 +214,4 @@ class QuantifiedSizes:
     def are_all(self, sets: Sequence[Mapping[str, int]]) -> bool:
         """Tell whether there are no other sets of sizes."""
         chosen = {tuple(each[domain.name] for domain in self.domains) for each in sets}
-        return len(chosen) == prod(each.count for each in self.domains)
+        return len(chosen) == prod(domain.count for domain in self.domains)

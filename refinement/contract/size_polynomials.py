@@ -25,7 +25,7 @@ class SizePolynomials:
     """
 
     def __init__(self, quantified: QuantifiedSizes) -> None:
-        self._domains = {each.name: each for each in quantified.domains}
+        self._domains = {domain.name: domain for domain in quantified.domains}
         self._known: dict[str, Polynomial | None] = {name: {(name,): Fraction(1)} for name in self._domains}
         for name, expression in quantified.derived.items():
             try:

@@ -49,7 +49,7 @@ def map_of(fields: TensorFields, array: Array, sizes: Mapping[str, int]) -> Tens
     try:
         element = fields.elements or element_of(array.format, array.element_bits)
         box = tuple(each.value(sizes, 1) for each in reversed(fields.box))
-        steps = tuple(each.value(sizes, 1) for each in reversed(fields.element_strides))
+        steps = tuple(element_stride.value(sizes, 1) for element_stride in reversed(fields.element_strides))
         together = _together(fields, array, (array.shape[-1], box[0], *steps[:1]))
         found = TensorMap(
             element,

@@ -218,7 +218,7 @@ def _block(outline: KernelOutline, metadata: TritonMetadata | None) -> str:
         return f"block = {metadata.threads}  # the warps that Triton says"
     if outline.most_threads is not None:
         return f"block = {outline.most_threads}  # {FILL_IN}: the kernel takes at most so many threads"
-    if any(each.startswith("wgmma") for each in outline.products):
+    if any(product.startswith("wgmma") for product in outline.products):
         return f"block = {_WARPGROUP}  # {FILL_IN}: threads, a multiple of the {_WARPGROUP} of a warpgroup"
     return f"block = 32  # {FILL_IN}: threads, an extent or [x, y, z]"
 
@@ -274,7 +274,7 @@ def _array(
         fmt, told = _C_TYPES[pointed], True
     width = f"an index goes on by {parameter.step} bytes" if parameter.step else "by the width of accesses"
     yield f'type = "{fmt}"' + ("" if told else f"  # {FILL_IN}: a guess, {width}")
-    indices = ", ".join(names[each] for each in parameter.indices)
+    indices = ", ".join(names[index] for index in parameter.indices)
     yield f"shape = [1]  # {FILL_IN}: extents" + (f"; addresses depend on {indices}" if indices else "")
     access = {(True, True): "inout", (False, True): "out"}.get(
         (parameter.is_read, parameter.is_written), "in"
@@ -301,8 +301,8 @@ def _where_none_is_passed(parameter: ParameterUse) -> Iterator[str]:
 
 def _described_accesses(parameter: ParameterUse) -> Iterator[str]:
     for what, some in (
-        ("read", [each for each in parameter.accesses if each.reads]),
-        ("written", [each for each in parameter.accesses if each.writes]),
+        ("read", [access for access in parameter.accesses if access.reads]),
+        ("written", [access for access in parameter.accesses if access.writes]),
     ):
         if some:
             yield f"# {what} by {described(some)}"
@@ -323,12 +323,12 @@ def _is_of_many(access: MemoryAccess) -> bool:
 
 def _element_type(parameter: ParameterUse, outline: KernelOutline) -> tuple[str, bool]:
     """Return the type of an array's elements, and whether the code tells it."""
-    types = {each.type for each in parameter.accesses if each.type is not None}
-    told = {_MEMORY_TYPES.get(each, each) for each in types}
+    types = {access.type for access in parameter.accesses if access.type is not None}
+    told = {_MEMORY_TYPES.get(type_, type_) for type_ in types}
     floats = {each for each in told if isinstance(FORMATS.get(each), FloatFormat)}
     if len(floats) == 1:
         return floats.pop(), True
-    sizes = [each.size for each in parameter.accesses if each.size]
+    sizes = [access.size for access in parameter.accesses if access.size]
     width = parameter.step or min(sizes, default=_WORD)
     if parameter.is_index or any(map(_is_of_many, parameter.accesses)):
         signed = not floats and any(each.startswith("s") for each in told)
@@ -337,8 +337,8 @@ def _element_type(parameter: ParameterUse, outline: KernelOutline) -> tuple[str,
     if len(told) == len(known) == 1 and known[0].bits != 16 and known[0].bits <= 8 * width:
         return known[0].name, False
     products = (*outline.summed, *outline.multiplied) if parameter.is_written else outline.multiplied
-    names = dict.fromkeys(_MEMORY_TYPES.get(each, each) for each in products)
-    fitting = [each for each in names if each in FORMATS and _fits(FORMATS[each], parameter, width, sizes)]
+    names = dict.fromkeys(_MEMORY_TYPES.get(product, product) for product in products)
+    fitting = [name for name in names if name in FORMATS and _fits(FORMATS[name], parameter, width, sizes)]
     return fitting[0] if fitting else _BY_SIZE.get(width, "u8"), False
 
 
@@ -370,10 +370,10 @@ def _scratch(size: int) -> Iterator[str]:
 
 
 def _formula(outline: KernelOutline, names: dict[str, str]) -> Iterator[str]:
-    called = {each.name: names[each.name] for each in outline.arrays}
-    called |= {each.name: array_name(names[each.name]) for each in outline.arrays if each.map_rank}
-    outputs = [called[each.name] for each in outline.arrays if each.is_written]
-    inputs = [called[each.name] for each in outline.arrays if not each.is_written]
+    called = {array.name: names[array.name] for array in outline.arrays}
+    called |= {array.name: array_name(names[array.name]) for array in outline.arrays if array.map_rank}
+    outputs = [called[array.name] for array in outline.arrays if array.is_written]
+    inputs = [called[array.name] for array in outline.arrays if not array.is_written]
     if not outputs:
         yield f'# formula = ""  # {FILL_IN}'
         return

@@ -139,8 +139,8 @@ def _signature(text: str, start: int) -> tuple[str, list[str]]:
     while (called := _CALLED.search(text, start)) is not None:
         end = _closing(text, called.end() - 1)
         if called[1] not in _ATTRIBUTES:
-            arguments = [each.strip() for each in _at_commas(text[called.end() : end])]
-            return called[1], [each for each in arguments if each and each != "void"]
+            arguments = [part.strip() for part in _at_commas(text[called.end() : end])]
+            return called[1], [argument for argument in arguments if argument and argument != "void"]
         start = end + 1
     return "", []
 

@@ -42,7 +42,7 @@ class Described:
 def described_maps(document: Any) -> tuple[Described, ...]:
     """Return what the list ``tensordesc_meta`` of Triton's metadata says; nothing where it is none."""
     entries = document if isinstance(document, list) else []
-    return tuple(map(_described_map, entries)) if all(isinstance(each, dict) for each in entries) else ()
+    return tuple(map(_described_map, entries)) if all(isinstance(entry, dict) for entry in entries) else ()
 
 
 def _described_map(document: Mapping[str, Any]) -> Described:
@@ -82,8 +82,8 @@ def map_lines(
         found = f"; descriptors of products say {', '.join(map(str, known))}" if known else ""
         yield f"swizzle = {known[0] if known else 0}  # {FILL_IN}: 0, 32, 64 or 128{found}"
     for what, some in (
-        ("read", [each for each in parameter.accesses if each.reads]),
-        ("written", [each for each in parameter.accesses if each.writes]),
+        ("read", [access for access in parameter.accesses if access.reads]),
+        ("written", [access for access in parameter.accesses if access.writes]),
     ):
         if some:
             yield f"# {what} by {described(some)}"
@@ -105,7 +105,7 @@ def array_lines(
 def _type(parameter: ParameterUse, outline: KernelOutline, told: Described | None) -> str:
     """Return the type of elements: of what products multiply, where nothing else tells it."""
     products = outline.summed if parameter.is_written else outline.multiplied
-    fitting = [each for each in products if each in FORMATS and FORMATS[each].bits >= 8]
+    fitting = [product for product in products if product in FORMATS and FORMATS[product].bits >= 8]
     if told is None:
         return "f32" if fitting[:1] == ["tf32"] else fitting[0] if fitting else "f16"
     same = [each for each in outline.multiplied if each in FORMATS and FORMATS[each].bits == 8]

@@ -176,8 +176,8 @@ def times(one: Affine, other: Affine) -> Affine:
     with np.errstate(all="ignore"):
         symbols = {*one.parts, *other.parts}
         parts = {
-            each: one.middle * other.parts.get(each, 0.0) + other.middle * one.parts.get(each, 0.0)
-            for each in symbols
+            symbol: one.middle * other.parts.get(symbol, 0.0) + other.middle * one.parts.get(symbol, 0.0)
+            for symbol in symbols
         }
         square = one.line * other.line
         parts[SQUARE] = parts.get(SQUARE, 0.0) + square
@@ -211,7 +211,10 @@ def moved(form: Affine, by: Reals | float) -> Affine:
 def chosen(first: Truths, one: Affine, other: Affine) -> Affine:
     """Return one form where `first`, else the other."""
     symbols = {*one.parts, *other.parts}
-    parts = {each: np.where(first, one.parts.get(each, 0.0), other.parts.get(each, 0.0)) for each in symbols}
+    parts = {
+        symbol: np.where(first, one.parts.get(symbol, 0.0), other.parts.get(symbol, 0.0))
+        for symbol in symbols
+    }
     return Affine(
         np.where(first, one.middle, other.middle),
         parts,

@@ -130,7 +130,7 @@ class PieceEvaluation:
             arguments = self._store.elements(arguments[:1])[0]
         elif operation.name != CONSTANT:
             arguments = arguments[: len(operation.operands)]
-        return operation, [int(each) for each in arguments]
+        return operation, [int(argument) for argument in arguments]
 
     def elements(self, term: int) -> tuple[Affine, int]:
         """Return the integers that the bits of an element are, and how many those are."""
@@ -171,7 +171,7 @@ def _fused(q: PieceEvaluation, operation: Operation, arguments: Sequence[int], s
     _require_f32(operation)
     how = operation.attribute
     assert isinstance(how, Sum)
-    given = [q.floats(each) for each in arguments]
+    given = [q.floats(argument) for argument in arguments]
     if how.flush:
         given = [flushed(each) for each in given]
     found: Floats | None = None
@@ -182,8 +182,8 @@ def _fused(q: PieceEvaluation, operation: Operation, arguments: Sequence[int], s
     )
     if len(summands) == 1 and not how.products:
         exact = ~exact
-    for each in summands:
-        found = each if found is None else sum_of(found, each)
+    for summand in summands:
+        found = summand if found is None else sum_of(found, summand)
     assert found is not None
     return from_exact(found.form, exact, how.rounding, symbol, found[1:], flush=how.flush)
 
@@ -195,7 +195,7 @@ def _negate(q: PieceEvaluation, operation: Operation, arguments: Sequence[int], 
 def _extremum(q: PieceEvaluation, operation: Operation, arguments: Sequence[int], _: int) -> Floats:
     assert isinstance(operation.attribute, tuple)
     which, propagates, flush = operation.attribute
-    one, other = (q.floats(each) for each in arguments)
+    one, other = (q.floats(argument) for argument in arguments)
     if flush:
         one, other = flushed(one), flushed(other)
     if which == "min":
@@ -210,7 +210,7 @@ def _function(q: PieceEvaluation, operation: Operation, arguments: Sequence[int]
         value = q.floats(arguments[0])
         return floats(whole_numbers(name, value.form), *value[1:])
     if name.partition(".")[0] == "div" and relative_error(name, F32) is not None:
-        dividend, divisor = (q.floats(each) for each in arguments)
+        dividend, divisor = (q.floats(argument) for argument in arguments)
         return quotient_of(name, dividend, divisor, symbol)
     if name.partition(".")[0] not in KNOWN or len(arguments) != 1:
         raise UnsupportedError(f"{operation} is not enclosed")
@@ -251,12 +251,12 @@ _FLOAT_RULES: Mapping[str, Callable[[PieceEvaluation, Operation, Sequence[int], 
 def _ring(q: PieceEvaluation, operation: Operation, arguments: Sequence[int]) -> Affine:
     how = operation.attribute
     assert isinstance(how, Sum)
-    given = [q.words(each) for each in arguments]
+    given = [q.words(argument) for argument in arguments]
     summands = [word_product(given[2 * i], given[2 * i + 1]) for i in range(how.products)]
     summands += given[2 * how.products :]
     total = summands[0]
-    for each in summands[1:]:
-        total = word_sum(total, each)
+    for summand in summands[1:]:
+        total = word_sum(total, summand)
     return modulo(total, WORDS)
 
 
@@ -303,7 +303,7 @@ def _bitwise(q: PieceEvaluation, operation: Operation, arguments: Sequence[int])
     """Return what a table of truths makes of words, of which the bits are known that ranges share."""
     table = operation.attribute
     assert isinstance(table, int)
-    given = [possible_bits(q.words(each)) for each in arguments]
+    given = [possible_bits(q.words(argument)) for argument in arguments]
     ones, zeros = (np.zeros(len(given[0][0]), dtype=np.uint64) for _ in range(2))
     for row in range(1 << _CHOSEN_BITS):
         may = np.full(len(ones), 0xFFFFFFFF, dtype=np.uint64)
@@ -333,7 +333,7 @@ _WORD_RULES: Mapping[str, Callable[[PieceEvaluation, Operation, Sequence[int]], 
 def _compare(q: PieceEvaluation, operation: Operation, arguments: Sequence[int]) -> May:
     fmt, relation = operation.operands[0], str(operation.attribute)
     if fmt == F32:
-        one, other = (q.floats(each) for each in arguments)
+        one, other = (q.floats(argument) for argument in arguments)
         nan, number = one.nan | other.nan, one.number & other.number
         if relation in ("num", "nan"):
             return (number, nan) if relation == "num" else (nan, number)
@@ -342,7 +342,7 @@ def _compare(q: PieceEvaluation, operation: Operation, arguments: Sequence[int])
         return (holds & number) | (nan & unordered), (fails & number) | (nan & (not unordered))
     if fmt == bits(F32.bits) or isinstance(fmt, IntegerFormat):
         unsigned = relation in operations.UNSIGNED_RELATIONS
-        left, right = (q.words(each) if unsigned else q.signed(each, fmt) for each in arguments)
+        left, right = (q.words(argument) if unsigned else q.signed(argument, fmt) for argument in arguments)
         plain = _UNSIGNED.get(relation, relation)
         return compared(plain, left, right)
     raise UnsupportedError(f"{operation} is not enclosed")
@@ -355,7 +355,7 @@ def _bits(q: PieceEvaluation, operation: Operation, arguments: Sequence[int]) ->
     """Return what a table of truths makes of bits."""
     table = operation.attribute
     assert isinstance(table, int)
-    given = [q.truths(each) for each in arguments]
+    given = [q.truths(argument) for argument in arguments]
     count = len(given[0][0])
     found = [np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)]
     for row in range(1 << _CHOSEN_BITS):
@@ -367,7 +367,7 @@ def _bits(q: PieceEvaluation, operation: Operation, arguments: Sequence[int]) ->
 
 
 def _select_bit(q: PieceEvaluation, operation: Operation, arguments: Sequence[int]) -> May:
-    condition, one, other = (q.truths(each) for each in arguments)
+    condition, one, other = (q.truths(argument) for argument in arguments)
     holds = (condition[0] & one[0]) | (condition[1] & other[0])
     return holds, (condition[0] & one[1]) | (condition[1] & other[1])
 

@@ -155,7 +155,9 @@ class ArgExtrema:
         if other is None:
             return ()
         searches = self._known.get(other.term, ())
-        return tuple(each for each in searches if all(index in other.indices for _, index in each.places))
+        return tuple(
+            search for search in searches if all(index in other.indices for _, index in search.places)
+        )
 
     def _in_other_width(self, term: int) -> _OtherWidth | None:
         """Return the integer of which a term has the low bits, with zeros or copies of its sign above."""
@@ -188,14 +190,14 @@ class ArgExtrema:
         for part in slices_of(self._store, np.array([term], dtype=np.int32)):
             if part.constant:
                 word = int(values(self._store, part)[0])
-                sides = [each | word << low for each in sides]
+                sides = [side | word << low for side in sides]
             else:
                 conditions.add(int(part.terms[0]))
                 sides[0] |= ((1 << part.width) - 1) << low
             low += part.width
         if len(conditions) != 1 or self._store.operation(min(conditions)).result != bits(1):
             return None
-        then, otherwise = (int(self._store.constants(each, low)) for each in sides)
+        then, otherwise = (int(self._store.constants(side, low)) for side in sides)
         return min(conditions), then, otherwise
 
     # -- a choice between the indices of two sets
@@ -265,10 +267,10 @@ class ArgExtrema:
         operation = self._store.operation(term)
         assert isinstance(operation.attribute, tuple)
         last = operation.attribute[0] == "max"
-        choices = [self._equality(each) for each in self._numbers.members(operation, term)]
+        choices = [self._equality(member) for member in self._numbers.members(operation, term)]
         if None in choices:
             return None
-        found = [each for each in choices if each is not None]
+        found = [choice for choice in choices if choice is not None]
         (fmt, *others), ends = {each.format for each in found}, [each.otherwise for each in found]
         indices = [each.chosen for each in found]
         if not _is_order_of_signed(operation.result, [*indices, *ends]):
@@ -284,7 +286,7 @@ class ArgExtrema:
             if all(self._numbers.are_same(extremum, each.sides[1 - side], fmt) for each in found):
                 pairs = zip(numbers, indices, strict=True)
                 places = frozenset(
-                    chain.from_iterable(self._numbers.places(*each, which, fmt) for each in pairs)
+                    chain.from_iterable(self._numbers.places(*pair, which, fmt) for pair in pairs)
                 )
                 return ArgExtremum(which, fmt, last, places, extremum) if places else None
         return None

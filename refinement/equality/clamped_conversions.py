@@ -249,7 +249,7 @@ def saturates(operation: Operation) -> bool:
 
 def converts(operation: Operation) -> bool:
     """Tell whether an operation converts floats to integers."""
-    from_floats = all(isinstance(each, FloatFormat) for each in operation.operands)
+    from_floats = all(isinstance(operand, FloatFormat) for operand in operation.operands)
     return (
         operation.name == operations.CONVERT and isinstance(operation.result, IntegerFormat) and from_floats
     )

@@ -140,7 +140,7 @@ class DecidedComparisons(Rewriting):
             if changed.any():
                 found[changed] = rejoined(self.store, operation, given[0][changed])
             return found
-        if operation.name == operations.BITWISE and all(each.bits == 1 for each in operation.operands):
+        if operation.name == operations.BITWISE and all(operand.bits == 1 for operand in operation.operands):
             assert isinstance(operation.attribute, int)
             return bitwise(self.store, operation.attribute, *given)
         found = super().applied(operation, terms, given)

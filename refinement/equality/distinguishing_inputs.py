@@ -168,7 +168,7 @@ class DistinguishingInputs:
                 words = encode(ends, fmt, Rounding.NEAREST_EVEN)
             else:
                 words = ends.astype(np.int64).view(np.uint64) & ones(fmt.bits)
-            return [int(each) for each in words]
+            return [int(word) for word in words]
         return [fmt.minimum & (1 << fmt.bits) - 1, fmt.maximum] if isinstance(fmt, IntegerFormat) else []
 
     def _admitted(self, name: Name, term: int, words: Words) -> Words:
@@ -277,4 +277,4 @@ def _differing(one: Words, other: Words, fmt: Format) -> list[int]:
         apart = np.abs(left - right) / sizes
     usable = np.isfinite(apart) & (sizes > _SIZES[0]) & (sizes < _SIZES[1]) & (apart > _ROUNDED)
     places = np.flatnonzero(usable)
-    return [int(each) for each in places[np.argsort(-apart[places], kind="stable")]]
+    return [int(place) for place in places[np.argsort(-apart[places], kind="stable")]]

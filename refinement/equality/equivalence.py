@@ -146,7 +146,7 @@ def _of_merges(
     resolved = decided(forms, actual, expected, fmt)
     terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
     merges = ProportionalChoices(store)
-    made = [merges.values(forms.software.replaced(each)) for each in terms]
+    made = [merges.values(forms.software.replaced(term)) for term in terms]
     if not merges.count:
         return None
     return _compared(forms, made[0], made[1], fmt, identical, computed=(actual, expected))
@@ -212,7 +212,7 @@ def _of_choices(
 
     They are equal over the reals to those that are `computed`, but round otherwise, as `_of_merges`.
     """
-    if not any(each.name == operations.SELECT for each in forms.store.operations):
+    if not any(operation.name == operations.SELECT for operation in forms.store.operations):
         return found
     masks, left = LiftedMasks(forms), np.flatnonzero(~found.equal)
     made = [masks.values(forms.software.replaced(each)) for each in (actual, expected)]

@@ -187,7 +187,7 @@ class HalvesAway(Rewriting):
         how, fmt = operation.attribute, operation.result
         if operation.name != operations.FUSED or not isinstance(how, Sum) or not isinstance(fmt, FloatFormat):
             return None
-        if any(each != fmt for each in operation.operands):
+        if any(operand != fmt for operand in operation.operands):
             return None
         arguments = self.store.arguments(terms)
         if (how.products, how.addends) == (0, 2):

@@ -53,7 +53,7 @@ def without_instances(
     Where nothing chooses, none is looked at: normal forms of all are made at once then.
     """
     store = forms.store
-    if len(members) <= _FEW or not any(each.name in _CHOOSING for each in store.operations):
+    if len(members) <= _FEW or not any(operation.name in _CHOOSING for operation in store.operations):
         return members
     instances = TermInstances(store)
     pairs = np.stack([left, right], axis=1)[members]

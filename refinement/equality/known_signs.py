@@ -148,7 +148,7 @@ class KnownSigns:
             if others > 1:
                 continue
             rest = {key: each for key, each in polynomial.items() if key != monomial}
-            replaced = (added(rest, dict(each), value) for each in extremum.members)
+            replaced = (added(rest, dict(member), value) for member in extremum.members)
             holds: Callable[..., bool] = any if (extremum.which == "max") == (value > 0) else all
             if holds(self._is_not_negative(each, depth - 1) for each in replaced):
                 return True

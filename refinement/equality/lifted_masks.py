@@ -58,7 +58,7 @@ class LiftedMasks(Rewriting):
         for side in sides:
             term = side
             for above, below in zip(path[-2::-1], path[:0:-1], strict=True):
-                made = [term if each == below else each for each in self._arguments(above)]
+                made = [term if argument == below else argument for argument in self._arguments(above)]
                 term = int(apply(self.store, self.store.operation(above), *([each] for each in made))[0])
             fmt = operation.operands[0]
             if self._classes.infinite(np.array([term], dtype=np.int32), fmt)[0] < 0:
@@ -68,7 +68,7 @@ class LiftedMasks(Rewriting):
         zero = int(self.store.constants(0, operation.result.bits))
         if zero not in powers:
             return None
-        return int(chosen(self.store, np.array([condition]), *(np.array([each]) for each in powers))[0])
+        return int(chosen(self.store, np.array([condition]), *(np.array([power]) for power in powers))[0])
 
     def _path(self, term: int, fmt: Format, depth: int) -> list[int] | None:
         """Return terms from an exponent to a choice of an infinity that it is a sum or a multiple of."""

@@ -69,7 +69,7 @@ class OrderCases:
             return False
         same, numbers = self._compared(terms)
         terms = self._reached(pair, {term for term, _ in same})
-        if not numbers or any(self._is_no_number(*each) for each in same):
+        if not numbers or any(self._is_no_number(*number) for number in same):
             return False
         exact = None if self._compare is None else self._read_as_bits(terms, pair, fmt)
         choices = ResolvedChoices.of(self._store, numbers, same, exact, self._differences(numbers))

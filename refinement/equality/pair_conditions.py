@@ -68,7 +68,7 @@ def pair_condition(store: TermStore, condition: int) -> PairCondition | None:
                 (3, 3), int(store.constant_values(np.array([term], dtype=np.int32))[0]), dtype=np.uint64
             )
         elif operation.name != operations.COMPARE:
-            given = [values[each] for each in _operands(store, term)]
+            given = [values[operand] for operand in _operands(store, term)]
             values[term] = evaluate(operation, given).reshape(3, 3)
         else:
             left, right = _operands(store, term)
@@ -76,7 +76,7 @@ def pair_condition(store: TermStore, condition: int) -> PairCondition | None:
             if outcomes is None or ordered_format(operation) is None:
                 return None
             new = ComparedPair(left, right, operation.operands[0])
-            pair = next((each for each in pairs if each.is_of(left, right)), new)
+            pair = next((compared_pair for compared_pair in pairs if compared_pair.is_of(left, right)), new)
             if pair is new:
                 pairs.append(new)
             if len(pairs) > 2 or pair.format != new.format:

@@ -127,7 +127,7 @@ class ProportionalChoices(Rewriting):
                 if (order := self._order(arguments[0])) is not None:
                     return order
             elif operation.name in _SEEN_THROUGH:
-                new = [each for each in arguments if each not in seen]
+                new = [argument for argument in arguments if argument not in seen]
                 seen.update(new)
                 pending += new
         return None
@@ -168,7 +168,7 @@ class ProportionalChoices(Rewriting):
         if operation.name == operations.EXTREMUM and alike:
             assert isinstance(operation.attribute, tuple)
             return order.greater if (operation.attribute[0] == "max") == holds else order.less
-        made = [self._case(each, order, holds=holds, depth=depth - 1) for each in arguments]
+        made = [self._case(argument, order, holds=holds, depth=depth - 1) for argument in arguments]
         return term if made == arguments else int(apply(self.store, operation, *([each] for each in made))[0])
 
     # -- cases as sums of products with powers of two
@@ -193,7 +193,7 @@ class ProportionalChoices(Rewriting):
         while pending and len(seen) < _VISITED:
             operation, arguments = self._parts(pending.pop(0))
             if operation.name in _ARITHMETIC or _is_exponential(operation):
-                new = [each for each in arguments if each not in seen]
+                new = [argument for argument in arguments if argument not in seen]
                 seen.update(new)
                 pending += new
         return seen

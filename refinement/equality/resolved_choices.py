@@ -267,10 +267,10 @@ class ResolvedChoices:
         parts = [self._store.elements(each) for each in rows.T[:2]] + [each[:, None] for each in rows.T[2:]]
         parts = parts[: len(rows.T)]
         made = self._store.apply(operation, *rows.T)
-        constant = np.logical_and.reduce([self._store.are(CONSTANT, each).all(axis=1) for each in parts])
+        constant = np.logical_and.reduce([self._store.are(CONSTANT, part).all(axis=1) for part in parts])
         if constant.any():
-            words = [self._store.constant_values(each[constant]) for each in parts]
-            words[2:] = [each[:, 0] for each in words[2:]]
+            words = [self._store.constant_values(part[constant]) for part in parts]
+            words[2:] = [word[:, 0] for word in words[2:]]
             made[constant] = self._store.constants(evaluate(operation, words), operation.result.bits)
         return made
 

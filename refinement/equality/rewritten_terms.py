@@ -69,7 +69,7 @@ def whole(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritte
     """
     store = forms.store
     rewritten = (converts, saturates, takes_low_bits, packs)
-    if not any(is_rewritten(each) for each in store.operations for is_rewritten in rewritten):
+    if not any(is_one(operation) for operation in store.operations for is_one in rewritten):
         return None
     both = np.stack([actual, expected])
     converted = ClampedConversions(

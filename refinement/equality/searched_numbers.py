@@ -139,7 +139,7 @@ class SearchedNumbers:
     def _made_plain(self, term: int) -> int:
         operation = self._store.operation(term)
         if _is_of_floats(operation):
-            members = [self._plain_numbers[each] for each in self._operands(term)]
+            members = [self._plain_numbers[operand] for operand in self._operands(term)]
             return int(apply(self._store, operation, *np.array(members, dtype=np.int32)))
         if operation.name != operations.SELECT:
             return term
@@ -189,7 +189,7 @@ class SearchedNumbers:
         """Return the normal forms of what an extremum is one of; its own would be as deep as it is nested."""
         if (extremum, fmt) not in self._members_of:
             members = self.members(self._store.operation(extremum), extremum)
-            self._members_of[extremum, fmt] = frozenset(self.identity(each, fmt) for each in members)
+            self._members_of[extremum, fmt] = frozenset(self.identity(member, fmt) for member in members)
         return self._members_of[extremum, fmt]
 
     def _word(self, term: int) -> int:

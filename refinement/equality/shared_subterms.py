@@ -100,9 +100,9 @@ class SharedSubterms:
     def _shared(self, fmt: Format, pair: Sequence[int]) -> dict[int, int] | None:
         """Return what both terms share, by the numbers of atoms, if they are equal with it; else None."""
         sides = [self._sums(np.array([each], dtype=np.int32)) for each in pair]
-        if any(each is None or not len(each) for each in sides):
+        if any(side is None or not len(side) for side in sides):
             return None
-        one, other = (each for each in sides if each is not None)
+        one, other = (side for side in sides if side is not None)
         atoms: dict[int, int] = {}
         relations = SumRelations(self._forms)
         for _ in range(_ROUNDS):

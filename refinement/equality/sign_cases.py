@@ -105,10 +105,10 @@ class SignCases:
         if number is None:
             return False
         before = supposed.get(number, _NOTHING)
-        if before != _NOTHING and all(each[1] == each[before + 1] for each in outcomes):
+        if before != _NOTHING and all(outcome[1] == outcome[before + 1] for outcome in outcomes):
             return self._holds(pair, number, before, fmt, depth, supposed)
         signs = [_NEGATIVE, _POSITIVE]
-        if outcomes and not any(all(each[1] == each[side] for each in outcomes) for side in (0, 2)):
+        if outcomes and not any(all(outcome[1] == outcome[side] for outcome in outcomes) for side in (0, 2)):
             signs.append(_NOTHING)
         possible = [sign for sign in signs if _is_possible({**supposed, number: sign})]
         return all(self._holds(pair, number, sign, fmt, depth, supposed) for sign in possible)
@@ -247,7 +247,7 @@ class SignCases:
             return known[function]
         if operation.name in LEAVES or operation.name == NORMAL_FORM:
             return term
-        given = [known[each] for each in self._operands(operation, term)]
+        given = [known[operand] for operand in self._operands(operation, term)]
         if operation.name == VECTOR:
             return int(self._store.vectors(np.array(given, dtype=np.int32)))
         if operation.name == operations.SELECT and self._store.are(CONSTANT, np.array(given[:1]))[0]:
@@ -320,7 +320,7 @@ def _is_possible(supposed: Mapping[Number, int]) -> bool:
         if len(products) < len(number):
             continue
         bound = -sum((Fraction(value) for key, value in products if not key), Fraction(0))
-        rest = frozenset(each for each in products if each[0])
+        rest = frozenset(product for product in products if product[0])
         least, most = limits.get(rest, (None, None))
         if sign >= 0:
             least = bound if least is None else max(least, bound)

@@ -91,7 +91,7 @@ class _Flags(Domain):
         if _has_pole(operation):
             found |= ((given[-1] & _ZERO != 0) * _SPECIAL).astype(np.int8)
         if operation.name == operations.FUNCTION:
-            constant = np.logical_or.reduce([self.store.are(CONSTANT, each) for each in arguments])
+            constant = np.logical_or.reduce([self.store.are(CONSTANT, argument) for argument in arguments])
             found |= (constant * _SPECIAL).astype(np.int8)
         return found
 

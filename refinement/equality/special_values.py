@@ -194,7 +194,7 @@ class SpecialValues:
         pending = [(term, fmt)]
         while pending:
             top = pending[-1]
-            needed = [] if top in self._known else [each for each in self._needed(top) if not self._has(each)]
+            needed = [] if top in self._known else [read for read in self._needed(top) if not self._has(read)]
             if not needed and top not in self._known:
                 self._known[top] = self._computed(*top)
             pending = [*pending, *needed] if needed else pending[:-1]
@@ -239,20 +239,22 @@ class SpecialValues:
             return [(arguments[0], _BIT), (arguments[1], fmt), (arguments[2], fmt)]
         if name in (operations.DOT, operations.SCALED_DOT):
             left, right = (
-                [(each, of) for each in self._elements(vector)]
+                [(element, of) for element in self._elements(vector)]
                 for vector, of in zip(arguments[:2], operation.operands, strict=False)
             )
             if name == operations.DOT:
                 return [*left, *right, (arguments[2], operation.operands[2])]
             addend, *scales = self._elements(arguments[2])
-            factors = [(each, operation.operands[3]) for vector in scales for each in self._elements(vector)]
+            factors = [
+                (element, operation.operands[3]) for vector in scales for element in self._elements(vector)
+            ]
             return [*left, *right, (addend, operation.operands[2]), *factors]
         if name == CONCATENATION:
             (number,) = narrower(self._store, operation, one, fmt).tolist()
             parts = self._elements(arguments[0]) if number == NONE else [number]
             return [(part, self._natural(part)) for part in parts]
         if name == operations.BITWISE and operation.result == _BIT:
-            return [(each, _BIT) for each in arguments]
+            return [(argument, _BIT) for argument in arguments]
         read = isinstance(operation.result, FloatFormat) or name in (*_UNARY, operations.COMPARE)
         return [
             (each, of if read or isinstance(of, FloatFormat) else self._natural(each))
@@ -330,7 +332,7 @@ class SpecialValues:
         return self._folded("either", _either, bits_of or [classes.NUMBER])
 
     def _may_be_nan(self, read: Read) -> bool:
-        return any(each & classes.NAN for each in self._diagrams.values(self._get(read)))
+        return any(diagram & classes.NAN for diagram in self._diagrams.values(self._get(read)))
 
     def _is_finite(self, term: int, fmt: Format) -> bool:
         """Tell whether a choice by one small float is finite for all its finite values."""
@@ -346,15 +348,15 @@ class SpecialValues:
     def _folded(self, name: str, function: Callable[[int, int], int], diagrams: Sequence[int]) -> int:
         """Combine diagrams by a function of which a value with itself is the value."""
         first, *others = sorted(set(diagrams))
-        for each in others:
-            first = self._diagrams.applied(name, function, *sorted((first, each)))
+        for other in others:
+            first = self._diagrams.applied(name, function, *sorted((first, other)))
         return first
 
     def _sum(self, products: Sequence[tuple[Read, Read]], addends: Sequence[Read]) -> int:
         summands = {
-            self._diagrams.applied("mul", classes.multiplied, *self._signed(*each)) for each in products
+            self._diagrams.applied("mul", classes.multiplied, *self._signed(*product)) for product in products
         }
-        return self._folded("add", classes.added, [*summands, *(self._get(each) for each in addends)])
+        return self._folded("add", classes.added, [*summands, *(self._get(addend) for addend in addends)])
 
     def _extremum(self, operation: Operation, read: Sequence[Read]) -> int:
         assert isinstance(operation.attribute, tuple)
@@ -404,7 +406,7 @@ class SpecialValues:
         elif operation.name in (operations.BITWISE, operations.SELECT) and (
             self._is_special(term) or self._is_combined(operation, term)
         ):
-            given = [self._get(each) for each in self._operands(operation, term, _BIT)]
+            given = [self._get(operand) for operand in self._operands(operation, term, _BIT)]
             if operation.name == operations.SELECT:
                 condition, then, otherwise = given
                 return self._diagrams.applied("choose", _chosen_bit, condition, then, otherwise)
@@ -442,7 +444,7 @@ def _difference(actual: int, expected: int) -> int:
         return UNSURE
     if not actual & expected and (actual & classes.NAN or (actual | expected) & classes.INFINITE):
         return DIFFERS
-    finite = any(expected & each for each in classes.members(classes.FINITE)) * classes.FINITE
+    finite = any(expected & member for member in classes.members(classes.FINITE)) * classes.FINITE
     return UNSURE if actual & ~(expected & classes.INFINITE | finite) else ALIKE
 
 

@@ -55,7 +55,7 @@ class TruncatedFloats(Rewriting):
 
         They are the same numbers for all inputs that make no NaN.
         """
-        if not any(_cut(each) or _has_sign(each) for each in self.store.operations):
+        if not any(_cut(operation) or _has_sign(operation) for operation in self.store.operations):
             return terms
         return self._read(self.values(terms), fmt)
 
@@ -179,17 +179,17 @@ class TruncatedFloats(Rewriting):
         """
         store = self.store
         summands = self._summands(sums)
-        constants = [each for each in summands if store.are(CONSTANT, each).all()]
-        others = [each for each in summands if not store.are(CONSTANT, each).any()]
-        floats = [each for each in others if self._are_floats(each)]
+        constants = [summand for summand in summands if store.are(CONSTANT, summand).all()]
+        others = [summand for summand in summands if not store.are(CONSTANT, summand).any()]
+        floats = [other for other in others if self._are_floats(other)]
         if len(floats) != 1 or len(others) > 2 or len(constants) + len(others) != len(summands):
             return None
-        added = sum(store.constant_values(each) for each in constants)
+        added = sum(store.constant_values(constant) for constant in constants)
         half = np.uint64(1) << np.uint64(low - 1)
         if len(others) == 1:
             return (floats[0], None) if np.all(added == half) else None
         even = zero_extend(store, extract(store, floats[0], low, 1), F32.bits)
-        (bit,) = (each for each in others if each is not floats[0])
+        (bit,) = (other for other in others if other is not floats[0])
         is_even = np.all(added == half - np.uint64(1)) and (bit == even).all()
         return (floats[0], Rounding.NEAREST_EVEN) if is_even else None
 
@@ -203,14 +203,14 @@ class TruncatedFloats(Rewriting):
         if how.products:
             return [words]
         columns = self.store.arguments(words)[:, : how.addends].T
-        return [each for column in columns for each in self._summands(column, depth - 1)]
+        return [summand for column in columns for summand in self._summands(column, depth - 1)]
 
     def _are_floats(self, terms: Ids) -> bool:
         """Tell whether terms (n,) are f32 by what computes them, or choices of 32 bits."""
         kinds = [self.store.operations[number] for number in np.unique(self.store.operation_numbers(terms))]
         return all(
-            each.result == F32 or (each.name == operations.SELECT and each.result.bits == F32.bits)
-            for each in kinds
+            kind.result == F32 or (kind.name == operations.SELECT and kind.result.bits == F32.bits)
+            for kind in kinds
         )
 
 

@@ -58,7 +58,7 @@ def representatives(
         Encodings. Each order relation, of two numbers or of a number and a constant, is as in one order that
         the format allows, and all orders that it allows are there.
     """
-    fixed = sorted({ordinal(fmt, each) for each in constants})
+    fixed = sorted({ordinal(fmt, constant) for constant in constants})
     if among is not Among.ALL or not isinstance(fmt, FloatFormat):
         return _ordered(fmt, numbers, fixed, most, among)
     tables: list[Words] = []
@@ -124,7 +124,7 @@ def _ordered(fmt: Format, numbers: int, fixed: Sequence[int], most: int, among: 
             return None
         if places is None:
             continue
-        words = np.array([_encoding(fmt, each) for each in places], dtype=np.uint64)
+        words = np.array([_encoding(fmt, place) for place in places], dtype=np.uint64)
         found.append(words[levels[members.reshape(-1) == number, len(fixed) :]])
     return np.concatenate(found) if found else np.empty((0, numbers), dtype=np.uint64)
 

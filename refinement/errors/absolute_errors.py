@@ -170,7 +170,7 @@ class AbsoluteErrors(Domain):
         elif operation.name == CONSTANT:
             words = self.store.constant_values(terms)
             numbers = [fmt.exact(int(word)) if isinstance(fmt, FloatFormat) else None for word in words]
-            values = np.array([np.nan if each is None else float(each) for each in numbers])
+            values = np.array([np.nan if number is None else float(number) for number in numbers])
             found.reasons[np.isnan(values)] = terms[np.isnan(values)]
             found.low = found.high = np.nan_to_num(values)
             found.units = unit_of(found.low)
@@ -188,7 +188,7 @@ class AbsoluteErrors(Domain):
         if operation.attribute[0] != "max" or not isinstance(fmt, IntegerFormat):
             return
         sides = [self._forms.polynomials(arguments[:, column], fmt) for column in (0, 1)]
-        one, other = (sparse(each, len(terms)) for each in sides)
+        one, other = (sparse(side, len(terms)) for side in sides)
         opposite = [x == {key: -factor for key, factor in y.items()} for x, y in zip(one, other, strict=True)]
         chosen = np.flatnonzero(opposite)
         if len(chosen):
@@ -236,7 +236,7 @@ class AbsoluteErrors(Domain):
         ]
         found = total(self.store, [*parts, *given[pairs:]])
         alone = len(given) == pairs == 2 and set(operation.operands) == {operation.result}
-        powers = [each.powers_of_two for each in given[:2]] if alone else []
+        powers = [part.powers_of_two for part in given[:2]] if alone else []
         scaled = np.flatnonzero(np.any(powers, axis=0))
         exact = found.at(scaled)
         found = self.rounded(found, operation, paths(operation)[0])
@@ -392,7 +392,7 @@ class AbsoluteErrors(Domain):
         assert isinstance(fmt, FloatFormat)
         divisors = self.store.constant_values(self._divisors(terms))
         numbers = [fmt.exact(int(word)) for word in divisors]
-        inverse = np.array([0.0 if not each else abs(1 / float(each)) for each in numbers])
+        inverse = np.array([0.0 if not number else abs(1 / float(number)) for number in numbers])
         lost = (inverse == 0) & (found.reasons == NONE)
         found.magnitudes = self._absolute.multiplied(found.magnitudes, self._reciprocals(operation, terms))
         found.reasons[lost] = terms[lost]
@@ -433,14 +433,14 @@ class AbsoluteErrors(Domain):
                 pairs = 2 * operation.attribute.products
                 return [*(read[i : i + 2] for i in range(0, pairs, 2)), *([each] for each in read[pairs:])]
             case operations.DOT:
-                sides = [self.store.elements(np.array([each]))[0].tolist() for each in arguments[:2]]
+                sides = [self.store.elements(np.array([argument]))[0].tolist() for argument in arguments[:2]]
                 left, right, addend = operation.operands
                 products = [[(x, left), (y, right)] for x, y in zip(*sides, strict=True)]
                 return [*products, [(arguments[2], addend)]]
             case operations.SELECT:
                 return [[(arguments[1], fmt)], [(arguments[2], fmt)]]
             case operations.EXTREMUM:
-                return [[(each, fmt)] for each in arguments[:2]]
+                return [[(argument, fmt)] for argument in arguments[:2]]
             case name if name == CONCATENATION:
                 (inner,) = narrower(self.store, operation, some, fmt).tolist()
                 return [[(inner, self.store.operation(inner).result)]]

@@ -83,12 +83,12 @@ class Part:
     @staticmethod
     def of_table(table: NDArray[Any], terms: NDArray[Any]) -> Part:
         """Return what a table of `PARTS` has of terms."""
-        return Part(*(table[each.name][terms] for each in fields(Part)))
+        return Part(*(table[field.name][terms] for field in fields(Part)))
 
     def note(self, table: NDArray[Any], terms: NDArray[Any]) -> None:
         """Note what is known of some terms, in a table of all."""
-        for each in fields(self):
-            table[each.name][terms] = getattr(self, each.name)
+        for field in fields(self):
+            table[field.name][terms] = getattr(self, field.name)
 
     @property
     def powers_of_two(self) -> NDArray[np.bool_]:
@@ -98,16 +98,16 @@ class Part:
 
     def put(self, places: NDArray[np.intp], part: Part) -> None:
         """Take what is known of others for terms in some places."""
-        for each in fields(self):
-            getattr(self, each.name)[places] = getattr(part, each.name)
+        for field in fields(self):
+            getattr(self, field.name)[places] = getattr(part, field.name)
 
     def at(self, places: NDArray[np.intp]) -> Part:
         """Return the terms in some places."""
-        return Part(*(getattr(self, each.name)[places] for each in fields(self)))
+        return Part(*(getattr(self, field.name)[places] for field in fields(self)))
 
     def reshaped(self, shape: tuple[int, ...]) -> Part:
         """Return the same in another shape."""
-        return Part(*(getattr(self, each.name).reshape(shape) for each in fields(self)))
+        return Part(*(getattr(self, field.name).reshape(shape) for field in fields(self)))
 
     def unbounded(self) -> None:
         """Forget where the terms lie, but for their signs."""
@@ -140,8 +140,8 @@ PARTS = np.dtype(
 
 def _first(*reasons: Ids) -> Ids:
     found = reasons[0]
-    for each in reasons[1:]:
-        found = np.where(found == NONE, each, found)
+    for reason in reasons[1:]:
+        found = np.where(found == NONE, reason, found)
     return found
 
 
@@ -170,8 +170,8 @@ def total(store: TermStore, parts: Sequence[Part]) -> Part:
     add = operations.fused(F64, (), (F64,) * len(parts))
     if len(parts) == 1:
         return parts[0]
-    found = Part.of_magnitudes(store.apply(add, *(each.magnitudes for each in parts)).reshape(-1))
-    nothing = [(each.low == 0) & (each.high == 0) for each in parts]
+    found = Part.of_magnitudes(store.apply(add, *(part.magnitudes for part in parts)).reshape(-1))
+    nothing = [(part.low == 0) & (part.high == 0) for part in parts]
     alone = np.sum(~np.array(nothing), axis=0) <= 1
     found.growth = np.max(
         [np.where(no, 0.0, each.growth) for each, no in zip(parts, nothing, strict=True)], axis=0
@@ -182,10 +182,10 @@ def total(store: TermStore, parts: Sequence[Part]) -> Part:
     definite = np.logical_and.reduce([each.definite | no for each, no in zip(parts, nothing, strict=True)])
     found.definite = definite & (found.positive | alone)
     found.low, found.high = (
-        np.sum([getattr(each, end) for each in parts], axis=0) for end in ("low", "high")
+        np.sum([getattr(part, end) for part in parts], axis=0) for end in ("low", "high")
     )
-    found.units = np.min([each.units for each in parts], axis=0)
-    found.reasons = _first(*(each.reasons for each in parts))
+    found.units = np.min([part.units for part in parts], axis=0)
+    found.reasons = _first(*(part.reasons for part in parts))
     return found
 
 

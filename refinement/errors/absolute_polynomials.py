@@ -48,7 +48,7 @@ class AbsolutePolynomials:
         """Return the absolute values of terms (n,) read in a format, and of which of them they are known."""
         found, known = np.empty(len(terms), dtype=np.int32), np.ones(len(terms), dtype=bool)
         plain = self._store.are(INPUT, terms)
-        plain[plain] = [each == fmt for each in self._results(terms[plain])]
+        plain[plain] = [result == fmt for result in self._results(terms[plain])]
         if plain.any():
             found[plain] = self._store.apply(_absolute(fmt), terms[plain])
         others = np.flatnonzero(~plain)
@@ -92,11 +92,11 @@ class AbsolutePolynomials:
 
     def _summed(self, polynomial: Sparse) -> int | None:
         products = [self._factored({monomial: factor}) for monomial, factor in polynomial.items()]
-        if any(each is None for each in products):
+        if any(product is None for product in products):
             return None
         result = self._constant(0.0)
-        for each in products:
-            result = int(self._store.apply(operations.fused(F64, (), (F64, F64)), result, each))
+        for product in products:
+            result = int(self._store.apply(operations.fused(F64, (), (F64, F64)), result, product))
         return result
 
     def _factored(self, polynomial: Sparse) -> int | None:

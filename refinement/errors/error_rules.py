@@ -45,7 +45,9 @@ def _fused(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[Any, A
     ):
         off[coarse] = np.where(bounds.steady[each[coarse]], 0.0, np.inf)
     if how.flush:
-        limits = [least(each, flush=True) for each in operation.operands if isinstance(each, FloatFormat)]
+        limits = [
+            least(operand, flush=True) for operand in operation.operands if isinstance(operand, FloatFormat)
+        ]
         given = [flushed(*each, limit) for each, limit in zip(given, limits, strict=True)]
     parts = [times(given[2 * i], given[2 * i + 1]) for i in range(how.products)]
     parts += [(each, unit_of(each[0])) for each in given[2 * how.products :]]

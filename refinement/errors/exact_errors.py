@@ -76,7 +76,7 @@ class ExactValues:
         pending = [(term, fmt)]
         while pending:
             one = pending[-1]
-            needed = [each for each in self._parts(*one) if each not in self._exact]
+            needed = [part for part in self._parts(*one) if part not in self._exact]
             if needed:
                 pending += needed
                 continue
@@ -157,7 +157,7 @@ class ExactValues:
         operation = self._store.operation(term)
         if not _computes_floats(operation):
             return self._leaf(term, fmt)
-        parts = [self._exact[each] for each in self._parts(term, fmt)]
+        parts = [self._exact[part] for part in self._parts(term, fmt)]
         match operation.name:
             case operations.FUSED:
                 assert isinstance(operation.attribute, Sum)
@@ -169,7 +169,7 @@ class ExactValues:
             case operations.EXTREMUM:
                 assert isinstance(operation.attribute, tuple)
                 chosen = max if operation.attribute[0] == "max" else min
-                found = Exact(chosen(each.value for each in parts), sum((p.size for p in parts), Fraction(0)))
+                found = Exact(chosen(part.value for part in parts), sum((p.size for p in parts), Fraction(0)))
             case operations.CONVERT if parts:
                 found = parts[0]
             case operations.CONVERT:
@@ -294,8 +294,8 @@ def _summed(parts: Sequence[Exact], products: int, *, adjacent: bool) -> Exact:
         one, other = (parts[2 * k], parts[2 * k + 1]) if adjacent else (parts[k], parts[products + k])
         value += one.value * other.value
         size += one.size * other.size
-    for each in parts[2 * products :]:
-        value, size = value + each.value, size + each.size
+    for part in parts[2 * products :]:
+        value, size = value + part.value, size + part.size
     return Exact(value, size)
 
 

@@ -66,7 +66,7 @@ def of_function(bounds: ErrorTable, operation: Operation, terms: Ids) -> tuple[A
     given = [bounds.argument(terms, index, each) for index, each in enumerate(operation.operands)]
     results = bounds.reals(terms, fmt)
     if name.endswith(".ftz"):
-        given = [flushed(*each, least(fmt, flush=True)) for each in given]
+        given = [flushed(*column, least(fmt, flush=True)) for column in given]
     passed = _FUNCTIONS[stem](given)
     if stem in operations.INTEGRAL:
         return passed, np.abs(results)

@@ -84,13 +84,13 @@ def should_write(
     if not known.any() or not len(missing) or not shape:
         return ""
     blocks = _blocks(writers // block_threads, grid)
-    found = [_tiling(each.reshape(shape), known.reshape(shape)) for each in blocks]
+    found = [_tiling(block.reshape(shape), known.reshape(shape)) for block in blocks]
     tilings = [each for each in found if each is not None]
     lacking = np.unravel_index(missing, shape)
     written = np.unravel_index(np.flatnonzero(known), shape)
     if len(tilings) < len(blocks) or not _is_within(tilings, lacking, written):
         return _idle(writers, block_threads)
-    expected = np.stack([each.at(lacking) for each in tilings])
+    expected = np.stack([tiling.at(lacking) for tiling in tilings])
     if (expected < 0).any():
         return ""
     outside = (expected >= np.array(grid)[:, None]).any(axis=0)
@@ -138,7 +138,7 @@ def _extents(grid: tuple[int, int, int]) -> str:
 def _is_within(tilings: Sequence[_Tiling], lacking: Places, written: Places) -> bool:
     """Tell whether places follow: along an axis without tiles only those between what is written do."""
     return all(
-        any(each.tiles[axis] for each in tilings)
+        any(tiling.tiles[axis] for tiling in tilings)
         or (lacking[axis].min() >= written[axis].min() and lacking[axis].max() <= written[axis].max())
         for axis in range(len(written))
     )
@@ -213,7 +213,7 @@ def _warps(
     if block_threads <= WARP or block_threads % WARP:
         return None
     tile = tuple(
-        min(gcd(*(each.tiles[axis] for each in tilings)) or extent, extent)
+        min(gcd(*(tiling.tiles[axis] for tiling in tilings)) or extent, extent)
         for axis, extent in enumerate(shape)
     )
     written = np.flatnonzero(writers >= 0)

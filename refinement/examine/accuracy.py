@@ -176,8 +176,8 @@ class AccuracyCheck:
         not equal to the formula so: where it multiplies with a rounded reciprocal.
         """
         store = self._forms.store
-        quotients = {each for each in store.operations if each.name == operations.QUOTIENT}
-        if not any(each.attribute in operations.CORRECTLY_ROUNDED_QUOTIENTS for each in quotients):
+        quotients = {operation for operation in store.operations if operation.name == operations.QUOTIENT}
+        if not any(quotient.attribute in operations.CORRECTLY_ROUNDED_QUOTIENTS for quotient in quotients):
             return None
         terms = expected_terms(self._instance, output, store, exact_quotients=True)
         expected: Ids = np.asarray(terms).reshape(-1)[members]
@@ -230,7 +230,7 @@ class _Bounds:
         self._literals = literals
         reached = within(self._store, limit.terms)
         numbers = np.unique(self._store.operation_numbers(reached))
-        self._has_choices = any(self._store.operations[each].name in _CHOICES for each in numbers)
+        self._has_choices = any(self._store.operations[number].name in _CHOICES for number in numbers)
 
     def finding(self) -> tuple[Kind, int, str, int] | None:
         """Return what is not shown, of which element, and the line that it is about; None if all is."""

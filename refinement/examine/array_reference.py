@@ -52,7 +52,7 @@ class ArrayReference:
 
     @property
     def _space(self) -> TermSpace:
-        formats = {each.format for each in self._instance.arguments}
+        formats = {argument.format for argument in self._instance.arguments}
         return term_space(self._store, F64 if F64 in formats else F32)
 
     def _symbols(self) -> dict[str, Any]:
@@ -90,12 +90,14 @@ class ArrayReference:
             given[scalar.name] = numbers_in(np.asarray(known, dtype=np.uint64), scalar.format).reshape(())[()]
         with np.errstate(all="ignore"):
             found = self._program.called(self._instance, given)
-        return {each.name: _held(np.asarray(found[each.name]), each) for each in self._instance.outputs}
+        return {
+            output.name: _held(np.asarray(found[output.name]), output) for output in self._instance.outputs
+        }
 
     def magnitudes(self, inputs: Inputs) -> Mapping[str, NDArray[np.float64]]:
         """See `Reference.magnitudes`."""
         bounds = ErrorBounds(self._store, inputs)
-        return {each.name: bounds.sizes(self.expected(each)) for each in self._instance.outputs}
+        return {output.name: bounds.sizes(self.expected(output)) for output in self._instance.outputs}
 
     def origin(self, output: Array, element: int) -> str:
         """See `Reference.origin`."""

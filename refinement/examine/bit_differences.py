@@ -75,7 +75,7 @@ def found_apart(
             ]
         except UnsupportedError:
             return None
-        got, wanted = (each.astype(np.float64) for each in sides)
+        got, wanted = (side.astype(np.float64) for side in sides)
         apart = np.flatnonzero(np.isfinite(got) & np.isfinite(wanted) & _are_different(got, wanted))
         exact = ExactValues(forms.store, tried, _ROUNDED.get(instance.contract.isa, ()))
         for place in apart[:_ASKED]:

@@ -183,7 +183,7 @@ class Namer:
             addends = read[products:]
         spelled = [f"{factor(x)}*{factor(y)}" for x, y in pairs[:_SPELLED]]
         spelled += ["…"] * (len(pairs) > _SPELLED)
-        spelled += [factor(each) for each in addends]
+        spelled += [factor(addend) for addend in addends]
         return f"{operation.result}({' + '.join(spelled)})"
 
     def monomial(self, atoms: Sequence[int], coefficient: Any) -> str:

@@ -188,7 +188,7 @@ def _says_exactly(instance: Instance) -> bool:
         return False
     formulas: Sequence[Formula] = (
         *contract.formulas,
-        *(each.formula for each in contract.accuracy.errors.values()),
+        *(error.formula for error in contract.accuracy.errors.values()),
     )
     for node in (node for formula in formulas for node in walk(formula.body)):
         if isinstance(node, Binary) and node.operator == "/":

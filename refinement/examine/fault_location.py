@@ -103,7 +103,7 @@ class FaultLocator:
         for monomial in difference:
             if monomial.contract == 0:
                 factors = self._quantifier.terms(np.array(monomial.atoms, dtype=np.int64)).tolist()
-                terms = [self._quantifier.origin(each) or each for each in factors]
+                terms = [self._quantifier.origin(factor) or factor for factor in factors]
                 leaves = leaves_of(self._store, np.array(terms, dtype=np.int32))
                 unwritten = leaves[self._store.are(UNDEFINED, leaves)]
                 if len(unwritten):
@@ -126,11 +126,15 @@ class FaultLocator:
         self, used: Monomial, wrong: set[int], difference: Sequence[Monomial]
     ) -> tuple[int, int] | None:
         """Return the factor beside a wrong one, and the one with which that is to be multiplied instead."""
-        lacking = (each for each in difference if each.kernel == 0 and wrong and wrong <= set(each.atoms))
+        lacking = (
+            monomial
+            for monomial in difference
+            if monomial.kernel == 0 and wrong and wrong <= set(monomial.atoms)
+        )
         if (other := next(lacking, None)) is None:
             return None
         sides = (set(used.atoms) - set(other.atoms), set(other.atoms) - set(used.atoms))
-        factor, partner = (self._input(each) for each in sides)
+        factor, partner = (self._input(side) for side in sides)
         return None if factor is None or partner is None else (factor, partner)
 
     def line(self, faults: Sequence[Fault], fault: Fault, fetches: Fetches) -> int:
@@ -174,13 +178,13 @@ class FaultLocator:
         if fault.used is None or fault.wanted is None:
             return fault
         terms = np.array([fault.used, fault.wanted])
-        names = tuple(str(self._store.operation(int(each)).attribute) for each in terms)
+        names = tuple(str(self._store.operation(int(term)).attribute) for term in terms)
         used, wanted = self._store.arguments(terms)[:, 0].tolist()
         return (*names, abs(used - wanted)) if loaded == fault.line else names
 
     def makes(self, difference: Sequence[Monomial]) -> bool:
         """Tell whether the kernel computes, of an element that differs, the first product that it lacks."""
-        wanted = next((each for each in difference if each.kernel == 0), None)
+        wanted = next((monomial for monomial in difference if monomial.kernel == 0), None)
         leaves = [] if wanted is None else self._leaves(wanted.atoms)
         if not leaves:
             return False
@@ -206,7 +210,7 @@ class FaultLocator:
             products, addends = self._parts(operation, node)
             made = int(self._store.lines(node))
             sums = operation.name in (DOT, SCALED_DOT) or (products and addends)
-            following = [each for each in addends if self._store.operation(each).name not in LEAVES]
+            following = [addend for addend in addends if self._store.operation(addend).name not in LEAVES]
             if sums and any(self._store.operation(each) == operation for each in following):
                 return made
             line = made if sums else line or made
@@ -248,8 +252,8 @@ class FaultLocator:
                 pending += [] if origin is None else [origin]
             elif operation.name not in LEAVES:
                 some = np.array([term], dtype=np.int32)
-                for each in operands(self._store, operation, some):
-                    pending += each.tolist()
+                for operand in operands(self._store, operation, some):
+                    pending += operand.tolist()
             if len(found) > _MOST_LEAVES:
                 return []
         return list(found)
@@ -289,9 +293,9 @@ class FaultLocator:
                     node, want = nested[0], int(cover[nested[0]]) & want
                     continue
                 suspects = [each for each in factors.tolist() if not bit or cover[each] & bit]
-                made = max((self._made(cover, each, bit or want) for each in suspects), default=0)
+                made = max((self._made(cover, suspect, bit or want) for suspect in suspects), default=0)
                 break
-            inside = [each for each in addends if cover[each] & want == want]
+            inside = [addend for addend in addends if cover[addend] & want == want]
             inside += [
                 each for product in products for each in product.tolist() if cover[each] & want == want
             ]
@@ -327,7 +331,7 @@ class FaultLocator:
                     factors = self._store.elements(np.array([scale]))[0]
                     sides.append(np.repeat(factors, len(sides[0]) // len(factors)))
             return list(np.stack(sides, axis=1)), [addend]
-        some = [int(t) for each in operands(self._store, operation, np.array([node])) for t in each]
+        some = [int(t) for operand in operands(self._store, operation, np.array([node])) for t in operand]
         if operation.name in (FUSED, RING):
             assert isinstance(operation.attribute, Sum)
             pairs = 2 * operation.attribute.products

@@ -69,7 +69,7 @@ class InnerDifferences:
         terms = [quantifier.origin(int(quantifier.terms(np.array([each.pop()]))[0])) for each in apart]
         if terms[0] is None or terms[1] is None:
             return None
-        operation, other = (self._store.operation(each) for each in terms if each is not None)
+        operation, other = (self._store.operation(term) for term in terms if term is not None)
         if not (name := _name(operation)) or name != _name(other):
             return None
         count = len(operation.operands)

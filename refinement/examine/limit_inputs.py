@@ -101,7 +101,10 @@ def _kept_of_integers(store: TermStore) -> NDArray[np.float64]:
             continue
         some = members[store.operation_numbers(members) == number]
         made = store.elements(store.arguments(some)[:, 0])[:, 0]
-        converted = (store.operations[each] for each in np.unique(store.operation_numbers(made)))
+        converted = (
+            store.operations[operation_number]
+            for operation_number in np.unique(store.operation_numbers(made))
+        )
         if any(converts(each) and each.result.bits > lowest.width for each in converted):
             found.add(2.0 ** (lowest.width - 1))
     return np.array(sorted(found), dtype=np.float64)

@@ -90,8 +90,8 @@ def _unfounded(
     A value that merely depends on such a one may still be the same whatever that is: it is undecided.
     """
     leaves = leaves_of(store, np.unique(terms))
-    operations = [store.operation(int(each)) for each in leaves]
-    nobodys = leaves[np.array([is_no_value(each) for each in operations], dtype=bool)]
+    operations = [store.operation(int(leaf)) for leaf in leaves]
+    nobodys = leaves[np.array([is_no_value(operation) for operation in operations], dtype=bool)]
     if not len(nobodys):
         return
     wrong = np.flatnonzero(Definedness(store, nobodys).undefined_bits(terms))

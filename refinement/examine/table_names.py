@@ -62,7 +62,7 @@ def _readings(natural: Format) -> tuple[tuple[str, Reals], ...]:
     if isinstance(natural, FloatFormat):
         encodings = encodings[np.isfinite(_numbers(encodings, natural))]
     others = [each for each in FORMATS.values() if each.bits == natural.bits and each != natural]
-    return tuple((each.name, _numbers(encodings, each)) for each in others)
+    return tuple((other.name, _numbers(encodings, other)) for other in others)
 
 
 def _numbers(encodings: NDArray[np.uint64], fmt: Format) -> Reals:

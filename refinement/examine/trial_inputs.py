@@ -183,12 +183,12 @@ def _drawn(instance: Instance, store: TermStore, random: np.random.Generator) ->
         yield _in_style(instance, style, random)
         if number == _ROOTS:
             base = _in_style(instance, _STYLES[0], random)
-            yield from (_mixed(base, each, random) for each in limits[:1])
+            yield from (_mixed(base, limit, random) for limit in limits[:1])
             yield _with_peaks(instance, base)
     few = {name: _few(fmt, int(np.prod(shape)), random) for name, (fmt, shape) in formats.items()}
     yield {**few, **_scalars(instance, random, negative=0.0)}
-    for each in extreme_inputs(formats):
-        yield {**each, **_scalars(instance, random, negative=0.0)}
+    for inputs in extreme_inputs(formats):
+        yield {**inputs, **_scalars(instance, random, negative=0.0)}
 
 
 def redrawn(instance: Instance, inputs: Mapping[str, Words], name: str, seed: int) -> dict[str, Words]:

@@ -138,11 +138,11 @@ class Judgement:
         if not self._former_by_terms:
             return dict(self._claim.reference.values(self.inputs))
         found = {}
-        for each in self._claim.compared:
-            numbers = np.full(each.output.elements, np.nan, dtype=object)
-            words = self.bounds.words(each.expected[each.members])
-            numbers[each.members] = numbers_in(words, each.output.format)
-            found[each.output.name] = numbers
+        for compared in self._claim.compared:
+            numbers = np.full(compared.output.elements, np.nan, dtype=object)
+            words = self.bounds.words(compared.expected[compared.members])
+            numbers[compared.members] = numbers_in(words, compared.output.format)
+            found[compared.output.name] = numbers
         return found
 
     @cached_property

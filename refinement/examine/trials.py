@@ -248,7 +248,7 @@ def _evaluated(
 
 
 def _blocks(instance: Instance) -> int:
-    return sum(int(np.prod(each.grid)) for each in instance.launches or (instance,))
+    return sum(int(np.prod(launch.grid)) for launch in instance.launches or (instance,))
 
 
 def _some_blocks(instance: Instance) -> NDArray[np.intp]:

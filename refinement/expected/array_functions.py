@@ -46,8 +46,8 @@ def called(function: Callable[..., Any], arguments: Sequence[Any], options: Mapp
 
 def _alike(arrays: Sequence[Any]) -> list[TermArray]:
     """Return arrays as terms in one format."""
-    some = next(each for each in arrays if isinstance(each, TermArray))
-    lifted = [some.lifted(each) for each in arrays]
+    some = next(array for array in arrays if isinstance(array, TermArray))
+    lifted = [some.lifted(array) for array in arrays]
     formats = {each.value.format for each in lifted}
     if len(formats) == 1:
         return lifted
@@ -66,7 +66,7 @@ def _joined(
 
 
 def _widest(arrays: Sequence[TermArray]) -> Any:
-    first, *others = [each.within for each in arrays if each.within is not None]
+    first, *others = [array.within for array in arrays if array.within is not None]
     return first.union(*others)
 
 
@@ -124,8 +124,8 @@ def _extreme(which: str) -> Callable[..., TermArray]:
 
 def _einsum(subscripts: str, *operands: Any, **others: Any) -> TermArray:
     _refuse("einsum", {key: value for key, value in others.items() if key != "optimize"})
-    some = next(each for each in operands if isinstance(each, TermArray))
-    arrays = [some.lifted(each) for each in operands]
+    some = next(operand for operand in operands if isinstance(operand, TermArray))
+    arrays = [some.lifted(operand) for operand in operands]
     inputs, output = _labels(subscripts, [each.ndim for each in arrays])
     every = [*output, *dict.fromkeys(label for labels in inputs for label in labels if label not in output)]
     factors = []
@@ -175,7 +175,7 @@ def product_of_matrices(left: TermArray, right: TermArray) -> TermArray:
 def _dot(left: Any, right: Any) -> TermArray:
     some = left if isinstance(left, TermArray) else right
     arrays = [some.lifted(each) for each in (left, right)]
-    if max(each.ndim for each in arrays) > 2:
+    if max(array.ndim for array in arrays) > 2:
         raise NotModelledError("np.dot of more than two axes")
     return product_of_matrices(*arrays)
 

@@ -171,7 +171,7 @@ class _Narrowing:
             case Negative():
                 return -self._interval(node.operand, scope)
             case Extremum():
-                one, other = (self._interval(each, scope) for each in node.operands)
+                one, other = (self._interval(operand, scope) for operand in node.operands)
                 return one.extremum(node.which, other)
             case ReducedExtremum():
                 return self._reduced(node, scope)
@@ -186,10 +186,10 @@ class _Narrowing:
         ends = (
             np.broadcast_to(each, np.broadcast_shapes(each.shape, (1,) * self._space.rank)) for each in body
         )
-        return Interval(*(reduce(each, axis=tuple(axes), keepdims=True) for each in ends))
+        return Interval(*(reduce(end, axis=tuple(axes), keepdims=True) for end in ends))
 
     def _arithmetic(self, node: Binary, scope: Scope) -> Interval:
-        one, other = (self._interval(each, scope) for each in node.operands)
+        one, other = (self._interval(operand, scope) for operand in node.operands)
         with np.errstate(all="ignore"):
             match node.operator:
                 case "+":
@@ -241,7 +241,7 @@ class _Narrowing:
             self._narrow(side, kept, scope, strict=strict)
 
     def _narrow_arithmetic(self, node: Binary, to: Interval, scope: Scope, *, strict: bool) -> None:
-        one, other = (self._interval(each, scope) for each in node.operands)
+        one, other = (self._interval(operand, scope) for operand in node.operands)
         with np.errstate(all="ignore"):
             match node.operator:
                 case "+":

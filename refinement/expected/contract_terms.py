@@ -233,15 +233,15 @@ class _Expected:
         return bit_slices.bitwise(self.store, table, one, other, one).reshape(shape)
 
     def _compared(self, node: Binary, scope: Scope, *, holds: bool) -> Ids:
-        if any(self.kinds.is_real(each) for each in node.operands):
+        if any(self.kinds.is_real(operand) for operand in node.operands):
             known = len(self.deviations)
-            sides = self.make.alike(*(self._real(each, scope) for each in node.operands))
+            sides = self.make.alike(*(self._real(operand, scope) for operand in node.operands))
             del self.deviations[known:]  # numbers that are compared with are no factors
             operation = operations.compare_as(sides[0].format, node.operator, holds=holds)
-            return apply(self.store, operation, *(each.terms for each in sides))
-        left, right = (range_of(self.space, each, scope) for each in node.operands)
+            return apply(self.store, operation, *(side.terms for side in sides))
+        left, right = (range_of(self.space, operand, scope) for operand in node.operands)
         fmt = self._word(node, left.union(right))
-        given = [self._integer(each, scope, fmt.bits) for each in node.operands]
+        given = [self._integer(operand, scope, fmt.bits) for operand in node.operands]
         return apply(self.store, operations.compare_as(fmt, node.operator, holds=holds), *given)
 
     # -- integers
@@ -276,7 +276,7 @@ class _Expected:
             case Binary() if node.operator in ON_BITS:
                 return self._on_bits(node, scope, width)
             case Binary():
-                left, right = (self._integer(each, scope, width) for each in node.operands)
+                left, right = (self._integer(operand, scope, width) for operand in node.operands)
                 if node.operator == "*":
                     return self.make.ring(width, [left, right])
                 if node.operator == "-":
@@ -329,9 +329,9 @@ class _Expected:
         return bit_slices.bitwise(self.store, A & B, words, given, words)
 
     def _integer_extremum(self, node: Extremum, scope: Scope, width: int) -> Ids:
-        left, right = (range_of(self.space, each, scope) for each in node.operands)
+        left, right = (range_of(self.space, operand, scope) for operand in node.operands)
         fmt = self._word(node, left.union(right))
-        given = [self._integer(each, scope, fmt.bits) for each in node.operands]
+        given = [self._integer(operand, scope, fmt.bits) for operand in node.operands]
         found = apply(self.store, operations.extremum(fmt, node.which), *given)
         return self.make.resized(Value(found, fmt), width)
 
@@ -403,7 +403,7 @@ class _Expected:
             case Choice():
                 return self._chosen(node, scope, self._real)
             case Extremum():
-                left, right = self.make.alike(*(self._real(each, scope) for each in node.operands))
+                left, right = self.make.alike(*(self._real(operand, scope) for operand in node.operands))
                 operation = operations.extremum(left.format, node.which)
                 return Value(apply(self.store, operation, left.terms, right.terms), left.format)
             case ReducedProduct():
@@ -419,7 +419,7 @@ class _Expected:
                 table = [self._real(each, scope) for each in self._reached(node, scope)]
                 return self.make.looked_up(self._integer(node.entry, scope, 8), table)
             case Function(name="fma"):
-                x, y, z = (self._real(each, scope) for each in node.arguments)
+                x, y, z = (self._real(argument, scope) for argument in node.arguments)
                 return self.make.fused(self.make.working, [(x, y)], [z])
             case Function():
                 return self.make.function(FUNCTIONS[node.name], self._real(node.arguments[0], scope))
@@ -474,7 +474,7 @@ class _Expected:
 
     def _rounded(self, exact: Sequence[Fraction], shape: tuple[int, ...]) -> Value:
         """Return exact numbers as the working format has them, and note how far they are off."""
-        numbers = np.array([float(each) for each in exact])
+        numbers = np.array([float(fraction) for fraction in exact])
         fmt = self.make.working
         with np.errstate(over="ignore"):
             words = encode(numbers, fmt, Rounding.NEAREST_EVEN)

@@ -108,7 +108,7 @@ class FormulaSpace:
                 if axis > MOST_AXES:
                     raise self.source.error(node.at, f"{axis} indices at once; at most {MOST_AXES}")
             rank = max(rank, axis)
-            pending += [(each, axis) for each in node.operands]
+            pending += [(operand, axis) for operand in node.operands]
         return rank
 
     def _range(self, axis: int, extent: int) -> Numbers:

@@ -44,7 +44,7 @@ def given_side(space: FormulaSpace, node: Binary, scope: Scope) -> NDArray[np.in
 def _of_binary(space: FormulaSpace, node: Binary, scope: Scope) -> Interval:
     if node.operator in ON_BITS:
         return _of_bits(space, node, scope)
-    left, right = (range_of(space, each, scope) for each in node.operands)
+    left, right = (range_of(space, operand, scope) for operand in node.operands)
     if node.operator == "*":
         return left * right
     return left + right if node.operator == "+" else left - right
@@ -85,7 +85,7 @@ def range_of(space: FormulaSpace, node: Node, scope: Scope) -> Interval:
         case Choice():
             return range_of(space, node.then, scope).union(range_of(space, node.otherwise, scope))
         case Extremum():
-            left, right = (range_of(space, each, scope) for each in node.operands)
+            left, right = (range_of(space, operand, scope) for operand in node.operands)
             return left.extremum(node.which, right)
         case Cast():
             fmt = node.format

@@ -94,7 +94,7 @@ def reference(instance: Instance, arrays: Mapping[str, NDArray[Any]]) -> dict[st
 def formula_values(instance: Instance, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Values]:
     """Return what outputs are to be, by linear index, as their formats hold it; see `reference`."""
     found = reference(instance, arrays)
-    return {each.name: stored(found[each.name], each.format).reshape(-1) for each in instance.outputs}
+    return {output.name: stored(found[output.name], output.format).reshape(-1) for output in instance.outputs}
 
 
 def stored(values: Values, fmt: Format) -> Values:
@@ -174,7 +174,7 @@ class _Reference:
             return ~self._truths(node.operand, scope)
         assert isinstance(node, Binary)
         if node.operator not in LOGICAL:
-            left, right = (self._value(each, scope) for each in node.operands)
+            left, right = (self._value(operand, scope) for operand in node.operands)
             return np.asarray(_RELATIONS[node.operator](left, right), dtype=bool)
         left = self._truths(node.left, scope)
         if node.operator == "and":
@@ -192,7 +192,7 @@ class _Reference:
                 return self._branch(node, scope, real=False)
             case Extremum():
                 choose = np.maximum if node.which == "max" else np.minimum
-                left, right = (self._integer(each, scope) for each in node.operands)
+                left, right = (self._integer(operand, scope) for operand in node.operands)
                 return np.asarray(choose(*_exactly(self._fits(node, scope), left, right)))
             case Cast():
                 assert isinstance(node.format, IntegerFormat)
@@ -206,7 +206,9 @@ class _Reference:
                 inside, axes = self.space.summed(node, scope)
                 given = [self._integer(factor, inside) for factor in factors(node.body)]
                 return _summed(_exactly(self._fits(node, scope), *given), axes)
-        given = _exactly(self._fits(node, scope), *(self._integer(each, scope) for each in node.operands))
+        given = _exactly(
+            self._fits(node, scope), *(self._integer(operand, scope) for operand in node.operands)
+        )
         return _arithmetic(node, given)
 
     def _fits(self, node: Node, scope: Scope) -> bool:
@@ -225,8 +227,8 @@ class _Reference:
         """Tell whether a number is no data: compilers fold it as it would be computed, each step rounded."""
         elements = (each for each in walk(node) if isinstance(each, Element))
         scalars = (self.instance.scalars.get(each.name) for each in walk(node) if isinstance(each, Name))
-        return all(self.instance.arrays[each.array].contents is not None for each in elements) and all(
-            each is None or each.value is not None for each in scalars
+        return all(self.instance.arrays[element.array].contents is not None for element in elements) and all(
+            scalar is None or scalar.value is not None for scalar in scalars
         )
 
     def _computed(self, node: Node, scope: Scope) -> Values:
@@ -239,7 +241,7 @@ class _Reference:
                 return self._branch(node, scope, real=True)
             case Extremum():
                 choose = np.fmax if node.which == "max" else np.fmin
-                return np.asarray(choose(*(self._real(each, scope) for each in node.operands)))
+                return np.asarray(choose(*(self._real(operand, scope) for operand in node.operands)))
             case Cast():
                 assert isinstance(node.format, FloatFormat)
                 return _rounded(self._value(node.operand, scope).astype(np.float64), node.format)
@@ -258,7 +260,7 @@ class _Reference:
                 return self._real(node.left, scope) * self._literal(self._inverse(node.right, scope))
             case Binary(operator="/"):
                 return self._real(node.left, scope) / self._real(node.right, scope)
-        return _arithmetic(node, [self._real(each, scope) for each in node.operands])
+        return _arithmetic(node, [self._real(operand, scope) for operand in node.operands])
 
     def _applied(self, node: Lookup | Function, scope: Scope) -> Values:
         if isinstance(node, Lookup):
@@ -267,7 +269,9 @@ class _Reference:
             held = np.stack(np.broadcast_arrays(entries, *table)[1:])
             places = np.broadcast_to(entries, held.shape[1:])[None]
             return np.asarray(np.take_along_axis(held, places, axis=0)[0])
-        return np.asarray(_FUNCTIONS[node.name](*(self._real(each, scope) for each in node.arguments)))
+        return np.asarray(
+            _FUNCTIONS[node.name](*(self._real(argument, scope) for argument in node.arguments))
+        )
 
     def _literal(self, numbers: Values) -> Values:
         return _rounded(numbers, self.working)

@@ -34,7 +34,7 @@ def required_comparisons(conditions: Iterable[tuple[Requirement, Instance]], sto
 
 def _compares_inputs(instance: Instance, condition: Node) -> bool:
     """Tell whether several inputs are in a condition."""
-    scalars = [each for each in instance.scalars if instance.scalars[each].value is None]
+    scalars = [scalar for scalar in instance.scalars if instance.scalars[scalar].value is None]
     leaves = {
         node if isinstance(node, Element) else node.name
         for node in walk(condition)

@@ -75,7 +75,9 @@ class Requirements:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self._conditions = [(each, as_output(instance, each)) for each in instance.contract.requirements]
+        self._conditions = [
+            (requirement, as_output(instance, requirement)) for requirement in instance.contract.requirements
+        ]
         self._turns = REDRAWS
         self.bounds = inferred_bounds(instance) if self._conditions else InputBounds()
         for each, own in self._conditions:
@@ -139,10 +141,10 @@ class Requirements:
         """Yield inputs that meet all conditions, those structured that are in conditions that do not hold."""
         case, shapes = self._instance.case, {each: own.shape for each, own in self._instance.arrays.items()}
         names = [each for each in self._unmet(inputs) if each in inputs and each not in case.values]
-        ends = {each: self.bounds.of(each, self._format(each), len(inputs[each])) for each in names}
+        ends = {name: self.bounds.of(name, self._format(name), len(inputs[name])) for name in names}
         kinds = [
-            structured(numbers_of(inputs[each], ends[each].format), shapes.get(each, ()), ends[each])
-            for each in names
+            structured(numbers_of(inputs[name], ends[name].format), shapes.get(name, ()), ends[name])
+            for name in names
         ]
         for some in zip(*kinds, strict=True):
             changed = zip(names, some, strict=True)
@@ -225,7 +227,7 @@ def _leaves(space: FormulaSpace, condition: Node) -> Iterator[tuple[str, NDArray
         if isinstance(node, Name):
             yield node.name, np.zeros((1,) * space.rank, dtype=np.int64)
         inside = space.summed(node, scope)[0] if isinstance(node, Reduction) else scope
-        pending += [(each, inside) for each in node.operands]
+        pending += [(operand, inside) for operand in node.operands]
 
 
 def _scale(turn: int) -> float:

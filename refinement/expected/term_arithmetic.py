@@ -108,7 +108,7 @@ class TermArithmetic:
     def looked_up(self, entries: Ids, table: Sequence[Value]) -> Value:
         """Return values of a table, by terms of 8 bits."""
         values = self._all_alike(table)
-        integers, *words = np.broadcast_arrays(entries, *(each.terms for each in values))
+        integers, *words = np.broadcast_arrays(entries, *(value.terms for value in values))
         codes = np.arange(len(values), dtype=np.uint64)
         found = word_at(
             self.store, integers.reshape(-1), codes, np.stack(words, axis=-1).reshape(-1, len(codes))
@@ -120,8 +120,8 @@ class TermArithmetic:
     ) -> Value:
         """Return a sum of products and addends, rounded once."""
         pairs = tuple((x.float_format, y.float_format) for x, y in products)
-        operation = operations.fused(fmt, pairs, tuple(each.float_format for each in addends))
-        given = [each.terms for pair in products for each in pair] + [each.terms for each in addends]
+        operation = operations.fused(fmt, pairs, tuple(addend.float_format for addend in addends))
+        given = [each.terms for pair in products for each in pair] + [addend.terms for addend in addends]
         return Value(apply(self.store, operation, *given), fmt)
 
     def product(self, left: Value, right: Value) -> Value:
@@ -186,9 +186,9 @@ class TermArithmetic:
     def _all_alike(self, values: Sequence[Value]) -> list[Value]:
         """Return values in one format, as `alike` chooses it of two."""
         first, *others = values
-        for each in others:
-            first, _ = self.alike(first, each)
-        return [self.alike(each, first)[0] for each in values]
+        for other in others:
+            first, _ = self.alike(first, other)
+        return [self.alike(value, first)[0] for value in values]
 
     def _constant_in(self, value: Value, fmt: FloatFormat) -> Value | None:
         """Return constants in another format, where it has them; else None."""

@@ -34,13 +34,13 @@ def _integer(arrays: Sequence[TermArray], within: Interval, combine: Callable[..
     fmt = within.narrowest()
     if fmt.bits > WIDEST:
         raise NotModelledError(f"integers from {within.low} to {within.high}, beyond 64 bits")
-    make = space.arithmetic(max(each.ndim for each in arrays))
-    words = np.broadcast_arrays(*(each.words(fmt.bits) for each in arrays))
+    make = space.arithmetic(max(array.ndim for array in arrays))
+    words = np.broadcast_arrays(*(array.words(fmt.bits) for array in arrays))
     return TermArray(space, Value(np.asarray(combine(make, fmt.bits, *words)), fmt), within)
 
 
 def _ranges(*arrays: TermArray) -> list[Interval]:
-    return [each.within for each in arrays if each.within is not None]
+    return [array.within for array in arrays if array.within is not None]
 
 
 def _both_real(left: TermArray, right: TermArray) -> bool:
@@ -48,7 +48,7 @@ def _both_real(left: TermArray, right: TermArray) -> bool:
 
 
 def _make(*arrays: TermArray) -> TermArithmetic:
-    return arrays[0].space.arithmetic(max(each.ndim for each in arrays))
+    return arrays[0].space.arithmetic(max(array.ndim for array in arrays))
 
 
 def _add(left: TermArray, right: TermArray) -> TermArray:
@@ -155,17 +155,17 @@ def special_function(name: str, operand: Any) -> Any:
 def summed(factors: Sequence[TermArray], axes: Sequence[int]) -> TermArray:
     """Return sums over axes of products of arrays of one rank; the axes stay, of extent 1."""
     space, rank = factors[0].space, factors[0].ndim
-    shape = np.broadcast_shapes(*(each.shape for each in factors))
+    shape = np.broadcast_shapes(*(factor.shape for factor in factors))
     extents = {axis % rank: shape[axis % rank] for axis in axes}
     if not extents:
         return reduce(_multiply, factors)
     if not prod(extents.values()):
-        kind = np.float64 if any(each.is_real for each in factors) else np.int64
+        kind = np.float64 if any(factor.is_real for factor in factors) else np.int64
         return space.array(np.zeros([1 if axis in extents else n for axis, n in enumerate(shape)], kind))
     make = space.arithmetic(rank)
     count = prod(extents.values())
-    if any(each.is_real for each in factors):
-        left, right = grouped([each.as_real().value for each in factors], extents, make.product)
+    if any(factor.is_real for factor in factors):
+        left, right = grouped([factor.as_real().value for factor in factors], extents, make.product)
         how = Accumulation(ORDER, count)
         found = make.dot(space.working, left, right or make.reals(1.0), make.reals(0.0), extents, how)
         return TermArray(space, found)
@@ -176,7 +176,7 @@ def summed(factors: Sequence[TermArray], axes: Sequence[int]) -> TermArray:
     if fmt.bits > WIDEST:
         raise NotModelledError(f"integers from {within.low} to {within.high}, beyond 64 bits")
     word = operations.signed(32 if fmt.bits <= 32 else 64)
-    values = [each.value for each in factors]
+    values = [factor.value for factor in factors]
     left, right = grouped(values, extents, lambda x, y: make.integer_product(x, y, word.bits))
     one = Value(make.integers(1, 1), operations.unsigned(1))
     zero = Value(make.integers(0, word.bits), word)

@@ -124,10 +124,10 @@ def _combined(table: Table, *, of_bits: bool = False) -> Callable[..., TermArray
     """Return what combines truths; `of_bits` for an operator that of numbers combines their bits."""
 
     def found(*arrays: TermArray) -> TermArray:
-        if of_bits and any(each.value.format != _BIT for each in arrays):
+        if of_bits and any(array.value.format != _BIT for array in arrays):
             raise NotModelledError("& | ^ ~ of data that are no truths")
-        words = np.broadcast_arrays(*(_truths(each).value.terms for each in arrays))
-        flat = [each.reshape(-1) for each in words]
+        words = np.broadcast_arrays(*(_truths(array).value.terms for array in arrays))
+        flat = [word.reshape(-1) for word in words]
         terms = bitwise(arrays[0].space.store, table, flat[0], flat[-1], flat[0])
         return TermTruths(arrays[0].space, Value(terms.reshape(words[0].shape), _BIT))
 

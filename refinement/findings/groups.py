@@ -24,7 +24,7 @@ def one_for_each_cause(findings: Iterable[KernelFinding]) -> list[KernelFinding]
     found: dict[int, KernelFinding] = {}
     for group in groups:
         first, *others = sorted(set(group))
-        found[first] = _told(given[first], [given[each] for each in others])
+        found[first] = _told(given[first], [given[other] for other in others])
     return [found[index] for index in sorted(found)]
 
 
@@ -64,7 +64,7 @@ def _alike(findings: Sequence[KernelFinding], index: int) -> list[int]:
 
 def _ended_together(findings: Sequence[KernelFinding], races: Sequence[int]) -> list[list[int]]:
     """Return races in groups, each of which a barrier at one place would end."""
-    forward = [each for each in races if findings[each].other_line < findings[each].line]
+    forward = [race for race in races if findings[race].other_line < findings[race].line]
     groups: list[list[int]] = []
     barrier = 0
     for each in sorted(forward, key=lambda each: findings[each].line):
@@ -72,19 +72,19 @@ def _ended_together(findings: Sequence[KernelFinding], races: Sequence[int]) -> 
             groups.append([])
             barrier = findings[each].line
         groups[-1].append(each)
-    around = [each for each in races if each not in forward]
+    around = [race for race in races if race not in forward]
     return [*groups, around] if around else groups
 
 
 def _told(first: KernelFinding, others: Sequence[KernelFinding]) -> KernelFinding:
-    count = first.count + sum(each.count for each in others)
+    count = first.count + sum(other.count for other in others)
     if first.other_line:
         own = (first.other_line, first.line)
-        pairs = dict.fromkeys((each.other_line, each.line) for each in others)
+        pairs = dict.fromkeys((other.other_line, other.line) for other in others)
         shown = [f"{earlier} and {later}" for earlier, later in pairs if (earlier, later) != own]
         what = "so do lines "
     else:
-        shown = [str(line) for line in dict.fromkeys(each.line for each in others) if line != first.line]
+        shown = [str(line) for line in dict.fromkeys(other.line for other in others) if line != first.line]
         what = "so in lines " if len(shown) > 1 else "so in line "
     if not shown:
         return replace(first, count=count)

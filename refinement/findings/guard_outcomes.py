@@ -64,8 +64,8 @@ def notes_of(
         Sizes at which guards, by line and predicate, go the other way, where such are known.
     """
     together: dict[tuple[str, bool], list[GuardOutcome]] = {}
-    for each in sorted(guards, key=lambda each: each.line):
-        together.setdefault((each.condition, each.held), []).append(each)
+    for guard in sorted(guards, key=lambda each: each.line):
+        together.setdefault((guard.condition, guard.held), []).append(guard)
     return some_of(list(_told(path, together, sizes, other_ways)), "more guards went one way only")
 
 

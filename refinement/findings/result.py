@@ -178,13 +178,13 @@ class Quantification:
 
 def scope_of(sizes: Sequence[Quantification]) -> str:
     """Return for which numbers of the sizes that may be many a verdict is shown; empty where none may be."""
-    whole = ", ".join(each.name for each in sizes if each.is_whole)
+    whole = ", ".join(size.name for size in sizes if size.is_whole)
     parts = [f"for every {whole} as stated"] if whole else []
     partial = [
-        each for each in sizes if each.method in (Method.INDUCTION, Method.BLOCKS) and not each.is_whole
+        size for size in sizes if size.method in (Method.INDUCTION, Method.BLOCKS) and not size.is_whole
     ]
     parts += [f"for every {each.name} as stated up to {each.shown_to}, not beyond" for each in partial]
-    if listed := ", ".join(each.name for each in sizes if each.method is Method.LISTED):
+    if listed := ", ".join(size.name for size in sizes if size.method is Method.LISTED):
         parts.append(
             f"{listed} at the sizes listed" if parts else f"at the sizes listed, not for every {listed}"
         )
@@ -269,7 +269,7 @@ class Result:
         """For which data, in which sense and under which hypotheses a verdict holds that nothing is wrong."""
         which = f" that meet [requires] ({'; '.join(self.requires)})" if self.requires else ""
         sense = {Equality.BITS: ", bit by bit", Equality.VALUE: ", over the real numbers"}
-        supposed = "; ".join(each.statement for each in self.hypotheses)
+        supposed = "; ".join(hypothesis.statement for hypothesis in self.hypotheses)
         return (
             f"for all data{which}{sense[self.equality] if self.equality else ''}"
             f"{f', if {supposed}' if supposed else ''}"
@@ -280,10 +280,10 @@ class Result:
         return {
             "schema": SCHEMA,
             **asdict(self),
-            "outputs": [each.document() for each in self.outputs],
+            "outputs": [output.document() for output in self.outputs],
             "written": [each.document() for each in self.written],
-            "hypotheses": [each._asdict() for each in self.hypotheses],
-            "quantified": [each.document() for each in self.quantified],
+            "hypotheses": [hypothesis._asdict() for hypothesis in self.hypotheses],
+            "quantified": [quantification.document() for quantification in self.quantified],
             "stats": dict(self.stats),
         }
 

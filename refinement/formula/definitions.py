@@ -38,11 +38,11 @@ class Definition:
     def check_names(self, known: Collection[str]) -> None:
         """Refuse a name that is neither known nor an index, though no formula uses the part."""
         parts = list(walk(self.body))
-        sums = (each.indices for each in parts if isinstance(each, Reduction))
+        sums = (part.indices for part in parts if isinstance(part, Reduction))
         known = {*known, *self.indices, *(index.name for indices in sums for index in indices)}
-        for each in parts:
-            if isinstance(each, Name | Element) and _called(each) not in known:
-                raise unknown_name(self.source, each, sorted(known))
+        for part in parts:
+            if isinstance(part, Name | Element) and _called(part) not in known:
+                raise unknown_name(self.source, part, sorted(known))
 
 
 def _called(node: Name | Element) -> str:
@@ -94,14 +94,16 @@ class _Expansion:
             case Name(name=name) if name in self._definitions:
                 return self._put_in(node, name, ())
             case Element(array=name) if name in self._definitions:
-                return self._put_in(node, name, tuple(self.of(each) for each in node.indices))
+                return self._put_in(node, name, tuple(self.of(index) for index in node.indices))
         return rebuilt(node, self.of)
 
     def check_indices(self, indices: Iterable[Bound | Name]) -> None:
         """Refuse indices that are called like a part."""
-        for each in indices:
-            if each.name in self._definitions:
-                raise self._source.error(each.at, f"{each.name} stands for a part here; name the index anew")
+        for index in indices:
+            if index.name in self._definitions:
+                raise self._source.error(
+                    index.at, f"{index.name} stands for a part here; name the index anew"
+                )
 
     def _put_in(self, node: Node, name: str, indices: tuple[Node, ...]) -> Node:
         definition = self._definitions[name]
@@ -140,7 +142,7 @@ def rebuilt(node: Node, change: Any, at: int | None = None) -> Node:
             return change(value)
         return tuple(changed(each) for each in value) if isinstance(value, tuple) else value
 
-    parts: dict[str, Any] = {each.name: changed(getattr(node, each.name)) for each in fields(node)}
+    parts: dict[str, Any] = {field.name: changed(getattr(node, field.name)) for field in fields(node)}
     if at is not None:
         parts["at"] = at
     return replace(node, **parts)

@@ -90,7 +90,7 @@ def powered(source: Source, at: int, base: Node, exponent: Node) -> Node:
     InputError
         If the exponent is no literal, or there would be too many factors.
     """
-    if not all(isinstance(each, Number | Negative | Binary) for each in walk(exponent)):
+    if not all(isinstance(node, Number | Negative | Binary) for node in walk(exponent)):
         raise source.error(
             exponent.at, "an exponent is a number; of a positive x, x ** y is exp2(y * log2(x))"
         )
@@ -143,7 +143,7 @@ def guarded(reduction: Reduced, indices: Collection[str]) -> Reduced:
     bounds: list[Bound] = []
     for bound in reduction.indices:
         names = () if bound.extent is None else walk(bound.extent)
-        depends = any(isinstance(each, Name) and each.name in known for each in names)
+        depends = any(isinstance(name, Name) and name.name in known for name in names)
         if depends and bound.extent is not None:
             below = Binary(bound.at, "<", Name(bound.at, bound.name), bound.extent)
             body = Choice(at, below, body, _nothing(reduction))

@@ -220,7 +220,7 @@ def _check_depth(source: Source, node: Node) -> None:
         node, depth = pending.pop()
         if depth > _DEEPEST_NODE:
             raise source.error(node.at, f"more than {_DEEPEST_NODE} parts within each other")
-        pending += [(each, depth + 1) for each in node.operands]
+        pending += [(operand, depth + 1) for operand in node.operands]
 
 
 @cache
@@ -347,7 +347,7 @@ class _Reader:
                 return powered(self.source, sign.start_pos, *map(self.number, (base, exponent)))
             case "call":
                 name, *arguments = tree.children
-                return self._call(at, str(name), [each for each in arguments if each is not None])
+                return self._call(at, str(name), [argument for argument in arguments if argument is not None])
             case "inverse":
                 return Inverse(at, self.truth(tree.children[0]))
             case "comparison":
@@ -395,7 +395,7 @@ class _Reader:
         return result
 
     def _logical(self, tree: Any, operator: str) -> Node:
-        result, *rest = (self.truth(each) for each in tree.children)
+        result, *rest = (self.truth(child) for child in tree.children)
         for each in rest:
             result = Binary(each.at, operator, result, each)
         return result
@@ -407,7 +407,7 @@ class _Reader:
             reduced = self._reduced_extremum(at, name, arguments)
             return self._extremum(at, name, arguments) if reduced is None else reduced
         if name == "lookup":
-            return self._lookup(at, [self.number(each) for each in arguments])
+            return self._lookup(at, [self.number(argument) for argument in arguments])
         if name not in _ARITIES and name not in FORMATS:
             close = get_close_matches(name[:_DIGITS], [*WORDS, *FORMATS], n=1)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(WORDS)} and the formats"
@@ -418,10 +418,10 @@ class _Reader:
                 at, f"{name} takes {arity} argument{'s'[: arity - 1]}, not {len(arguments)}"
             )
         if name == "where":
-            return Choice(at, self.truth(arguments[0]), *(self.number(each) for each in arguments[1:]))
+            return Choice(at, self.truth(arguments[0]), *map(self.number, arguments[1:]))
         if name in FORMATS:
             return self._cast(at, name, arguments[0])
-        return self._applied(at, name, [self.number(each) for each in arguments])
+        return self._applied(at, name, [self.number(argument) for argument in arguments])
 
     def _applied(self, at: int, name: str, operands: list[Node]) -> Node:
         match name:
@@ -455,7 +455,7 @@ class _Reader:
     def _extremum(self, at: int, name: str, arguments: list[Any]) -> Node:
         if len(arguments) < 2:
             raise self.source.error(at, f"{name} takes at least 2 arguments, not {len(arguments)}")
-        result, *rest = (self.number(each) for each in arguments)
+        result, *rest = (self.number(argument) for argument in arguments)
         for each in rest:
             result = Extremum(at, name, result, each)
         return result
@@ -464,13 +464,13 @@ class _Reader:
         what, kind = _OVER_INDICES[name]
         if len(arguments) < 2:
             raise self.source.error(at, f"{name} takes indices and what is {what}")
-        bounds = tuple(self._bound(each) for each in arguments[:-1])
+        bounds = tuple(self._bound(argument) for argument in arguments[:-1])
         return guarded(kind(at, bounds, self._inside(bounds, arguments[-1])), self.bound)
 
     def _inside(self, bounds: tuple[Bound, ...], body: Any) -> Node:
         """Return what is reduced over indices."""
         outside = set(self.bound)
-        self.bound |= {each.name for each in bounds}
+        self.bound |= {bound.name for bound in bounds}
         node = self.number(body)
         self.bound = outside
         return node
@@ -481,14 +481,14 @@ class _Reader:
         Over indices it is where these have no other meaning, and the last argument is indexed by them.
         """
         *indices, body = arguments or [None]
-        nodes = [self.node(each) for each in indices if each.data in ("name", "comparison")]
+        nodes = [self.node(index) for index in indices if index.data in ("name", "comparison")]
         if len(nodes) < max(1, len(indices)):
             return None
         if any(isinstance(each, Infinite) or _index_name(each) in self.bound for each in nodes):
             return None
-        bounds = tuple(self._bound(each) for each in indices)
+        bounds = tuple(self._bound(index) for index in indices)
         node = ReducedExtremum(at, bounds, self._inside(bounds, body), name)
-        indexed = all(each.extent is not None or _is_indexed(node, each.name) for each in bounds)
+        indexed = all(bound.extent is not None or _is_indexed(node, bound.name) for bound in bounds)
         return guarded(node, self.bound) if indexed else None
 
     def _bound(self, tree: Any) -> Bound:

@@ -68,7 +68,7 @@ class GuardedTerms:
     def __init__(self, forms: NormalForms, roots: Ids) -> None:
         self._forms, self._store = forms, forms.store
         store = forms.store
-        self._roots = {int(each) for each in np.unique(roots)}
+        self._roots = {int(root) for root in np.unique(roots)}
         self._users: dict[int, set[tuple[int, int]]] = {}
         for operation, members in by_operation(store, within(store, roots)):
             given = operands(store, operation, members)
@@ -97,7 +97,8 @@ class GuardedTerms:
             number, (falls, _, rises) = added(left, right, -1), guard.signs
             multiples = [number, *(times_irrational(self._forms, number, name) for name in _IRRATIONAL)]
             if all(
-                any(self._is_at_most(each, of, most, falls, rises) for of in multiples) for each in exponents
+                any(self._is_at_most(exponent, of, most, falls, rises) for of in multiples)
+                for exponent in exponents
             ):
                 return True
         return False

@@ -81,7 +81,9 @@ class NarrowConversions:
             return False
         if widens(operation) or quantises(operation):
             return False
-        ends = [each.maximum_exponent for each in operation.operands if isinstance(each, FloatFormat)]
+        ends = [
+            operand.maximum_exponent for operand in operation.operands if isinstance(operand, FloatFormat)
+        ]
         return fmt.maximum_exponent < max([self._end, *ends])
 
     def overflows(self, operation: Operation, term: int) -> bool:

@@ -255,7 +255,7 @@ class OwnConditions:
 
     def _excludes_zero(self, argument: int, core: Key) -> bool:
         terms = [argument, *(atom & 0xFFFFFFFF for key, _ in core for atom in key if len(core) == 1)]
-        return any(nonzero(self._store, np.array([each], dtype=np.int32))[0] for each in terms)
+        return any(nonzero(self._store, np.array([term], dtype=np.int32))[0] for term in terms)
 
     def _power(self, operation: Operation, term: int) -> OwnCondition | None:
         """Look at the overflow of a power of two."""
@@ -267,7 +267,7 @@ class OwnConditions:
         powers = self._powers(number)
         if all(map(self._is_bounded, powers)):
             return None
-        opposites = [added({}, each, -1) for each in powers]
+        opposites = [added({}, power, -1) for power in powers]
         if all(map(self._is_bounded, opposites)) and self._only_divides(term):
             return None
         if term not in self._sampled and self._guards.bound(term, argument, powers, _SHIFT):
@@ -430,7 +430,7 @@ class OwnConditions:
 
     def _sides(self, operation: Operation, term: int) -> frozenset[Key]:
         numbers = self._numbers(self._store.arguments(term)[:2], operation.operands[0])
-        return frozenset(frozenset(each.items()) for each in numbers)
+        return frozenset(frozenset(number.items()) for number in numbers)
 
     def _is_extremal(self, monomial: Monomial) -> bool:
         """Tell whether a product has an extremum."""

@@ -77,7 +77,7 @@ class SymbolicBounds:
             return self.upper(less, depth)
         bounds = [np.inf]
         for falls, among in self.replaced(number) if depth else ():
-            found = (self.upper(each, depth - 1) for each in among)
+            found = (self.upper(member, depth - 1) for member in among)
             bounds.append(min(found) if falls else max(found))
             if np.isfinite(bounds[-1]):
                 break
@@ -94,8 +94,8 @@ class SymbolicBounds:
             factor, rest = Fraction(number[key]), without(key, (atom,))
             sign = -1 if (extremum.which == "max") == (factor < 0) else 1
             among: set[Member] = {
-                frozenset((_product(one, rest), sign * factor * of) for one, of in each)
-                for each in extremum.members
+                frozenset((_product(one, rest), sign * factor * of) for one, of in member)
+                for member in extremum.members
             }
             (rising if sign > 0 else falling).append((key, among))
         for above, part in rising:
@@ -121,8 +121,8 @@ class SymbolicBounds:
             yield (
                 falls,
                 [
-                    added(others, {_product(one, rest): of for one, of in each.items()}, factor)
-                    for each in among[:_MEMBERS]
+                    added(others, {_product(one, rest): of for one, of in member.items()}, factor)
+                    for member in among[:_MEMBERS]
                 ],
             )
 
@@ -152,7 +152,7 @@ class SymbolicBounds:
                     continue
                 others = {each: value for each, value in exponent.items() if each != one}
                 rest = without(one, (atom,))
-                if all(_contains(each, rest) for each in others):
+                if all(_contains(other, rest) for other in others):
                     member = {without(each, rest): _ratio(value, -factor) for each, value in others.items()}
                     reached.setdefault(atom, set()).add(frozenset(member.items()))
         return any(self._is_one_of(atom, members) for atom, members in reached.items())

@@ -58,7 +58,7 @@ class TermGrowth(Domain):
         match operation.name:
             case operations.DOT | operations.SCALED_DOT:
                 columns = gathered(self.store, operation, terms, expanded=False)
-                left, right, addend, *scales = (self.table()[each] for each in columns)
+                left, right, addend, *scales = (self.table()[column] for column in columns)
                 return _hull([sum(scales, start=left + right), addend])
             case operations.SELECT:
                 return _hull(given[1:])

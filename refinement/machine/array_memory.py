@@ -74,7 +74,7 @@ def memories(instance: Instance) -> dict[str, ArrayMemory]:
         name: (_memory if array.within is None else _part)(array, covered.get(name))
         for name, array in instance.arrays.items()
     }
-    return found | {each.name: _rest(each) for each in instance.buffers}
+    return found | {buffer.name: _rest(buffer) for buffer in instance.buffers}
 
 
 def _part(array: Array, covered: NDArray[np.bool_] | None) -> ArrayMemory:

@@ -78,7 +78,7 @@ class HostStep:
         """Run the function on terms; elements that nobody has written are undefined."""
         del progress, blocks, traced
         memory = memories(instance)
-        formats = {each.format for each in instance.arguments}
+        formats = {argument.format for argument in instance.arguments}
         space = term_space(store, F64 if F64 in formats else F32)
         given: dict[str, Any] = dict(instance.sizes)
         held: dict[str, ByteLanes] = {}

@@ -156,11 +156,13 @@ class KernelOutline:
         """The parameters, and in place of structures the fields that the kernel loads."""
         return tuple(
             leaf
-            for each in self.parameters
-            for leaf in (each.fields if each.is_structure and not each.map_rank else (each,))
+            for parameter in self.parameters
+            for leaf in (
+                parameter.fields if parameter.is_structure and not parameter.map_rank else (parameter,)
+            )
         )
 
     @property
     def arrays(self) -> tuple[ParameterUse, ...]:
         """The pointers and maps among its leaves, and in place of addresses in memory what they lead to."""
-        return tuple(each.behind or each for each in self.leaves if each.is_pointer or each.map_rank)
+        return tuple(leaf.behind or leaf for leaf in self.leaves if leaf.is_pointer or leaf.map_rank)

@@ -58,7 +58,7 @@ class LaunchSequence:
         number = line - FIRST_LINE
         if 0 <= number < len(self._kernels):
             return self._kernels[number]
-        kernels = (each for each in self._kernels if not isinstance(each, HostStep))
+        kernels = (kernel for kernel in self._kernels if not isinstance(kernel, HostStep))
         return next(kernels, self._kernels[0])
 
     def control_part(self) -> LaunchSequence:
@@ -122,8 +122,10 @@ class LaunchSequence:
             outcomes[-1].depends,
             _added([outcome.stats for outcome in outcomes]),
             thread_name,
-            guards=tuple(each for outcome in outcomes for each in outcome.guards),
-            assumptions=tuple(dict.fromkeys(each for outcome in outcomes for each in outcome.assumptions)),
+            guards=tuple(guard for outcome in outcomes for guard in outcome.guards),
+            assumptions=tuple(
+                dict.fromkeys(assumption for outcome in outcomes for assumption in outcome.assumptions)
+            ),
             notes=tuple(note for outcome in outcomes for note in outcome.notes),
             several=tuple((self._name(number), each) for number, each in enumerate(outcomes)),
         )
@@ -132,8 +134,8 @@ class LaunchSequence:
 def _joined(loads: Sequence[Mapping[int, Ids]]) -> dict[int, Ids]:
     """Return what each line loaded in any launch."""
     found: dict[int, Ids] = {}
-    for each in loads:
-        for line, terms in each.items():
+    for load in loads:
+        for line, terms in load.items():
             found[line] = np.union1d(found[line], terms) if line in found else terms
     return found
 

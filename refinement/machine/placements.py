@@ -57,13 +57,13 @@ class Places:
     def __init__(self, store: TermStore, places: Iterable[Place]) -> None:
         self._store = store
         self._places = sorted(places)
-        ends = [0, *(each.end for each in self._places)]
+        ends = [0, *(place.end for place in self._places)]
         firsts = [max(end, each.start - each.before) for each, end in zip(self._places, ends, strict=False)]
         self._first = np.array(firsts, dtype=np.uint64)
-        self._starts = np.array([each.start for each in self._places], dtype=np.uint64)
-        self._lasts = np.array([each.end + each.behind for each in self._places], dtype=np.uint64)
-        self._ends = np.array([each.end for each in self._places], dtype=np.uint64)
-        self._low_bits = np.array([each.alignment - 1 for each in self._places], dtype=np.uint64)
+        self._starts = np.array([place.start for place in self._places], dtype=np.uint64)
+        self._lasts = np.array([place.end + place.behind for place in self._places], dtype=np.uint64)
+        self._ends = np.array([place.end for place in self._places], dtype=np.uint64)
+        self._low_bits = np.array([place.alignment - 1 for place in self._places], dtype=np.uint64)
         self._words: dict[tuple[int, int], int] = {}
         self._of_terms: dict[tuple[int, int], int] = {}
         self._originals: dict[int, tuple[int, int | None]] = {}

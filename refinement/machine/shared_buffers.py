@@ -77,7 +77,7 @@ def put_together(
 
 def taken_apart(buffer: SharedBuffer, final: FinalArray) -> dict[str, FinalArray]:
     """Return what each array of a buffer holds, and what the buffer does, by name."""
-    return {buffer.name: final} | {each.name: _part(each, final) for each in buffer.arrays}
+    return {buffer.name: final} | {array.name: _part(array, final) for array in buffer.arrays}
 
 
 def _part(array: Array, final: FinalArray) -> FinalArray:

@@ -111,9 +111,9 @@ class FactoredProducts:
         """Return the number of each sum (n,); -1 where none is found, or not cheaply."""
         keys = np.full(len(chain), _UNKNOWN, dtype=np.int32)
         rows = [_distinct(np.ascontiguousarray(each).view(np.int32)) for each in (chain.left, chain.right)]
-        if sum(len(each.distinct) for each in rows) * chain.products > MOST_FACTORS:
+        if sum(len(row.distinct) for row in rows) * chain.products > MOST_FACTORS:
             return keys
-        sides = [self._side(chain, each) for each in rows]
+        sides = [self._side(chain, row) for row in rows]
         patterns = [_distinct((side.factors == 0).astype(np.int32)) for side in sides]
         if len(patterns[0].distinct) * len(patterns[1].distinct) > _MOST_ORDERS:
             return keys

@@ -72,7 +72,10 @@ class BitProducts:
         if is_raw(fmt):
             numbers: list[Any] = [int(word) for word in words]
         else:
-            numbers = [None if each is None else _plain(each) for each in exact_numbers(words, fmt)]
+            numbers = [
+                None if exact_number is None else _plain(exact_number)
+                for exact_number in exact_numbers(words, fmt)
+            ]
         if None in numbers:
             return None
         for bit in range(bits.shape[1]):
@@ -102,7 +105,7 @@ class _BitSets(Domain):
         self.sets = RowTable(_MOST)
 
     def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
-        return [(each, read) for each in self.arguments(operation, terms)]
+        return [(argument, read) for argument in self.arguments(operation, terms)]
 
     def arguments(self, operation: Operation, terms: Ids) -> list[Ids]:
         """Return the arguments (n,) of what may be a function of bits."""
@@ -153,7 +156,7 @@ class _CaseTables(Domain):
         elif operation.name == INPUT:
             values = np.broadcast_to((_CASES & 1).astype(np.uint64), (len(terms), len(_CASES)))
         else:
-            given = [self._in_cases_of(own, each) for each in self._bits.arguments(operation, terms)]
+            given = [self._in_cases_of(own, argument) for argument in self._bits.arguments(operation, terms)]
             if operation.name == CONCATENATION:
                 given = [np.stack(given, axis=-1)]
             values = evaluate(operation, given)

@@ -78,7 +78,7 @@ class ChoiceForms(NormalForms):
 
     def _multiplied(self, truth: Sparse, sides: list[Ids], fmt: Any) -> Pieces:
         """Return ``y + [c]·(x - y)``."""
-        then, otherwise = (self.quantifier.read(each, fmt) for each in sides)
+        then, otherwise = (self.quantifier.read(side, fmt) for side in sides)
         pieces = [Piece(_number(1), (otherwise,))]
         for monomial, value in truth.items():
             atoms = tuple(np.array([each], dtype=np.int64) for each in monomial)
@@ -107,7 +107,7 @@ class ChoiceForms(NormalForms):
         values = [operation.attribute >> row & 1 for row in range(8)]
         for bit in (1, 2, 4):  # from values to the coefficients of products
             values = [each - values[row ^ bit] if row & bit else each for row, each in enumerate(values)]
-        truths = [self._truth(each) for each in arguments]
+        truths = [self._truth(argument) for argument in arguments]
         found: Sparse = {}
         for row, value in enumerate(values):
             product: Sparse = {(): value} if value else {}
@@ -147,7 +147,7 @@ class ChoiceForms(NormalForms):
             compared = int(integers(self.store.constant_values(other), fmt)[0])
             differences = [(each - compared) * (1 if place == 0 else -1) for each in (0, int(factor))]
             outcomes = operations.OUTCOMES[relation]
-            at_0, at_1 = (outcomes[(each > 0) - (each < 0) + 1] for each in differences)
+            at_0, at_1 = (outcomes[(difference > 0) - (difference < 0) + 1] for difference in differences)
             constant: Sparse = {(): 1} if at_0 else {}
             return added(constant, {of_number: int(at_1) - int(at_0)}) if at_0 != at_1 else constant
         return None

@@ -130,7 +130,7 @@ class ConditionForms:
         assert isinstance(operation.attribute, int)
         products = _products(operation.attribute)
         for term, arguments in zip(terms.tolist(), self._store.arguments(terms).tolist(), strict=True):
-            given = [self._forms[each] for each in arguments]
+            given = [self._forms[argument] for argument in arguments]
             found: Form | None = _NEVER
             for product in products:
                 factor: Form | None = _ALWAYS
@@ -144,7 +144,7 @@ class ConditionForms:
     def _is_rounded_equality(self, form: Form) -> bool:
         """Tell whether a rounded number is to be neither less nor greater than another one."""
         variables = frozenset[int]().union(*form)
-        return any(self._opposites.get(each) in variables for each in variables & self._rounded)
+        return any(self._opposites.get(variable) in variables for variable in variables & self._rounded)
 
     def _take(self, operation: Operation, terms: Ids) -> None:
         """Take bits of which nothing is known for variables."""
@@ -185,7 +185,7 @@ class ConditionForms:
 
     def _are_signed(self, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Tell which pairs (n, 2) are signed integers and constants."""
-        formats = [each.result for each in self._store.operations]
+        formats = [operation.result for operation in self._store.operations]
         signed = np.array([isinstance(each, IntegerFormat) and each.signed for each in formats], dtype=bool)
         signed &= np.array([not is_raw(each) for each in formats], dtype=bool)
         given, constant = signed[self._store.operation_numbers(sides)], self._store.are(CONSTANT, sides)

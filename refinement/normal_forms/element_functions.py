@@ -117,7 +117,9 @@ class ElementFunctions:
         if self._store.operation(int(terms[0])).name not in _SUMS:
             return found
         leaves = self._functions.leaves(terms)
-        integer = np.array([isinstance(each.result, IntegerFormat) for each in self._store.operations])
+        integer = np.array(
+            [isinstance(operation.result, IntegerFormat) for operation in self._store.operations]
+        )
         of_integers = integer[self._store.operation_numbers(np.maximum(leaves, 0))]
         members = np.flatnonzero((leaves >= 0) & of_integers)
         if not len(members):

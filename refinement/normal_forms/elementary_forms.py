@@ -149,13 +149,13 @@ class ElementaryForms:
         """
         name = stem(operation)
         if name in _OF_PRODUCTS:
-            arguments = [self._as_product(each) for each in arguments]
+            arguments = [self._as_product(argument) for argument in arguments]
         powers = self._masked if masked else self._exponential
         sums = {"lg2": self._logarithm, "ex2": powers, HYPERBOLIC: self._hyperbolic}
         if name in sums:
-            return [sums[name](each) for each in arguments]
+            return [sums[name](argument) for argument in arguments]
         make = {"rcp": self._reciprocal, "sqrt": self._root, "rsqrt": self._reciprocal_root}[name]
-        return [[self._piece(make(each))] for each in arguments]
+        return [[self._piece(make(argument))] for argument in arguments]
 
     # -- powers of two
     def power(self, exponent: Sparse) -> tuple[Coefficient, int]:
@@ -462,9 +462,9 @@ class ElementaryForms:
 
     def _piece(self, product: Product) -> Piece:
         factor, power = self.power(product.exponent)
-        atoms = [each for each in (power, *product.atoms) if each != self._one]
+        atoms = [atom for atom in (power, *product.atoms) if atom != self._one]
         coefficient: Any = np.array([product.coefficient * factor], dtype=object)
-        return Piece(coefficient, tuple(np.array([each], dtype=np.int64) for each in atoms))
+        return Piece(coefficient, tuple(np.array([atom], dtype=np.int64) for atom in atoms))
 
 
 def _whole_ratio(one: Sparse, other: Sparse) -> int:

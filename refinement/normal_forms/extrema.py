@@ -76,20 +76,20 @@ class Extrema:
 
     def of(self, which: str, members: Iterable[Sparse], *, whole: bool) -> Sparse:
         """Return the ``max`` or ``min`` of polynomials as a polynomial; if `whole`, they are of integers."""
-        given = {frozenset(each.items()) for each in members}
+        given = {frozenset(member.items()) for member in members}
         return self._merged(which, given) or self._of(which, given, whole)
 
     def _merged(self, which: str, given: set[Member]) -> Sparse | None:
         """Return the extremum of extrema of the same kind, and of single atoms, in little time."""
         flat: set[Member] = set()
         leads: list[Monomial] = []
-        for each in given:
-            atom = _single(each)
+        for member in given:
+            atom = _single(member)
             if atom is None:
                 return None
             inner = self._of_atoms.get(atom)
             if inner is None:
-                flat.add(each)
+                flat.add(member)
                 leads.append((atom,))
             elif inner.which == which and atom in self._leads:
                 flat |= inner.members
@@ -104,8 +104,8 @@ class Extrema:
 
     def _of(self, which: str, given: set[Member], whole: bool) -> Sparse:
         flat: set[Member] = set()
-        for each in given:
-            flat |= self._flattened(which, each)
+        for member in given:
+            flat |= self._flattened(which, member)
         flat = self._undominated(which, flat if len(flat) <= MOST else given)
         if len(flat) == 1:
             return dict(*flat)
@@ -123,7 +123,7 @@ class Extrema:
     def _made(self, which: str, members: Iterable[Member]) -> int:
         found = frozenset(members)
         atom = self._atom(Extremum(which, found))
-        if not any(_constant(each) for each in found) and _ZERO not in found:
+        if not any(_constant(monomial) for monomial in found) and _ZERO not in found:
             self._leads.setdefault(atom, _lead(found))
         return atom
 
@@ -168,9 +168,9 @@ class Extrema:
         """Return the numbers without those that others exceed by a constant, or that are no limit."""
         choose = max if which == "max" else min
         limits: dict[Member, Coefficient] = {}
-        for each in members:
-            constant = _constant(each)
-            part = each - {(_ONE, constant)} if constant else each
+        for member in members:
+            constant = _constant(member)
+            part = member - {(_ONE, constant)} if constant else member
             limits[part] = choose(limits[part], constant) if part in limits else constant
         found = {part | {(_ONE, constant)} if constant else part for part, constant in limits.items()}
         limit, sign = limits.get(_ZERO), 1 if which == "max" else -1
@@ -206,9 +206,9 @@ class Extrema:
 
     def _magnitude(self, which: str, members: set[Member]) -> Sparse | None:
         """Return the magnitude of a product as the product of those of its factors."""
-        if len(members) != 2 or any(len(each) != 1 for each in members):
+        if len(members) != 2 or any(len(member) != 1 for member in members):
             return None
-        ((monomial, value),), ((other, opposite),) = (sorted(each) for each in members)
+        ((monomial, value),), ((other, opposite),) = (sorted(member) for member in members)
         if monomial != other or value != -opposite or not monomial:
             return None
         size, factors = _size(value), list[int]()
@@ -236,23 +236,23 @@ class Extrema:
         signs, the extremum is a maximum.
         """
         lead = _lead(members)
-        greatest = max((value for each in members for key, value in each if key == lead), key=_size)
-        ambiguous = any((lead, -greatest) in each for each in members)
+        greatest = max((value for member in members for key, value in member if key == lead), key=_size)
+        ambiguous = any((lead, -greatest) in member for member in members)
         factor: Coefficient = greatest
         if ambiguous:
             factor = _size(greatest) if which == "max" else -_size(greatest)
         if whole:
             sign = -1 if factor < 0 else 1
-            factor = sign * gcd(*(int(value) for each in members for _, value in each))
+            factor = sign * gcd(*(int(value) for member in members for _, value in member))
         atoms = tuple(
             atom
-            for atom in common_atoms([key for each in members for key, _ in each])
+            for atom in common_atoms([key for member in members for key, _ in member])
             if self.is_not_negative(atom)
         )
         if factor != 1 or atoms:
             members = {
-                frozenset((without(key, atoms), _ratio(value, factor)) for key, value in each)
-                for each in members
+                frozenset((without(key, atoms), _ratio(value, factor)) for key, value in member)
+                for member in members
             }
         return factor, atoms, members
 
@@ -270,15 +270,17 @@ class Extrema:
         extremum = self._of_atoms.get(atom)
         if extremum is None:
             return False
-        signs = (all(value > 0 and self._is_product(key) for key, value in each) for each in extremum.members)
+        signs = (
+            all(value > 0 and self._is_product(key) for key, value in member) for member in extremum.members
+        )
         if extremum.which == "min":
             return all(signs)
-        return any(signs) or any(_opposite(each) in extremum.members for each in extremum.members)
+        return any(signs) or any(_opposite(member) in extremum.members for member in extremum.members)
 
     # -- limits
     def _clamped(self, members: set[Member], whole: bool) -> Sparse | None:
         """Return ``min(high, max(low, …))`` as ``max(low, min(high, …))``; None of what is none."""
-        limits = [each for each in members if _is_constant(each)]
+        limits = [member for member in members if _is_constant(member)]
         if len(limits) != 1:
             return None
         (high,), (other,) = limits, members - set(limits)
@@ -316,7 +318,7 @@ def _constant(member: Member) -> Coefficient:
 
 def _lead(members: Iterable[Member]) -> Monomial:
     """Return the least monomial that is no constant."""
-    return min(key for each in members for key, _ in each if key)
+    return min(key for member in members for key, _ in member if key)
 
 
 def _size(value: Coefficient) -> Coefficient:
@@ -331,11 +333,11 @@ def _without_common_terms(members: set[Member]) -> tuple[Sparse, set[Member]]:
     first, *others = members
     shift = dict(first.intersection(*others))
     shift.pop(_ONE, None)
-    constants = {_constant(each) for each in members if not _is_constant(each)}
+    constants = {_constant(member) for member in members if not _is_constant(member)}
     if len(constants) == 1 and (constant := constants.pop()):
         shift[_ONE] = constant
     if shift:
-        members = {frozenset(added(dict(each), shift, -1).items()) for each in members}
+        members = {frozenset(added(dict(member), shift, -1).items()) for member in members}
     return shift, members
 
 

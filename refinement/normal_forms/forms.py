@@ -241,7 +241,7 @@ class NormalForms:
         if self.needs_fractions:
             stands_for = sorted(self.of_fractions.quantifier.stands_for)
             literals = (*literals, *stands_for, *self.of_fractions.uncounted)
-        taken = (_MASK.format(f"{each:g}") for each in self.masks)
+        taken = (_MASK.format(f"{mask:g}") for mask in self.masks)
         return tuple(dict.fromkeys((*literals, *taken, *self.software.recognised)))
 
     def are_slow(self, terms: Ids) -> NDArray[np.bool_]:
@@ -443,7 +443,7 @@ class NormalForms:
             found += self._functions.expanded(of_leaf, terms, leaves, fmt)
         others = np.flatnonzero((leaves < 0) & ~settled)
         rewritings = self._symmetries, self._of_bits, self._exclusive, self._one_sided, self._extremal
-        for expanded in (each.expanded for each in rewritings):
+        for expanded in (rewriting.expanded for rewriting in rewritings):
             groups = expanded(terms[others], fmt) if len(others) else []
             found += [(others[at], each) for at, each in groups]
             others = np.delete(others, [place for at, _ in groups for place in at.tolist()])

@@ -64,7 +64,7 @@ class ExclusiveChoices:
                 self._store.apply(operation, condition[some], then[some], zero)
                 for condition, then in levels[:length]
             ]
-            found.append((some, [Piece(1, (self._quantifier.read(each, fmt),)) for each in pieces]))
+            found.append((some, [Piece(1, (self._quantifier.read(piece, fmt),)) for piece in pieces]))
         return found
 
     def _are_equalities(self, conditions: Ids) -> NDArray[np.bool_]:

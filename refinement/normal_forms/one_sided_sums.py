@@ -52,7 +52,7 @@ def common_addends(
             members = (addends[0] == addends[1]) & (addends[0] >= 0) & (found.common == NONE)
             if members.any():
                 found.common[members] = addends[0][members]
-                some = (np.broadcast_to(each, len(choices))[members] for each in rests)
+                some = (np.broadcast_to(rest, len(choices))[members] for rest in rests)
                 found.chosen[members] = chosen(store, conditions[members], *some)
     return found
 
@@ -86,6 +86,6 @@ def _parted(
 
 def _adds(operation: Operation, fmt: Format) -> bool:
     if isinstance(fmt, FloatFormat):
-        alike = all(each == fmt for each in (operation.result, *operation.operands))
+        alike = all(operand == fmt for operand in (operation.result, *operation.operands))
         return operation.name == operations.FUSED and alike and not quantises(operation)
     return operation.name == operations.RING and operation.result.bits == fmt.bits

@@ -210,9 +210,9 @@ class Expander:
         found: list[list[Product]] = [[] for _ in quantities]
         for rows in (atomic.where((atomic.pending == ABSENT).all(axis=1)), self._split_once(atomic)):
             columns = (rows.owners, rows.coefficients, rows.atoms, rows.pending)
-            for owner, value, atoms, pending in zip(*(each.tolist() for each in columns), strict=True):
+            for owner, value, atoms, pending in zip(*(column.tolist() for column in columns), strict=True):
                 some = tuple(each for each in pending if each != ABSENT)
-                found[owner].append(Product(value, tuple(each for each in atoms if each != ABSENT), some))
+                found[owner].append(Product(value, tuple(atom for atom in atoms if atom != ABSENT), some))
         return found
 
     def _split_once(self, rows: Rows) -> Rows:
@@ -364,10 +364,10 @@ def _totals(coefficients: NDArray[Any], first: NDArray[np.intp]) -> NDArray[Any]
 
 def _totals_of_fractions(coefficients: NDArray[Any], first: NDArray[np.intp]) -> NDArray[Any]:
     """Return the sums of groups of integers and fractions, over their common denominator."""
-    distinct = {id(each): each for each in coefficients}
+    distinct = {id(coefficient): coefficient for coefficient in coefficients}
     denominator = math.lcm(*(each.denominator for each in distinct.values()))
     over = {key: each.numerator * (denominator // each.denominator) for key, each in distinct.items()}
-    numerators = np.array([over[id(each)] for each in coefficients], dtype=object)
+    numerators = np.array([over[id(coefficient)] for coefficient in coefficients], dtype=object)
     sums = np.add.reduceat(numerators, first)
     if denominator == 1:
         return sums

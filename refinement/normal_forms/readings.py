@@ -208,7 +208,7 @@ class Quantifier:
     def takes_literals_for_numbers(self) -> bool:
         """Whether different numbers are taken for log2(e), or for it and its reciprocal."""
         numbers = [each for name, each in self.literals.items() if name != LOG2_OF_10]
-        return len(numbers) > 1 or any(len(each) > 1 for each in numbers)
+        return len(numbers) > 1 or any(len(number) > 1 for number in numbers)
 
     def irrational(self, name: str) -> Ids:
         """Return the atom that stands for an irrational number."""
@@ -442,14 +442,14 @@ def _chosen_floats(q: Quantifier, operation: Operation, terms: Ids) -> Ids | Non
     ):
         return None
     conditions, *sides = q.store.arguments(inner)[:, :3].T
-    if not all(q.store.are(CONSTANT, each).all() for each in sides):
+    if not all(q.store.are(CONSTANT, side).all() for side in sides):
         return None
     source, result = operation.operands[0], operation.result
     assert isinstance(result, FloatFormat)
-    numbers = [integers(q.store.constant_values(each), source).astype(np.float64) for each in sides]
+    numbers = [integers(q.store.constant_values(side), source).astype(np.float64) for side in sides]
     if (np.abs(numbers) > 2.0**result.precision).any():  # which a conversion may round
         return None
-    return chosen(q.store, conditions, *(apply(q.store, operation, each) for each in sides))
+    return chosen(q.store, conditions, *(apply(q.store, operation, side) for side in sides))
 
 
 def _whole(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:
@@ -467,7 +467,9 @@ def _select(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pie
     conditions = {
         q.store.operations[n] for n in np.unique(q.store.operation_numbers(q.store.arguments(terms)[:, 0]))
     }
-    relations = {each.attribute if each.name == operations.COMPARE else None for each in conditions}
+    relations = {
+        condition.attribute if condition.name == operations.COMPARE else None for condition in conditions
+    }
     chosen = {"num": 1, "nan": 2}.get(str(relations.pop())) if len(relations) == 1 else None
     if chosen is not None:
         return [Piece(1, (q.argument(terms, chosen, fmt),))]

@@ -24,7 +24,7 @@ def rounded_reciprocals(divisors: NDArray[np.uint64], fmt: FloatFormat) -> NDArr
     """Return the numbers (n,) that reciprocals of constants are rounded to."""
     distinct, inverse = np.unique(divisors, return_inverse=True)
     reciprocals = evaluate(operations.function("rcp", fmt, fmt), [distinct])
-    numbers = [plain(fmt.exact(int(each))) for each in reciprocals]
+    numbers = [plain(fmt.exact(int(reciprocal))) for reciprocal in reciprocals]
     return np.array(numbers, dtype=object)[inverse]
 
 
@@ -32,11 +32,11 @@ def exact_reciprocals(
     divisors: NDArray[np.uint64], constant: NDArray[np.bool_], fmt: FloatFormat
 ) -> NDArray[Any] | None:
     """Return the reciprocals (n,) of the divisors that are constants, else 1; None if one has none."""
-    numbers = [fmt.exact(int(each)) for each in divisors[constant]]
+    numbers = [fmt.exact(int(divisor)) for divisor in divisors[constant]]
     if not all(numbers):  # 0, or no number
         return None
     found = np.ones(len(divisors), dtype=object)
-    found[constant] = [plain(1 / each) for each in numbers if each]
+    found[constant] = [plain(1 / number) for number in numbers if number]
     return found
 
 
@@ -46,5 +46,8 @@ def quotient_roundings(divisors: Sequence[Fraction | None]) -> NDArray[np.float6
     In units of its last place a quotient by m·2^k, m odd, is a multiple of 1/m, so never half a unit off its
     rounding, but (1 - 1/m)/2 at most. By 0, or what is no number, nothing better than 1 is known.
     """
-    odd = [abs(each.numerator) // (each.numerator & -each.numerator) if each else 0 for each in divisors]
+    odd = [
+        abs(divisor.numerator) // (divisor.numerator & -divisor.numerator) if divisor else 0
+        for divisor in divisors
+    ]
     return np.array([1 - 1 / each if each else 1.0 for each in odd])

@@ -165,7 +165,7 @@ def saved(machine: Machine) -> Saved:
 
 
 def _frame(machine: Machine) -> Ids:
-    stack = next(each for each in machine.storage.segments if each.name == STACK)
+    stack = next(segment for segment in machine.storage.segments if segment.name == STACK)
     first = machine.storage.lanes_of(stack).start + STACK_BYTES
     held = machine.storage.lanes.terms[first : first + _HEADER].copy()
     held[list(_SAVED_BY_CALLEE)] = 0

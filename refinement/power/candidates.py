@@ -40,7 +40,7 @@ def candidates(image: Image) -> list[Candidate]:
 
 
 def _name(image: Image, address: int) -> str:
-    names = [each.name for each in image.functions if each.address == address]
+    names = [function.name for function in image.functions if function.address == address]
     return names[-1] if names else f"{address:#x}"
 
 
@@ -63,7 +63,7 @@ def _starts(image: Image) -> dict[int, int]:
     """Return where functions begin, and how many bytes they have where that is said."""
     found = dict.fromkeys(_called(image), 0)
     found |= _unwound(image)
-    found |= {each.address: each.size for each in image.functions if each.is_function}
+    found |= {function.address: function.size for function in image.functions if function.is_function}
     return found
 
 

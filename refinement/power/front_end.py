@@ -142,7 +142,7 @@ class PowerKernel:
             if array.within is None:
                 arrays[name] = contents[name](addresses[name])
         segments += arrays.values()
-        segments += [_table(store, each, addresses) for each in instance.pointers if each.in_memory]
+        segments += [_table(store, pointer, addresses) for pointer in instance.pointers if pointer.in_memory]
         arguments = [_argument(each, instance, addresses, inputs) for each in _passed(instance, self.path)]
         segments.append(stack_segment(store, len(arguments)))
         machine, complete = self._called(
@@ -293,8 +293,10 @@ def _section_segment(section: Section, numbers: Ids) -> Segment:
 
 def _scalars(instance: Instance, inputs: Mapping[str, Ids]) -> frozenset[int]:
     """Return the inputs that scalars are."""
-    arguments = (each for each in instance.arguments if isinstance(each, Scalar) and each.value is None)
-    return frozenset(int(inputs[each.name].reshape(())) for each in arguments)
+    arguments = (
+        argument for argument in instance.arguments if isinstance(argument, Scalar) and argument.value is None
+    )
+    return frozenset(int(inputs[argument.name].reshape(())) for argument in arguments)
 
 
 def _buffers(instance: Instance) -> Iterator[tuple[str, int, int]]:
@@ -304,9 +306,9 @@ def _buffers(instance: Instance) -> Iterator[tuple[str, int, int]]:
             yield name, array.size, array.alignment
     for buffer in instance.buffers:
         yield buffer.name, buffer.size, buffer.alignment
-    for each in instance.pointers:
-        if each.in_memory:
-            yield each.name, POINTER_BYTES * len(each.targets), each.alignment
+    for pointer in instance.pointers:
+        if pointer.in_memory:
+            yield pointer.name, POINTER_BYTES * len(pointer.targets), pointer.alignment
 
 
 def _array_segment(
@@ -357,8 +359,8 @@ def _table(store: TermStore, pointers: Pointers, addresses: Mapping[str, int]) -
 
 
 def _passed(instance: Instance, path: str) -> Iterator[Scalar | Array | Pointers]:
-    described = {each.name: each for each in (*instance.arguments, *instance.pointers)}
-    if any(each.tensor is not None for each in instance.pointers):
+    described = {argument.name: argument for argument in (*instance.arguments, *instance.pointers)}
+    if any(pointer.tensor is not None for pointer in instance.pointers):
         raise InputError("tensor maps are parameters of PTX kernels", path)
     for each in instance.passed:
         if not isinstance(each, str):
@@ -427,12 +429,12 @@ def entry_of(image: Image, entry: str | None) -> tuple[str, int]:
     InputError
         If there is none of that name, or nothing says which.
     """
-    functions = [each for each in image.functions if each.is_function]
-    named = ", ".join(dict.fromkeys(each.name for each in functions[:_LISTED]))
+    functions = [function for function in image.functions if function.is_function]
+    named = ", ".join(dict.fromkeys(function.name for function in functions[:_LISTED]))
     known = named + (", …" if len(functions) > _LISTED else "") or "none"
     if entry is None:
-        visible = {each.address: each for each in functions if each.is_global} or {
-            each.address: each for each in functions
+        visible = {function.address: function for function in functions if function.is_global} or {
+            function.address: function for function in functions
         }
         if len(visible) != 1:
             raise InputError(

@@ -81,12 +81,12 @@ def outline(image: Image, entry: str, address: int) -> KernelOutline:
             if target not in states or merged != states[target]:
                 states[target] = merged
                 pending.append(target)
-    families = tuple(dict.fromkeys(each.family for each in found.products.values()))
+    families = tuple(dict.fromkeys(product.family for product in found.products.values()))
     return KernelOutline(
         "power", image.path, entry, "power10", None, None, 0, (), tuple(found.products),
         tuple(_parameters(found)), threads=False, launched=False,
-        multiplied=tuple(fmt.name for each in families for fmt in (each.x, each.y)),
-        summed=tuple(each.result.name for each in families),
+        multiplied=tuple(fmt.name for family in families for fmt in (family.x, family.y)),
+        summed=tuple(family.result.name for family in families),
     )  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def _after(state: _State, instruction: Instruction, found: _Found, line: int) ->
         brought = frozenset((argument, False) for argument, _ in brought)
     calls = plain in ("bl", "bcctrl", "bclrl")
     origins = {each: of for each, of in state.origins.items() if not calls or each not in _LOST_BY_CALLS}
-    origins |= dict.fromkeys((each for each in targets if each is not None), brought)
+    origins |= dict.fromkeys((target for target in targets if target is not None), brought)
     if form.operands and form.operands[0].name == "XTp" and not stores:
         origins[f"f{values[0] + 1}"] = _NOTHING
     if stores and place is not None and named[0] is not None:
@@ -192,10 +192,10 @@ def _frame(place: int) -> str:
 def _note_access(
     state: _State, instruction: Instruction, registers: list[str], found: _Found, line: int, *, stores: bool
 ) -> None:
-    origins = [state.origins.get(each, _NOTHING) for each in registers]
+    origins = [state.origins.get(register, _NOTHING) for register in registers]
     bases = {argument for origin in origins for argument, is_address in origin if is_address}
     numbers = {argument for origin in origins for argument, is_address in origin if not is_address}
-    general = frozenset(each for each in bases if each.startswith(("r", "stack")))
+    general = frozenset(basis for basis in bases if basis.startswith(("r", "stack")))
     access = MemoryAccess(
         line, instruction.mnemonic, *_moved(instruction.mnemonic), reads=not stores, writes=stores
     )

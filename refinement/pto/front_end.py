@@ -139,7 +139,7 @@ class PtoKernel:
         return [(core, entry) for entry in entries for core in cores_of(entry, self.functions)]
 
     def _assumptions(self, instance: Instance) -> tuple[str, ...]:
-        if not any(isinstance(each.format, FloatFormat) for each in instance.outputs):
+        if not any(isinstance(output.format, FloatFormat) for output in instance.outputs):
             return ()
         return machine.assumptions(self.profile, instance.contract.accumulate)
 
@@ -164,12 +164,12 @@ def functions_of(module: Module) -> dict[str, Function]:
         If there are two of one name.
     """
     found: dict[str, Function] = {}
-    for each in module.walk():
-        if isinstance(each, Function):
-            if each.name in found and each.body is not None and found[each.name].body is not None:
-                raise InputError(f"{each.name} is defined twice", f"{module.path}:{each.line}")
-            if each.name not in found or each.body is not None:
-                found[each.name] = each
+    for node in module.walk():
+        if isinstance(node, Function):
+            if node.name in found and node.body is not None and found[node.name].body is not None:
+                raise InputError(f"{node.name} is defined twice", f"{module.path}:{node.line}")
+            if node.name not in found or node.body is not None:
+                found[node.name] = node
     return found
 
 

@@ -46,8 +46,8 @@ def arguments_of(
             f"{function.name} has {len(function.parameters)} parameters; the contract has {len(passed)}",
             where,
         )
-    described = {each.name: each for each in (*instance.arguments, *instance.pointers)}
-    if any(each.tensor is not None for each in instance.pointers):
+    described = {argument.name: argument for argument in (*instance.arguments, *instance.pointers)}
+    if any(pointer.tensor is not None for pointer in instance.pointers):
         raise InputError("tensor maps are parameters of PTX kernels", where)
     found: list[Value | None] = []
     for name, parameter in zip(passed, function.parameters, strict=True):
@@ -107,7 +107,7 @@ def _view(pointer: Pointer, parameter: Parameter) -> Value:
     type_ = parameter.type
     if not isinstance(type_, OtherType) or not type_.text.startswith("memref") or pointer.element is None:
         return pointer
-    extents = tuple(each for each in type_.extents if isinstance(each, int))
+    extents = tuple(extent for extent in type_.extents if isinstance(extent, int))
     if not extents or len(extents) < len(type_.extents) or "strided" in type_.text:
         return pointer
     strides = tuple(prod(extents[axis + 1 :]) for axis in range(len(extents)))

@@ -36,7 +36,7 @@ def outline(module: Module, function: Function, functions: Mapping[str, Function
     functions : mapping of str to Function
         All that it may call.
     """
-    names = [str(each.name) for each in function.parameters]
+    names = [str(parameter.name) for parameter in function.parameters]
     peer = peer_of(function, functions)
     accesses: dict[str, list[MemoryAccess]] = {name: [] for name in names}
     compared: dict[str, list[int]] = {name: [] for name in names}
@@ -72,8 +72,13 @@ def outline(module: Module, function: Function, functions: Mapping[str, Function
         (),
         tuple(products),
         tuple(
-            _parameter(each, accesses[str(each.name)], compared[str(each.name)], str(each.name) in used)
-            for each in function.parameters
+            _parameter(
+                parameter,
+                accesses[str(parameter.name)],
+                compared[str(parameter.name)],
+                str(parameter.name) in used,
+            )
+            for parameter in function.parameters
         ),
         threads=False,
         targets=tuple(PROFILES),

@@ -47,13 +47,13 @@ def in_every_order(store: TermStore, again: Callable[[Turns], Run], workspaces: 
     """
     first = again({})
     counts = first.arrivals
-    most = max((len(each) for each in counts.values()), default=0)
+    most = max((len(count) for count in counts.values()), default=0)
     limit = MOST_LOCKED if first.locked else MOST
     if most > limit:
         matters = "a lock is taken by" if first.locked else "the result depends on which is the last of"
         message = f"{matters} {most} threads; orders are enumerated for at most {limit}"
         return _with(first, Kind.UNSUPPORTED, message, first.arrival_line)
-    if not counts or not first.complete or any(each.kind.refutes for each in first.findings):
+    if not counts or not first.complete or any(finding.kind.refutes for finding in first.findings):
         return first
     compared, found = ComparedRuns(store, first, workspaces), first
     usual = first.thread_name(next(iter(counts.values()))[-1])
@@ -64,11 +64,11 @@ def in_every_order(store: TermStore, again: Callable[[Turns], Run], workspaces: 
         other = again({name: place for names in wanted.values() for place, name in enumerate(names)})
         last = {word: names[-1] for word, names in wanted.items()}
         who = first.thread_name(next(iter(last.values())))
-        known = {(each.kind, each.line) for each in found.findings}
+        known = {(finding.kind, finding.line) for finding in found.findings}
         new = tuple(
-            replace(each, message=f"if {who} comes last: {each.message}")
-            for each in other.findings
-            if (each.kind, each.line) not in known
+            replace(finding, message=f"if {who} comes last: {finding.message}")
+            for finding in other.findings
+            if (finding.kind, finding.line) not in known
         )
         found = replace(found, findings=found.findings + new, complete=found.complete and other.complete)
         if not other.complete:

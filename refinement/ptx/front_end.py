@@ -94,7 +94,7 @@ class PtxKernel(PtxEntry):
                 given[each.name] = Pointer(shared[each.within], each.at)
             else:
                 given[each.name] = argument_of(each, memory, store, inputs, held, later=later)
-        given |= {each.name: address_of(each, given) for each in instance.pointers}
+        given |= {pointer.name: address_of(pointer, given) for pointer in instance.pointers}
         taken = self.packed(instance, given)
         function = entry_named(self.module, self.entry)
         cluster = cluster_of(function, instance.cluster)
@@ -114,7 +114,7 @@ class PtxKernel(PtxEntry):
             blocks=blocks,
             traced=traced,
         )
-        arrays_given = [each for each in instance.arguments if isinstance(each, Array)]
+        arrays_given = [argument for argument in instance.arguments if isinstance(argument, Array)]
         workspaces = {each.name for each in arrays_given if each.access is Access.SCRATCH}
         if traced or blocks is not None or _on_numbers(arrays_given, store, inputs):
             done = machine.run_apart_from_races(once)
@@ -152,10 +152,10 @@ class PtxKernel(PtxEntry):
         for parameter, passed in zip(parameters, instance.passed, strict=False):
             of_structure = [] if isinstance(passed, str) else [name for _, name in passed.fields]
             names[parameter.name] = [passed] if isinstance(passed, str) else of_structure
-        for each in guards:
-            if (found := self._conditions_on_sizes.get(each.condition)) is not None:
+        for guard in guards:
+            if (found := self._conditions_on_sizes.get(guard.condition)) is not None:
                 within = [name for one in found for name in names.get(one.partition("+")[0], ())]
-                yield replace(each, behind=frozenset(within))
+                yield replace(guard, behind=frozenset(within))
 
     def for_every(
         self,
@@ -194,7 +194,7 @@ class PtxKernel(PtxEntry):
     def _check_sizes(self, instance: Instance) -> None:
         """Check that every parameter has the bytes of what the contract passes."""
         parameters = entry_named(self.module, self.entry).parameters
-        described = {each.name: each for each in (*instance.arguments, *instance.pointers)}
+        described = {argument.name: argument for argument in (*instance.arguments, *instance.pointers)}
         for parameter, passed in zip(parameters, instance.passed, strict=False):
             if not isinstance(passed, str):
                 check_size(self.module, parameter, passed.name, "a structure", passed.size)
@@ -219,7 +219,7 @@ def _in_every_order(
 
 def _on_numbers(arrays: Sequence[Array], store: TermStore, inputs: Mapping[str, Ids]) -> bool:
     """Tell whether numbers stand for data, of which a float's sum is another one in another order."""
-    data = [each for each in arrays if each.access in (Access.IN, Access.INOUT) and each.contents is None]
+    data = [array for array in arrays if array.access in (Access.IN, Access.INOUT) and array.contents is None]
     return bool(data) and all(store.are(CONSTANT, inputs[each.name]).all() for each in data)
 
 
@@ -258,7 +258,7 @@ def _listed(product: InstructionStatement) -> str:
 
 
 def _entry(module: Module, name: str | None, path: Path) -> Function:
-    defined = {each.name: each for each in module.entries if each.defined}
+    defined = {entry.name: entry for entry in module.entries if entry.defined}
     if name in defined:
         return defined[name]
     meant = [each for each in defined if name is None or name in spellings(each)]

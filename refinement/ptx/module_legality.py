@@ -124,10 +124,10 @@ def _open_points(
 ) -> list[Note]:
     """Return what keeps a text from being legal though no rule is broken."""
     lines: dict[str, list[int]] = {}
-    for each in others:
-        opcode = form_of(each.mnemonic)
+    for other in others:
+        opcode = form_of(other.mnemonic)
         if opcode is not None and opcode.is_matrix_product:
-            lines.setdefault(not_judged(opcode, each.mnemonic), []).append(each.line)
+            lines.setdefault(not_judged(opcode, other.mnemonic), []).append(other.line)
     if not judged and not lines:
         return [Note(NoteKind.NOT_JUDGED, "the text has no matrix instruction: nothing is judged")]
     return [Note(NoteKind.NOT_JUDGED, text, f"{listed_lines(places)}: ") for text, places in lines.items()]
@@ -142,7 +142,7 @@ def _directives(module: Module, function: Function) -> list[Violation]:
 
 def _later_forms(module: Module, asynchronous: Sequence[InstructionStatement]) -> list[Note]:
     """Return what keeps a text from being legal that has forms of which the rules say nothing."""
-    later = [each for each in asynchronous if later_words(each.mnemonic)]
+    later = [instruction for instruction in asynchronous if later_words(instruction.mnemonic)]
     return [
         Note(
             NoteKind.NOT_JUDGED,

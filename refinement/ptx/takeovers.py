@@ -41,16 +41,16 @@ def with_every_takeover(
         The first, with what the others do wrong.
     """
     first = again(None)
-    if not first.cancelling or not first.complete or any(each.kind.refutes for each in first.findings):
+    if not first.cancelling or not first.complete or any(finding.kind.refutes for finding in first.findings):
         return first
     compared, found = ComparedRuns(store, first, workspaces), first
     for takeovers in _ways(first.clusters):
         other, how = again(takeovers), _spelled(takeovers)
-        known = {(each.kind, each.line) for each in found.findings}
+        known = {(finding.kind, finding.line) for finding in found.findings}
         new = [
-            replace(each, message=f"if {how}: {each.message}")
-            for each in (*other.findings, *_unwritten(first, other, workspaces))
-            if (each.kind, each.line) not in known
+            replace(finding, message=f"if {how}: {finding.message}")
+            for finding in (*other.findings, *_unwritten(first, other, workspaces))
+            if (finding.kind, finding.line) not in known
         ]
         found = replace(found, findings=(*found.findings, *new), complete=found.complete and other.complete)
         if new or not other.complete:
@@ -82,7 +82,7 @@ def _ways(clusters: int) -> Iterator[Takeovers]:
     everyone = list(range(clusters))
     usual = [everyone]
     if clusters <= MOST:
-        yield from (each for each in _all_ways(everyone) if each != usual)
+        yield from (way for way in _all_ways(everyone) if way != usual)
         return
     yield [[each] for each in everyone]
     yield [everyone[::-1]]

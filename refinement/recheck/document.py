@@ -138,7 +138,7 @@ def section(given: Mapping[str, Any]) -> Section:
         ]
         for place, (operation, arguments) in enumerate(terms):
             wanted = range(1 << 64) if operation.name in LEAVES else range(place)
-            if not all(type(each) is int and each in wanted for each in arguments):
+            if not all(type(argument) is int and argument in wanted for argument in arguments):
                 raise ValueError(f"term {place} refers to what does not stand before it")
     except MALFORMED as error:
         raise RefusedError(f"the certificate is malformed: {error!r}") from error

@@ -47,9 +47,9 @@ class Evaluation:
     def compute(self, term: int) -> None:
         """Evaluate the next term."""
         operation, arguments = self._terms[term]
-        floats = any(isinstance(each, FloatFormat) for each in (operation.result, *operation.operands))
+        floats = any(isinstance(operand, FloatFormat) for operand in (operation.result, *operation.operands))
         is_leaf = operation.name in LEAVES
-        self.rounded.append(not is_leaf and (floats or any(self.rounded[each] for each in arguments)))
+        self.rounded.append(not is_leaf and (floats or any(self.rounded[argument] for argument in arguments)))
         if operation.name not in ("constant", "vector"):
             self.read(term, operation.result)
 
@@ -88,8 +88,12 @@ class Evaluation:
     def arguments(self, term: int) -> list[Residue]:
         """Return the arguments of a term, each read as the operation does; of vectors all elements."""
         operation, arguments = self._terms[term]
-        formats = operation.operands or tuple(self._terms[each].operation.result for each in arguments)
-        return [each for one, fmt in zip(arguments, formats, strict=False) for each in self._row(one, fmt)]
+        formats = operation.operands or tuple(
+            self._terms[argument].operation.result for argument in arguments
+        )
+        return [
+            residue for one, fmt in zip(arguments, formats, strict=False) for residue in self._row(one, fmt)
+        ]
 
     def _row(self, term: int, fmt: Format) -> list[Residue]:
         """Return a term, or the elements of a vector, read in a format; fields of a word as words."""
@@ -97,8 +101,8 @@ class Evaluation:
             return [self.read(term, fmt)]
         if (term, fmt) not in self._rows:
             self._rows[term, fmt] = [
-                self.read(each, fmt if fmt.bits else bits(self._terms[each].operation.result.bits))
-                for each in self._terms[term].arguments
+                self.read(argument, fmt if fmt.bits else bits(self._terms[argument].operation.result.bits))
+                for argument in self._terms[term].arguments
             ]
         return self._rows[term, fmt]
 
@@ -182,7 +186,7 @@ class Evaluation:
         left, right = self._row(first, formats[0]), self._row(second, formats[1])
         if operation.name == "scaled_dot":
             addend, *scales = self._terms[addend].arguments
-            left, right = map(_scaled, (left, right), (self._row(each, formats[3]) for each in scales))
+            left, right = map(_scaled, (left, right), (self._row(scale, formats[3]) for scale in scales))
         real = isinstance(formats[2], FloatFormat)
         return plus(
             total(left, right), self.read(addend, formats[2] if real else bits(operation.result.bits))
@@ -211,7 +215,7 @@ def _scaled(factors: list[Residue], scales: list[Residue]) -> list[Residue]:
 
 
 def _is_real(operation: Operation) -> bool:
-    return all(isinstance(each, FloatFormat) for each in (operation.result, *operation.operands))
+    return all(isinstance(operand, FloatFormat) for operand in (operation.result, *operation.operands))
 
 
 def _stem(operation: Operation) -> str:

@@ -103,7 +103,7 @@ def _recheck_section(given: Section, found: Rechecked) -> None:
     found.probability += prod(SectionRecheck(given).run() for _ in range(POINTS))
     found.supposed += [each for each in supposed if each not in found.supposed]
     found.rows.update(name.removeprefix("-") for step in given.steps for name in step.rows)
-    found.elements.update(each.relation for each in given.equations for _ in each.elements)
+    found.elements.update(equation.relation for equation in given.equations for _ in equation.elements)
     found.open += [f"{given.title}: {reason}" if given.title else str(reason) for reason in given.open]
 
 

@@ -156,7 +156,7 @@ class Point:
     def function(self, name: str, *arguments: Residue) -> Residue:
         """Return a function of which nothing is known but what equations say."""
         self.note(*arguments)
-        found = self.applied(name, *(each.value for each in arguments))
+        found = self.applied(name, *(argument.value for argument in arguments))
         return found.within(0, inf) if name in NOT_NEGATIVE else found
 
     def note(self, *compared: Residue) -> None:

@@ -50,7 +50,7 @@ def names(text: str) -> tuple[str, ...]:
 def called(text: str) -> frozenset[str]:
     """Return the names of the functions in an expression."""
     calls = (node.func for node in ast.walk(_parsed(text)) if isinstance(node, ast.Call))
-    return frozenset(each.id for each in calls if isinstance(each, ast.Name))
+    return frozenset(call.id for call in calls if isinstance(call, ast.Name))
 
 
 def _value(node: ast.expr, functions: Functions, variables: Mapping[str, Any]) -> Any:
@@ -71,8 +71,8 @@ def _value(node: ast.expr, functions: Functions, variables: Mapping[str, Any]) -
         case ast.BoolOp(op, values):
             combine = functions["and" if isinstance(op, ast.And) else "or"]
             first, *others = map(of, values)
-            for each in others:
-                first = combine(first, each)
+            for other in others:
+                first = combine(first, other)
             return first
         case ast.Call(ast.Name(name), arguments):
             return functions[name](*map(of, arguments))

@@ -83,17 +83,17 @@ class BlockPosition:
     @property
     def name(self) -> str:
         """Which blocks; empty for all."""
-        return ", ".join(each.name for each in self.positions if each.name)
+        return ", ".join(position.name for position in self.positions if position.name)
 
     @property
     def groups(self) -> tuple[Group, ...]:
         """The symbols."""
-        return tuple(each.group for each in self.positions)
+        return tuple(position.group for position in self.positions)
 
     @property
     def sizes(self) -> Mapping[str, Form]:
         """The sizes."""
-        return {each.domain.name: each.size for each in self.positions}
+        return {position.domain.name: position.size for position in self.positions}
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class BlockOrder:
         return [self._numbered(each) for each in product(*several)]
 
     def _numbered(self, chosen: tuple[Position, ...]) -> BlockPosition:
-        of = {each.domain.name: each for each in chosen}
+        of = {position.domain.name: position for position in chosen}
         indices = {axis: of[name].block for axis, name in self.axes.items()}
         extents = {axis: of[name].count for axis, name in self.axes.items()}
         if self.major is not None and self.minor is not None:
@@ -178,7 +178,7 @@ def positions(domain: SizeDomain, tile: int, group: int, most_blocks: int) -> It
 
 
 def _symbols(domain: SizeDomain, *names: str) -> tuple[str, ...]:
-    return tuple(f"{each} of {domain.name}" for each in names)
+    return tuple(f"{name} of {domain.name}" for name in names)
 
 
 def _times(coefficient: int, symbol: str) -> Form:
@@ -241,7 +241,7 @@ def _parts_in_groups(domain: SizeDomain, tile: int, step: int, size: int, most: 
         boxes = {(g, e, b, t) for g, e in pairs for b in (0.0, last) for t in (0.0, last)}
         cut = [(g, 0.0, b, t) for g in (0.0, several - 1) for b, t in ((1.0, 0.0), (0.0, 1.0))]
         cut += [(g, 1.0, 0.0, 0.0) for g in (0.0, several - 2)] if several > 1 else []
-        corners = [each for each in (*boxes, *cut) if each[1] + each[2] + each[3]]
+        corners = [box for box in (*boxes, *cut) if box[1] + box[2] + box[3]]
         inner = [(g + e + 1, g, b, last - t, r) for g, e, b, t in sorted(set(corners)) for r in rests]
         yield Position(
             domain, tile, f"{named[0]} before the last tile", Group(symbols, tuple(inner)), whole, count,

@@ -57,9 +57,11 @@ class GivenElements:
 def given_elements(parameters: Sequence[object], strides: Mapping[str, Rows]) -> dict[str, GivenElements]:
     """Return what arrays hold whose values are given, of those with some strides."""
     return {
-        each.name: GivenElements(each.contents, strides[each.name])
-        for each in parameters
-        if isinstance(each, ArrayParameter) and each.name in strides and each.contents is not None
+        parameter.name: GivenElements(parameter.contents, strides[parameter.name])
+        for parameter in parameters
+        if isinstance(parameter, ArrayParameter)
+        and parameter.name in strides
+        and parameter.contents is not None
     }
 
 
@@ -73,15 +75,17 @@ def with_given(instance: Instance, given: Mapping[str, GivenElements]) -> Instan
         if (contents := each.contents(instance.arrays[name].shape)) is None:
             return None
         filled[name] = replace(instance.arrays[name], contents=contents)
-    return replace(instance, arguments=tuple(filled.get(each.name, each) for each in instance.arguments))
+    return replace(
+        instance, arguments=tuple(filled.get(argument.name, argument) for argument in instance.arguments)
+    )
 
 
 def periods(parameters: Sequence[object]) -> list[int]:
     """Return how many values are given that are repeated, for each array where some are."""
     found = [
-        len(each.contents)
-        for each in parameters
-        if isinstance(each, ArrayParameter) and each.contents is not None
+        len(parameter.contents)
+        for parameter in parameters
+        if isinstance(parameter, ArrayParameter) and parameter.contents is not None
     ]
     return [each for each in dict.fromkeys(found) if 1 < each <= MOST_PERIOD]
 

@@ -99,19 +99,19 @@ def growing(
     _, after, stored = parts
     if not _once(store, after, held) or not _once(store, stored, held):
         return None
-    undergone = [roundings(store, each) for each in parts]
+    undergone = [roundings(store, part) for part in parts]
     if any(each.carried for each in undergone):
         return None
     counts = _grown(undergone)
     used = any(store.named(name).any() for name in (DOT, SCALED_DOT))
     if unit is None or not used:
         return GrowingRoundings(*grows, counts, counts)
-    chosen = _grown([roundings(store, each, unit=unit) for each in parts])
+    chosen = _grown([roundings(store, part, unit=unit) for part in parts])
     return GrowingRoundings(*grows, counts, chosen, str(unit) if chosen != counts else "")
 
 
 def _grown(parts: Sequence[Roundings]) -> Grown:
-    base, step, end = (each.counts for each in parts)
+    base, step, end = (part.counts for part in parts)
     return _sum(base, end), step
 
 

@@ -105,7 +105,7 @@ class Symbols:
                 for group, corner in zip(self.groups, chosen, strict=True)
                 for symbol, number in zip(group.symbols, corner, strict=True)
             }
-            columns.append([np.prod([values[symbol] for symbol in each]) for each in self.monomials])
+            columns.append([np.prod([values[symbol] for symbol in monomial]) for monomial in self.monomials])
         return np.array(columns, dtype=np.float64).T
 
     def largest_monomial(self, row: Rows) -> int:

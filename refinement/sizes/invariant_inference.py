@@ -103,8 +103,8 @@ class TurnTerms:
             return store.apply(operation, parts)
         pairs = list(zip(operands(store, operation, first), operands(store, operation, second), strict=True))
         if self._is_wrapping(operation):
-            return store.apply(operation, *(self._guessed_or_held(*each) for each in pairs))
-        columns = [self.guess(*each) for each in pairs]
+            return store.apply(operation, *(self._guessed_or_held(*pair) for pair in pairs))
+        columns = [self.guess(*pair) for pair in pairs]
         found = np.full(len(first), NONE)
         if columns:
             whole = np.flatnonzero(np.all([column >= 0 for column in columns], axis=0))
@@ -196,7 +196,7 @@ class TurnTerms:
             some = np.flatnonzero(open_ & (numbers == number))
             if operation.name == CONCATENATION:
                 words = (store.arguments(each[some])[:, 0] for each in (guessed, actual))
-                parts, others = (store.elements(each) for each in words)
+                parts, others = (store.elements(word) for word in words)
             elif self._is_wrapping(operation):
                 parts, others = (
                     np.stack(operands(store, operation, each[some]), axis=1) for each in (guessed, actual)
@@ -212,5 +212,7 @@ class TurnTerms:
     def is_held(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms are held inputs."""
         store = self._store
-        named = np.array([each.name == INPUT and each.attribute == HELD for each in store.operations])
+        named = np.array(
+            [operation.name == INPUT and operation.attribute == HELD for operation in store.operations]
+        )
         return np.asarray(named[store.operation_numbers(terms)])

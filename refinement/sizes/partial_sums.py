@@ -84,7 +84,7 @@ class PartialSums:
         for element in walk(self.formula.body):
             if not isinstance(element, Element):
                 continue
-            moved = tuple(index_shift(each, self.index, int(along), self.stays) for each in element.indices)
+            moved = tuple(index_shift(index, self.index, int(along), self.stays) for index in element.indices)
             if None in moved or found.setdefault(element.array, _known(moved)) != moved:
                 raise UnsupportedError(
                     f"an index of {element.array} in the formula does not move evenly with {self.index}"
@@ -117,7 +117,7 @@ class PartialSums:
 
     def _with(self, body: Node, held: Format, output: Format | None) -> Contract:
         contract = self.contract
-        stored = next(each for each in contract.parameters if each.name == self.formula.output)
+        stored = next(parameter for parameter in contract.parameters if parameter.name == self.formula.output)
         assert isinstance(stored, ArrayParameter)
         plain = replace(
             stored, strides="row-major", alignment=256, element_bits=max(8, held.bits), low_bit=0,
@@ -126,9 +126,9 @@ class PartialSums:
         )  # fmt: skip
         parameters = [
             replace(plain, format=output, access=Access.OUT)
-            if output is not None and each.name == stored.name
-            else each
-            for each in contract.parameters
+            if output is not None and parameter.name == stored.name
+            else parameter
+            for parameter in contract.parameters
         ]
         parameters.append(replace(plain, name=PREFIX, format=held, access=Access.IN))
         formula = replace(self.formula, body=body)
@@ -148,12 +148,16 @@ def partial_sums(
     if len(contract.formulas) != 1:
         raise UnsupportedError("the contract has not just one formula")
     (formula,) = contract.formulas
-    reductions = [each for each in walk(formula.body) if isinstance(each, Reduction)]
+    reductions = [node for node in walk(formula.body) if isinstance(node, Reduction)]
     if len(reductions) != 1 or not isinstance(reductions[0], Sum) or len(reductions[0].indices) != 1:
         raise UnsupportedError("the formula has not just one sum, over one index")
     total = reductions[0]
     (bound,) = total.indices
-    arrays = {each.name: each for each in contract.parameters if isinstance(each, ArrayParameter)}
+    arrays = {
+        parameter.name: parameter
+        for parameter in contract.parameters
+        if isinstance(parameter, ArrayParameter)
+    }
     extents = [
         polynomials.of(arrays[element.array].shape[axis])
         for element in walk(total.body)
@@ -165,10 +169,10 @@ def partial_sums(
         extents.append(polynomials.of(Expression(formula.source, bound.extent)))
     part = extents[0].get((size,), Fraction(0)) if extents else Fraction(0)
     whole: Polynomial = {(size,): part}
-    if part <= 0 or any(dict(each) != whole for each in extents):
+    if part <= 0 or any(dict(extent) != whole for extent in extents):
         raise UnsupportedError(f"{bound.name} does not go just as far as {size}, or a part of it")
     within = {
-        id(each) for element in walk(total.body) if isinstance(element, Element) for each in walk(element)
+        id(node) for element in walk(total.body) if isinstance(element, Element) for node in walk(element)
     }
     for name in walk(formula.body):
         if not isinstance(name, Name):
@@ -184,15 +188,15 @@ def partial_sums(
 
 def depends_on_sizes(contract: Contract, formula: Formula, name: Name, polynomials: SizePolynomials) -> bool:
     """Tell whether a name in a formula, a size or a scalar, depends on sizes that may be many."""
-    own = [index for each in walk(formula.body) if isinstance(each, Reduction) for index in each.indices]
+    own = [index for node in walk(formula.body) if isinstance(node, Reduction) for index in node.indices]
     if name.name in {each.name for each in (*own, *formula.target.indices) if isinstance(each, Name | Bound)}:
         return False
     values = [
-        each.value
-        for each in contract.parameters
-        if each.name == name.name and isinstance(each, ScalarParameter)
+        parameter.value
+        for parameter in contract.parameters
+        if parameter.name == name.name and isinstance(parameter, ScalarParameter)
     ]
-    passed = [each for each in values if isinstance(each, Expression)]
+    passed = [value for value in values if isinstance(value, Expression)]
     return any(map(polynomials.varies, [Expression(formula.source, name), *passed]))
 
 
@@ -246,10 +250,10 @@ def _replaced(node: Node, old: Node, new: Node) -> Node:
     if node is old:
         return new
     changes: dict[str, Any] = {}
-    for each in fields(node):
-        value = getattr(node, each.name)
+    for field in fields(node):
+        value = getattr(node, field.name)
         if isinstance(value, Node):
-            changes[each.name] = _replaced(value, old, new)
+            changes[field.name] = _replaced(value, old, new)
         elif isinstance(value, tuple) and any(isinstance(item, Node) for item in value):
-            changes[each.name] = tuple(_replaced(item, old, new) for item in value)
+            changes[field.name] = tuple(_replaced(item, old, new) for item in value)
     return replace(node, **changes) if changes else node

@@ -313,7 +313,7 @@ class SymbolicMemory:
 
     def array_at(self, address: int) -> tuple[int, SymbolicArray] | None:
         """Return the array that an address belongs to, and where it begins; None of other memory."""
-        return next((each for each in self._arrays if abs(address - each[0]) < self.REACH), None)
+        return next((array for array in self._arrays if abs(address - array[0]) < self.REACH), None)
 
     def owners(self, rows: Rows) -> NDArray[np.intp]:
         """Return which array addresses (n, monomials) belong to; -1 for other memory."""

@@ -56,7 +56,7 @@ class Doubt(NamedTuple):
 
 def deciding(doubts: Sequence[Doubt]) -> Doubt | None:
     """Return the doubt that likely tells why a proof fails: of an integer that may overflow, or the last."""
-    wide = [each for each in doubts if each.highest > each.limit >= _LEAST_LIMIT]
+    wide = [doubt for doubt in doubts if doubt.highest > doubt.limit >= _LEAST_LIMIT]
     return wide[-1] if wide else doubts[-1] if doubts else None
 
 
@@ -133,7 +133,9 @@ class SymbolicIntegers(TermStore):
     def is_integer(self, terms: Any) -> NDArray[np.bool_]:
         """Tell which terms depend on symbols as integers."""
         if len(self._named) != len(self.operations):
-            named = [each.name == INPUT and each.attribute == INTEGER for each in self.operations]
+            named = [
+                operation.name == INPUT and operation.attribute == INTEGER for operation in self.operations
+            ]
             self._named = np.array(named, dtype=bool)
         return np.asarray(self._named[self.operation_numbers(terms)])
 

@@ -26,10 +26,10 @@ Rule = Callable[[SymbolicIntegers, Operation, list[Ids]], Ids | None]
 
 def _read(store: SymbolicIntegers, words: list[Ids]) -> tuple[list[Rows], NDArray[np.intp]] | None:
     """Return the rows of words of which some depend on symbols, and where all are integers or constants."""
-    symbolic = np.logical_or.reduce([store.is_integer(each) for each in words])
+    symbolic = np.logical_or.reduce([store.is_integer(word) for word in words])
     if not symbolic.any():
         return None
-    read = [store.rows_of(each) for each in words]
+    read = [store.rows_of(word) for word in words]
     where = np.flatnonzero(symbolic & np.logical_and.reduce([known for _, known in read]))
     return ([rows[where] for rows, _ in read], where) if len(where) else None
 
@@ -186,10 +186,10 @@ def _compared(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
         store.decided.add(store.line)
     found = np.full(len(rows), -1, dtype=np.int32)
     found[decided] = store.constants(must[decided], 1)
-    for each in store.rests:
+    for rest in store.rests:
         left = np.flatnonzero(found < 0)
-        form = store.symbols.form(each.form)
-        found[left] = compared(store, form, each.size, rows[left], str(operation.attribute))
+        form = store.symbols.form(rest.form)
+        found[left] = compared(store, form, rest.size, rows[left], str(operation.attribute))
     store.doubt(f"{operation.attribute} is not decided", rows[found < 0])
     return _placed(len(words[0]), where, found)
 
@@ -258,10 +258,10 @@ def bitwise(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> 
     """Combine bits that symbols have made constants, or one integer with numbers."""
     width, table = operation.result.bits, operation.attribute
     assert isinstance(table, int)
-    constant = [store.are(CONSTANT, each) for each in words]
+    constant = [store.are(CONSTANT, word) for word in words]
     if all(each.all() for each in constant):
-        return store.constants(evaluate(operation, [store.constant_values(each) for each in words]), width)
-    symbolic = [store.is_integer(each) for each in words]
+        return store.constants(evaluate(operation, [store.constant_values(word) for word in words]), width)
+    symbolic = [store.is_integer(word) for word in words]
     integers = np.max(
         [np.where(found, each, -1) for found, each in zip(symbolic, words, strict=True)], axis=0
     )

@@ -40,7 +40,7 @@ class SymbolicTerms(SymbolicIntegers):
         rule = RULES.get(operation.name)
         if rule is None:
             return super().apply(operation, *arguments)
-        given = np.broadcast_arrays(*(np.asarray(each, dtype=np.int32) for each in arguments))
+        given = np.broadcast_arrays(*(np.asarray(argument, dtype=np.int32) for argument in arguments))
         shape, flat = given[0].shape, [each.reshape(-1) for each in given]
         if not len(flat[0]):
             return super().apply(operation, *arguments)
@@ -60,7 +60,7 @@ class SymbolicTerms(SymbolicIntegers):
 
     def _of_numbers(self, operation: Operation, *words: Ids) -> Ids:
         """Return the terms (n,) of an operation with numbers in place of integers whose symbols are such."""
-        folded = [self._folded(each) for each in words]
+        folded = [self._folded(word) for word in words]
         if all(self.are(CONSTANT, each).all() for each in folded):
             values = evaluate(operation, [self.constant_values(each) for each in folded])
             return with_open_nans(self, values, operation.result)

@@ -125,7 +125,7 @@ class RestConditions:
 
     def __init__(self, store: TermStore, rests: tuple[Rest, ...]) -> None:
         self._store = store
-        self._sizes = {name_of(each.size): each.size for each in rests}
+        self._sizes = {name_of(rest.size): rest.size for rest in rests}
         self._implied: dict[tuple[int, bool], dict[str, int]] = {}
 
     def implied(self, term: int, *, holds: bool = True) -> Bounds:
@@ -187,7 +187,7 @@ class RestConditions:
             return None
         assert isinstance(operation.attribute, int)
         operands = store.arguments(one)[0, :3].tolist()
-        values = [self.value(each, bounds) for each in operands]
+        values = [self.value(operand, bounds) for operand in operands]
         results = {
             bool(operation.attribute >> row & 1)
             for row in range(8)

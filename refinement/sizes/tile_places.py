@@ -39,7 +39,7 @@ def places(
 ) -> list[Place]:
     """Return the places of the tiles of some blocks, which together stand for all of a grid."""
     by_name: dict[str, Place] = {}
-    ends = {each.name: most_blocks[each.name] for each in domains}
+    ends = {domain.name: most_blocks[domain.name] for domain in domains}
     for block in blocks:
         chosen = tuple(_place(each, ends[each.domain.name]) for each in block.positions)
         position = BlockPosition(chosen, {}, {})

@@ -54,7 +54,7 @@ def tile_shifts(
     for formula in contract.formulas:
         variables = _variables(contract, formula, tiles, polynomials)
         _check_uses(contract, formula, variables, tiles, polynomials)
-        elements = [each for each in walk(formula.body) if isinstance(each, Element)]
+        elements = [node for node in walk(formula.body) if isinstance(node, Element)]
         for element in (formula.target, *elements):
             shifts = []
             for index in element.indices:
@@ -62,7 +62,7 @@ def tile_shifts(
                     size: index_shift(index, name, tiles[size], stays) for size, name in variables.items()
                 }
                 if None in moved.values():
-                    within = {each.array for each in walk(index) if isinstance(each, Element)}
+                    within = {node.array for node in walk(index) if isinstance(node, Element)}
                     why = f" (it depends on {', '.join(sorted(within))})" if within else ""
                     raise UnsupportedError(
                         f"an index of {element.array} does not move evenly with tiles{why}"
@@ -100,7 +100,7 @@ def _variables(
     contract: Contract, formula: Formula, tiles: Mapping[str, int], polynomials: SizePolynomials
 ) -> Mapping[str, str]:
     """Return the index variable of a formula's output that goes over each size that has tiles."""
-    output = next(each for each in contract.parameters if each.name == formula.output)
+    output = next(parameter for parameter in contract.parameters if parameter.name == formula.output)
     assert isinstance(output, ArrayParameter)
     found = {}
     for index, extent in zip(formula.target.indices, output.shape, strict=True):
@@ -133,7 +133,11 @@ def _check_uses(
         for each in walk(index)
     }
     extents = {id(bound.extent) for node in nodes if isinstance(node, Reduction) for bound in node.indices}
-    arrays = {each.name: each for each in contract.parameters if isinstance(each, ArrayParameter)}
+    arrays = {
+        parameter.name: parameter
+        for parameter in contract.parameters
+        if isinstance(parameter, ArrayParameter)
+    }
     for node in nodes:
         if isinstance(node, Name):
             if node.name in variables.values() and id(node) not in within:
@@ -148,7 +152,7 @@ def _check_uses(
             goes = [arrays[element.array].shape[axis] for element, axis in indexed_axes(node, bound.name)]
             if bound.extent is not None:
                 goes = [Expression(formula.source, bound.extent)]
-            if any(_sizes(polynomials, each) & tiles.keys() for each in goes):
+            if any(_sizes(polynomials, extent) & tiles.keys() for extent in goes):
                 raise UnsupportedError("a sum goes over a size that the grid grows by")
 
 

@@ -87,7 +87,7 @@ def distributed(
         Choices, or what both cases have in common; -1 where none chooses, by different bits, or a result is
         no integer. None if none chooses.
     """
-    apart = [cases(store, each) for each in words]
+    apart = [cases(store, word) for word in words]
     bits = np.max([each[2] for each in apart], axis=0)
     alike = np.logical_and.reduce([(each[2] < 0) | (each[2] == bits) for each in apart])
     some = np.flatnonzero((bits >= 0) & alike)

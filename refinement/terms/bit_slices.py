@@ -85,21 +85,21 @@ def _sum(store: TermStore, operation: Operation, words: Ids, depth: int) -> Ids:
         products = [product]
     summands = [*products, *(arguments[members, 2 * how.products + i] for i in range(how.addends))]
     if len(summands) > 1:
-        apart = np.logical_and.reduce([_may_have_zeros(store, each) for each in summands])
-        members, summands = members[apart], [each[apart] for each in summands]
+        apart = np.logical_and.reduce([_may_have_zeros(store, summand) for summand in summands])
+        members, summands = members[apart], [summand[apart] for summand in summands]
     if not len(members):
         return words
     # once, as sums within sums are taken apart again wherever they are combined
-    total, *others = [_each_taken_apart(store, each, depth) for each in summands]
+    total, *others = [_each_taken_apart(store, summand, depth) for summand in summands]
     disjoint = np.ones(len(members), dtype=bool)
-    for each in others:
-        common = bitwise(store, A & B, total, each, total, depth=0)
+    for other in others:
+        common = bitwise(store, A & B, total, other, total, depth=0)
         disjoint &= store.are(CONSTANT, common) & (store.constant_values(common) == 0)
-        total = bitwise(store, A | B, total, each, total, depth=0)
+        total = bitwise(store, A | B, total, other, total, depth=0)
     result = words.copy()
     result[members[disjoint]] = total[disjoint]
     if others and not disjoint.all():
-        found = segmented(store, [each[~disjoint] for each in summands])
+        found = segmented(store, [summand[~disjoint] for summand in summands])
         result[members[~disjoint]] = np.where(found < 0, words[members[~disjoint]], found)
     return result
 
@@ -206,7 +206,7 @@ def bitwise(store: TermStore, table: Table, a: Ids, b: Ids, c: Ids, depth: int =
         return by_group(store, words, lambda sliced, _: combined(store, table, sliced), depth)
     open_ = np.flatnonzero(found < 0)
     if len(open_):
-        left = [each[open_] for each in words]
+        left = [word[open_] for word in words]
         found[open_] = by_group(store, left, lambda sliced, _: combined(store, table, sliced), depth)
     return found
 

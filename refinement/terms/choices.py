@@ -49,7 +49,7 @@ def _known_side(store: TermStore, conditions: Ids, terms: Ids, side: int) -> Ids
 def are_by_order(store: TermStore, choices: Ids) -> NDArray[np.bool_]:
     """Tell which choices (n,) are by the order of two integers."""
     numbers = store.operation_numbers(store.arguments(choices)[:, 0])
-    return np.array([operations.orders_integers(store.operations[each]) for each in numbers], dtype=bool)
+    return np.array([operations.orders_integers(store.operations[number]) for number in numbers], dtype=bool)
 
 
 def bits_of_choices(store: TermStore, terms: Ids, *, modular: bool = False) -> Ids:
@@ -72,6 +72,6 @@ def bits_of_choices(store: TermStore, terms: Ids, *, modular: bool = False) -> I
             found[choices] = parts[choices]
             return found
         conditions, *sides = store.arguments(parts[choices]).T
-        then, otherwise = (extract(store, each, cut[0].low, cut[0].width) for each in sides)
+        then, otherwise = (extract(store, side, cut[0].low, cut[0].width) for side in sides)
         found[choices] = chosen(store, conditions, then, otherwise)
     return found

@@ -52,7 +52,7 @@ class Domain:
     # -- what a domain is
     def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
         """Return the terms on whose values those of one operation depend: by default, all arguments."""
-        return [(each, read) for each in operands(self.store, operation, terms)]
+        return [(operand, read) for operand in operands(self.store, operation, terms)]
 
     def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
         """Return the values of terms of one operation, which depend on others in the table.
@@ -64,7 +64,7 @@ class Domain:
         table = self._tables[read]
         if operation.name == VECTOR:
             return self.vector(table[self.store.elements(terms)])
-        given = [table[each] for each in operands(self.store, operation, terms)]
+        given = [table[operand] for operand in operands(self.store, operation, terms)]
         return self.applied(operation, terms, given)
 
     def leaf(self, operation: Operation, terms: Ids) -> Any:

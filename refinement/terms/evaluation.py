@@ -383,7 +383,7 @@ def _function(operation: Operation, arguments: Sequence[Words]) -> Any:
     flush = "ftz" in modifiers
     given = [_operand(words, o) for words, o in zip(arguments, operation.operands, strict=True)]
     reals = [decode(*(_flushed(each) if flush else each)) for each in given]
-    directed = next((_DIRECTED[each] for each in modifiers if each in _DIRECTED), None)
+    directed = next((_DIRECTED[modifier] for modifier in modifiers if modifier in _DIRECTED), None)
     if directed is not None and plain in ("div", "rcp", "sqrt"):
         bits = _directed(plain, reals, fmt, directed)
     else:
@@ -397,8 +397,8 @@ _DIRECTED = MappingProxyType({"rz": Rounding.TOWARD_ZERO, "rm": Rounding.DOWNWAR
 
 def _directed(name: str, reals: Sequence[NDArray[np.float64]], fmt: FloatFormat, rounding: Rounding) -> Any:
     """Return a quotient, a reciprocal or a root rounded in one direction."""
-    shape = np.broadcast_shapes(*(each.shape for each in reals))
-    flat = [np.broadcast_to(each, shape).reshape(-1) for each in reals]
+    shape = np.broadcast_shapes(*(real.shape for real in reals))
+    flat = [np.broadcast_to(real, shape).reshape(-1) for real in reals]
     if name == "sqrt":
         return square_root(flat[0], fmt, rounding).reshape(shape)
     dividend, divisor = (np.ones_like(flat[0]), flat[0]) if name == "rcp" else flat

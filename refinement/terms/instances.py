@@ -75,7 +75,7 @@ class Shapes(Domain):
 
     def _of_ends(self, ends: Ends) -> Ids:
         """Return numbers (n,) that are equal for elements of which the same is known."""
-        columns = np.stack([np.asarray(each, dtype=np.float64) for each in ends[1:]], axis=1)
+        columns = np.stack([np.asarray(end, dtype=np.float64) for end in ends[1:]], axis=1)
         words = columns.view(np.uint32).view(np.int32)
         return self._ends.numbers(np.ascontiguousarray(words))
 
@@ -172,7 +172,7 @@ class TermInstances:
         places: dict[int, int] = {}
         steps = self._steps(pattern, places)
         roots = np.array([places[each] for each in pattern.tolist()])
-        wanted = [places[each] for each in terms]
+        wanted = [places[term] for term in terms]
         rows, found = [np.empty(0, dtype=np.intp)], [np.empty((0, len(wanted)), dtype=np.int32)]
         for block in blocks(len(alike), max(1, _CELLS // len(places))):
             images = np.empty((len(places), len(alike[block])), dtype=np.int32)

@@ -95,7 +95,7 @@ class PtxRounding:
     def __str__(self) -> str:
         text = f"{self.name}: a subnormal factor counts in S as the least normal number"
         zeros = "zero_products", "zero_groups"
-        if any(getattr(each, name) != "ignored" for each in self.readings for name in zeros):
+        if any(getattr(reading, name) != "ignored" for reading in self.readings for name in zeros):
             text += ", and no product is zero"
         return text
 
@@ -169,7 +169,7 @@ def matrix_rounding(isa: str, target: str, names: Sequence[str]) -> MatrixRoundi
     if len(set(accumulations)) == 1:
         return PtxRounding(", ".join(names), (choices_named(list(names)),))
     number = target_named(target).number
-    by_age = {each: target_named(each.target).number for each in ARCHITECTURES}
+    by_age = {architecture: target_named(architecture.target).number for architecture in ARCHITECTURES}
     own = max((age for age in by_age.values() if age <= number), default=0)
     later = [each.name for each, age in by_age.items() if age >= own]
     name = " with ".join(filter(None, (f"at worst of {', '.join(later)}", ", ".join(names))))
@@ -189,7 +189,7 @@ def require_order(isa: str, target: str, names: Sequence[str]) -> None:
     elif isa == "pto":
         profile = profile_named(target)
         readings = pto.choices_named(names, profile), pto.choices_of(profile)
-        pairs = [(getattr(readings[0], each), getattr(readings[1], each)) for each in pto.OF_SUMS]
+        pairs = [(getattr(readings[0], name), getattr(readings[1], name)) for name in pto.OF_SUMS]
     else:
         return
     for chosen, taken in pairs:

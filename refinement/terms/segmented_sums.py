@@ -54,7 +54,7 @@ def segmented(store: TermStore, summands: Sequence[Ids]) -> Ids:
 
 def _parts(store: TermStore, sliced: Sequence[Sequence[Slice]], count: int) -> list[list[Slice]]:
     """Return the slices of sums (n,) from one known carry to the next, least significant first."""
-    edges = sorted({edge for words in sliced for edge in np.cumsum([each.width for each in words]).tolist()})
+    edges = sorted({edge for words in sliced for edge in np.cumsum([word.width for word in words]).tolist()})
     parts: list[list[Slice]] = []
     start, carry = 0, np.zeros(count, dtype=np.uint64)
     for end in edges:
@@ -99,7 +99,7 @@ def _sum(
         return [constant_slice(store, total, width)]
     if len(others) == 1 and not total.any():
         return list(others[0])
-    words = [join(store, each) for each in others]
+    words = [join(store, other) for other in others]
     if total.any():
         words.append(store.constants(total, width))
     found = apply(store, operations.ring(width, 0, len(words)), *words)

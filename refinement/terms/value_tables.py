@@ -169,7 +169,9 @@ class LeafFunctions:
                 columns = np.broadcast_arrays(*(self.values(int(part), known) for part in parts))
                 known[term] = evaluate(operation, [np.stack(columns, axis=-1)])
             else:
-                given = [self.values(int(each[0]), known) for each in operands(self.store, operation, one)]
+                given = [
+                    self.values(int(operand[0]), known) for operand in operands(self.store, operation, one)
+                ]
                 known[term] = self._with_chosen_nans(
                     evaluate(operation, np.broadcast_arrays(*given)), operation.result
                 )

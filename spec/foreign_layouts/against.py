@@ -109,7 +109,7 @@ def written_layout(instruction: str, operand: str, notation: Notation, target: s
 
 def _whole(candidates: Sequence[Distribution]) -> Distribution:
     """Return the reading of all that a table says: the last that counts what is stored."""
-    return next(each for each in reversed(candidates) if each.convention != UNCOMPRESSED)
+    return next(candidate for candidate in reversed(candidates) if candidate.convention != UNCOMPRESSED)
 
 
 def _candidates(table: ElementTable, operand: str) -> list[Distribution]:

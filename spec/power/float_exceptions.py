@@ -110,7 +110,7 @@ def _of_step(
         for direction in (Rounding.UPWARD, Rounding.DOWNWARD)
     )
     operands = [*(factor for product in products for factor in product), *addends]
-    nan = reduce(or_, (alg.is_nan(each) for each in operands))
+    nan = reduce(or_, (alg.is_nan(operand) for operand in operands))
     never = nan & ~nan
     by_zero = reduce(or_, (_infinity_by_zero(alg, *product) for product in products), never)
     zero = alg.is_zero(upward) & alg.is_zero(downward)  # an exact zero has the sign of the direction
@@ -121,7 +121,7 @@ def _of_step(
         reduce(lambda some, each: some & ~alg.is_infinite(each), operands, beyond),
         inexact & tiny,
         inexact,
-        reduce(or_, (_is_signaling(alg, each) for each in operands)),
+        reduce(or_, (_is_signaling(alg, operand) for operand in operands)),
         alg.is_nan(upward) & ~nan & ~by_zero,
         by_zero,
     )

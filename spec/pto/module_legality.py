@@ -91,7 +91,9 @@ def judge_module(module: Module, profile: Profile) -> Judgement:
     notes: list[Note] = []
     for line, name, judgement in judged:
         where = f"line {line}, {name}: " if len(judged) > 1 else ""
-        violations += (Violation(each.rule, where + each.message) for each in judgement.violations)
+        violations += (
+            Violation(violation.rule, where + violation.message) for violation in judgement.violations
+        )
         notes += (replace(note, where=where) for note in judgement.notes)
     unknown: dict[str, list[int]] = {}
     for statement in module.walk():

@@ -47,10 +47,10 @@ def _known(region: Region, folded: ChainMap[str, bool]) -> Iterator[tuple[int, K
                 if statement.integer is not None:
                     folded[name] = False
             case Arithmetic(results=results, operands=operands):
-                if all(each in folded or _literal(each) is not None for each in operands):
+                if all(operand in folded or _literal(operand) is not None for operand in operands):
                     folded.update(dict.fromkeys(results, True))
             case TensorView(shape=shape, strides=strides):
-                names = [each for each in (*shape, *strides) if each in folded]
+                names = [stride for stride in (*shape, *strides) if stride in folded]
                 yield (
                     id(statement),
                     KnownNames(

@@ -76,7 +76,8 @@ def inferred(
     if not 1 <= len(shape) == len(strides) <= _AXES or element.bits < 8:
         return (ViewOrder.ND,)
     extents, steps_known = (
-        [each for each in numbers if isinstance(each, int) and each >= 0] for numbers in (shape, strides)
+        [number for number in numbers if isinstance(number, int) and number >= 0]
+        for numbers in (shape, strides)
     )
     if len(extents) < len(shape) or len(steps_known) < len(strides):
         return (ViewOrder.ND,)

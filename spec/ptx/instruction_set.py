@@ -194,9 +194,9 @@ def operand_lines(variant: Variant) -> Iterator[str]:
     """Yield the operands of a legal variant; of a product of a warpgroup those with A in registers, too."""
     first, *others = signatures(legality.form_of(variant), variant)
     yield from map(str, first)
-    for each in others:
-        yield f"or, with A in registers: {', '.join(operand.name for operand in each)}"
-        yield from (str(operand) for operand in each if operand.name == "a")
+    for other in others:
+        yield f"or, with A in registers: {', '.join(operand.name for operand in other)}"
+        yield from (str(operand) for operand in other if operand.name == "a")
 
 
 def _doubted(contradiction: Contradiction) -> Note:

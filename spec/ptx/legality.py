@@ -138,7 +138,7 @@ def _aligned(instruction: Instruction, module: Module) -> Messages:
 def _operand_complaints(instruction: Instruction) -> tuple[Complaint, ...]:
     """Judge operands by the list that they suit best, where the variant does not determine one."""
     forms = narrow(instruction.variant).forms
-    known = dict.fromkeys(each for form in forms for each in signatures(form, instruction.variant))
+    known = dict.fromkeys(signature for form in forms for signature in signatures(form, instruction.variant))
     return min((complaints(instruction, each) for each in known), key=_misfit)
 
 

@@ -244,7 +244,11 @@ def may_be_taken(
 ) -> tuple[Contradiction, ...]:
     """Return why ptxas may take an illegal instruction; nothing if it refuses it, or it is legal."""
     rules = {violation.rule.id for violation in violated}
-    applying = [each for each in LENIENCIES if rules & each.rules and each.explains(instruction, module)]
+    applying = [
+        leniency
+        for leniency in LENIENCIES
+        if rules & leniency.rules and leniency.explains(instruction, module)
+    ]
     if not rules <= frozenset().union(*(each.rules for each in applying)):
         return ()
     return tuple(dict.fromkeys(each.contradiction for each in applying))

@@ -297,9 +297,12 @@ class SharedMatrix:
         shapes: list[str] = []
         strides: list[str] = []
         for axis in (0, 1):
-            digits = [each for each in self.offsets.digits if each.axis == axis]
-            steps = [(8 * each.image[0] + sum(each.image[1:])) // self.bits for each in digits]
-            for found, numbers, none in ((shapes, [each.extent for each in digits], 1), (strides, steps, 0)):
+            digits = [digit for digit in self.offsets.digits if digit.axis == axis]
+            steps = [(8 * digit.image[0] + sum(digit.image[1:])) // self.bits for digit in digits]
+            for found, numbers, none in (
+                (shapes, [digit.extent for digit in digits], 1),
+                (strides, steps, 0),
+            ):
                 text = ",".join(map(str, numbers)) or str(none)
                 found.append(f"({text})" if len(numbers) > 1 else text)
         plain = f"({','.join(shapes)}):({','.join(strides)})"

@@ -141,7 +141,7 @@ def form_of(mnemonic: str) -> Opcode | None:
     """Return the form that a mnemonic begins with, else its opcode; None where PTX has no such opcode."""
     words = mnemonic.split(".")
     beginnings = (".".join(words[:count]) for count in range(len(words), 1, -1))
-    return next((FORMS[each] for each in beginnings if each in FORMS), OPCODES.get(words[0]))
+    return next((FORMS[beginning] for beginning in beginnings if beginning in FORMS), OPCODES.get(words[0]))
 
 
 def opcode_of(text: str) -> tuple[Opcode, str] | None:

@@ -106,7 +106,7 @@ def _vector(form: OperandForm, elements: tuple[Scalar, ...]) -> Iterator[Complai
             case _ if form.sort is Sort.PAIR:
                 yield from _selector(form, place, element)
             case _ if (sort := constant_sort(element)) not in form.constants:
-                allowed = " or ".join(["registers", *(each.value for each in form.constants)])
+                allowed = " or ".join(["registers", *(constant.value for constant in form.constants)])
                 yield CONSTANT, f"{form.name} takes {allowed}, not {element} ({sort.value})"
 
 
@@ -151,7 +151,9 @@ def _value(form: OperandForm, name: str, value: int, allowed: tuple[int, ...]) -
 
 def _distinct(written: tuple[Operand, ...]) -> Iterator[Complaint]:
     """Yield each register that D has twice, or A as well."""
-    names = [str(each) for operand in written if isinstance(operand, Vector) for each in operand.elements]
+    names = [
+        str(element) for operand in written if isinstance(operand, Vector) for element in operand.elements
+    ]
     for name in dict.fromkeys(name for name in names if names.count(name) > 1 and name != "_"):
         yield DISTINCT, f"{name} stands for more than one register of d and a"
 

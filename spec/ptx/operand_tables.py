@@ -114,7 +114,7 @@ def _in_shared_memory(form: Multiplication, role: str, fields: str) -> ElementTa
     sides = {"row": (line, matrix.lines), "column": (k, matrix.length)}
     if role == "b":
         sides = {"row": (k, matrix.length), "column": (line, matrix.lines)}
-    digits = (each if role == "a" else replace(each, image=each.image[::-1]) for each in inverse.digits)
+    digits = (digit if role == "a" else replace(digit, image=digit.image[::-1]) for digit in inverse.digits)
     axes = tuple(Axis(name, extent) for name, (_, extent) in sides.items())
     within = address % LINE_BYTES * 8 + bit
     return ElementTable(

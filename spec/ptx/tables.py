@@ -110,7 +110,7 @@ def _wgmma_row(form: WgmmaForm) -> Row:
     cells = _product_row(form) | {
         "shape": spell_shapes(form.shapes),
         "registers": " ".join([f"A:{A_REGISTERS}", *counts]),
-        "selectors": "; ".join(str(each) for each in others if each.name != "metadata"),
+        "selectors": "; ".join(str(other) for other in others if other.name != "metadata"),
     }
     if form.sparse:
         cells["metadata"] = f"{form.chunk // 2}:{form.chunk}"

@@ -143,8 +143,8 @@ def test_sizes_are_verified_although_a_worker_dies(
 
     there = mmaproof.verify(kernel, contract, scheduler=scheduler, told=told)
     documents = [each.result.document() for each in (here, there)]
-    for each in documents:
-        del each["stats"]  # times, and how many terms there were
+    for document in documents:
+        del document["stats"]  # times, and how many terms there were
     assert documents[0] == documents[1] and there.result.verdict == "verified"
     workers[0].wait(timeout=30)
 

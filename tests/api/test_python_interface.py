@@ -35,7 +35,10 @@ def test_every_function_is_described(name: str) -> None:
     if inspect.isfunction(found):
         assert found.__doc__ and "Raises\n" in found.__doc__
         parameters = inspect.signature(found).parameters
-        assert len(parameters) == 1 or [each for each in parameters if each not in found.__doc__] == []
+        assert (
+            len(parameters) == 1
+            or [parameter for parameter in parameters if parameter not in found.__doc__] == []
+        )
 
 
 def test_importing_it_imports_nothing_else() -> None:
@@ -49,7 +52,7 @@ def test_importing_it_imports_nothing_else() -> None:
 def test_the_catalogue_is_proved() -> None:
     report = mmaproof.check(["power/integers/order"], jobs=1)
     assert report.holds and report.conclusion is Conclusion.HOLDS
-    assert {each.verdict.status.value for each in report.run.outcomes} == {"proved", "refuted"}
+    assert {outcome.verdict.status.value for outcome in report.run.outcomes} == {"proved", "refuted"}
     assert "srcdoc" in report._repr_html_()
     with pytest.raises(mmaproof.InputError, match="no obligation matches"):
         mmaproof.check("no/such")
@@ -104,6 +107,6 @@ def test_tables_are_compared() -> None:
     for given in ((one,), (str(one),), ([one],), ((str(one), one), one)):
         assert mmaproof.gate(*given).holds
     report = mmaproof.gate(TABLES / "dsl_targets_wrong.json")
-    assert [each.causes[0].id for each in report.findings] and report.conclusion is Conclusion.FAILS
+    assert [finding.causes[0].id for finding in report.findings] and report.conclusion is Conclusion.FAILS
     table = TABLES / "mma_verifier.csv"
     assert mmaproof.gate(table, columns={"arch": "target"}, ptx="7.1").holds

@@ -60,8 +60,8 @@ def verdict(folder: Path, name: str, edit: tuple[str, str] | None) -> TorchResul
 def marked(cases: list[tuple[str, str, tuple[str, str] | None]]) -> list[object]:
     """Return cases, those that are not quick for the sweep alone."""
     return [
-        pytest.param(*each, id=f"{each[0]}-{each[1]}", marks=() if each[:2] in QUICK else pytest.mark.sweep)
-        for each in cases
+        pytest.param(*case, id=f"{case[0]}-{case[1]}", marks=() if case[:2] in QUICK else pytest.mark.sweep)
+        for case in cases
     ]
 
 

@@ -168,7 +168,7 @@ def test_faults_at_the_own_sizes_are_refuted(
     result = verify(*written(tmp_path, name, text, becomes))
     assert result.verdict == "refuted"
     assert result.own_sizes == (name != "all")  # of which the batch is smaller
-    assert any(message in each for each in result.findings), result.findings
+    assert any(message in finding for finding in result.findings), result.findings
     assert result.own_run is not None and "on numbers at these sizes" in result.claim
 
 

@@ -383,7 +383,7 @@ def test_a_recording_becomes_a_contract(tmp_path: Path) -> None:
 def test_a_part_that_is_not_written_is_refuted(tmp_path: Path) -> None:
     files = ContractWriter(turned_plus_one(tmp_path, 11), plus_one_turned()).write(tmp_path)
     result = verify(files.kernel, files.contract).result
-    assert [str(each.kind) for each in result.findings] == ["missing-output"]
+    assert [str(finding.kind) for finding in result.findings] == ["missing-output"]
     files = ContractWriter(turned_plus_one(tmp_path, 11), None).write(tmp_path)
     assert verify(files.kernel, files.contract).result.verdict == "refuted"  # memory alone
 
@@ -391,7 +391,7 @@ def test_a_part_that_is_not_written_is_refuted(tmp_path: Path) -> None:
 def test_a_launch_beyond_the_array_is_refuted(tmp_path: Path) -> None:
     files = ContractWriter(turned_plus_one(tmp_path, 13), plus_one_turned()).write(tmp_path)
     assert "out-of-bounds" in {
-        str(each.kind) for each in verify(files.kernel, files.contract).result.findings
+        str(finding.kind) for finding in verify(files.kernel, files.contract).result.findings
     }
 
 
@@ -446,7 +446,7 @@ def test_a_launch_that_changes_an_input_is_refuted(tmp_path: Path) -> None:
     in_place = replace(launch, passed=(pointer, pointer, launch.passed[2]))
     files = ContractWriter(Recording(storages, [in_place], [x], [x]), reference).write(tmp_path)
     result_of = verify(files.kernel, files.contract).result
-    assert any("which is only for reading" in each.message for each in result_of.findings)
+    assert any("which is only for reading" in finding.message for finding in result_of.findings)
 
 
 def test_what_a_recording_says_is_no_code() -> None:

@@ -184,7 +184,9 @@ def test_a_body_of_ptx_declares_its_own_names(around: str) -> None:
     def judged(text: str) -> tuple[int, list[str]]:
         result = mmaproof("legal", "-", "--target", "sm_75", stdin=around.format(text))
         answers = [json.loads(line) for line in result.out.splitlines()]
-        return result.status, [f"{v['rule']}: {v['message']}" for each in answers for v in each["violations"]]
+        return result.status, [
+            f"{v['rule']}: {v['message']}" for answer in answers for v in answer["violations"]
+        ]
 
     assert judged(BODY) == (0, [])
     status, (message,) = judged(BODY.replace("m8n8", "m8n16"))
@@ -250,7 +252,7 @@ def test_comments_may_stand_before_a_whole_text(before: str) -> None:
 
 
 def test_lines_behind_a_byte_order_mark_are_answered_one_by_one() -> None:
-    assert [each["legal"] for each in answers("\ufeffxvf32ger\nxvf32ger")[1]] == [True, True]
+    assert [answer["legal"] for answer in answers("\ufeffxvf32ger\nxvf32ger")[1]] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -416,4 +418,4 @@ def test_a_form_alone_is_illegal_where_the_target_lacks_it() -> None:
 def test_lines_of_comments_are_no_instructions() -> None:
     assert mmaproof("legal", "-", stdin="// one\n/* two */\n").status == 3
     status, documents = answers("// one\nxvf32ger\n/* two */\n")
-    assert (status, [each["instr"] for each in documents]) == (0, ["xvf32ger"])
+    assert (status, [document["instr"] for document in documents]) == (0, ["xvf32ger"])

@@ -211,12 +211,12 @@ def test_the_parts_of_a_proof_for_all_sizes_are_explained(written: Path) -> None
     kernel = CUDA / "simt_f32_sm80.ptx"
     document = written.parent / "result.json"
     found = mmaproof("verify", kernel, "--contract", written, "--explain", "--json", document)
-    lines = [each for each in found.out.splitlines() if each.startswith("proved in ")]
+    lines = [line for line in found.out.splitlines() if line.startswith("proved in ")]
     parts = json.loads(document.read_text(encoding="utf-8"))["stats"]["obligations"]
-    named = [f"{each['obligation']}: {each['statement']}" for each in parts]
-    assert [each.split(", ", 1)[1].rpartition(" (")[0] for each in lines] == named
-    assert [each["obligation"] for each in parts] == ["K: base", "K: step", "K: exit", "K: sums"]
-    heads = {kernel.read_text(encoding="utf-8").splitlines()[each["line"] - 2] for each in parts}
+    named = [f"{part['obligation']}: {part['statement']}" for part in parts]
+    assert [line.split(", ", 1)[1].rpartition(" (")[0] for line in lines] == named
+    assert [part["obligation"] for part in parts] == ["K: base", "K: step", "K: exit", "K: sums"]
+    heads = {kernel.read_text(encoding="utf-8").splitlines()[part["line"] - 2] for part in parts}
     assert heads == {"$L__BB0_2:"}, "a loop begins behind its label"
     assert "looked at by itself: M = 16, N = 16, K = 16" in found.out
 

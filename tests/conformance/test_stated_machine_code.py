@@ -26,8 +26,11 @@ SHAPE = re.compile(r"\.m(\d+)n(\d+)k(\d+)\.")
 def operation(text: str, code: Disassembled) -> tuple[list[str], list[str]]:
     """Return what an instruction and the matrix instructions for it do to integers."""
     asked = [each for each in text.split(".") if each.upper() in INTEGERS | {"XOR", "AND"}]
-    done = {tuple(each for each in m.modifiers if each in INTEGERS | {"XOR", "AND"}) for m in code.matrix}
-    return asked, [each.lower() for modifiers in done for each in modifiers]
+    done = {
+        tuple(modifier for modifier in m.modifiers if modifier in INTEGERS | {"XOR", "AND"})
+        for m in code.matrix
+    }
+    return asked, [modifier.lower() for modifiers in done for modifier in modifiers]
 
 
 def disassembled(text: str, code: Disassembled) -> Code | None:
@@ -51,7 +54,7 @@ def disassembled(text: str, code: Disassembled) -> Code | None:
         return Code(a, first.products, chained, "s32", notes)
     if first.unit == "DMMA":
         return Code("f64", first.products, chained, "f64")
-    modifiers = [each for each in first.modifiers if each != "SP"]
+    modifiers = [modifier for modifier in first.modifiers if modifier != "SP"]
     if modifiers[-1].startswith("STEP"):  # steps of some of the elements, not of the products
         return Code("f16", first.products, 1, modifiers[0].lower())
     halves = [sorted(each.halves) for each in code.matrix if each.halves]
@@ -62,7 +65,7 @@ def disassembled(text: str, code: Disassembled) -> Code | None:
         "last": first.from_zero and (code.uses("FADD") or "HADD2" in code.others),
         "ordered": not first.from_zero and code.uses("SHFL", "SEL"),
     }
-    factors = next((each for each in modifiers if each in FLOATS), "F16").lower()
+    factors = next((modifier for modifier in modifiers if modifier in FLOATS), "F16").lower()
     said = tuple(name for name, holds in notes.items() if holds)
     return Code(factors, first.products, chained, modifiers[0].lower(), said)
 

@@ -81,7 +81,9 @@ def test_ptxas_rejects_other_shapes_and_types_as_the_rules_do() -> None:
 
 
 def test_ptxas_rejects_wrong_operands_as_the_rules_do() -> None:
-    every = [each for form, variant in one_variant_each() for each in operand_neighbours(form, variant)]
+    every = [
+        neighbour for form, variant in one_variant_each() for neighbour in operand_neighbours(form, variant)
+    ]
     assert disagreements([(each, MODULE) for each in chosen(every, SAMPLE, 2)]) == []
 
 
@@ -98,5 +100,7 @@ def test_sweep_other_shapes_and_types() -> None:
 
 @pytest.mark.sweep
 def test_sweep_operands() -> None:
-    every = (each for form, variant in one_variant_each() for each in operand_neighbours(form, variant))
+    every = (
+        neighbour for form, variant in one_variant_each() for neighbour in operand_neighbours(form, variant)
+    )
     assert disagreements((each, MODULE) for each in every) == []

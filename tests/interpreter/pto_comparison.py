@@ -74,13 +74,13 @@ def compared(kernel_path: Path, contract_path: Path, seed: int, *, tolerance: fl
     instance = next(iter(contract.instances()))
     store, random = TermStore(), np.random.default_rng(seed)
     outcome = kernel.run(instance, store, inputs_of(store, instance))
-    found = Comparison({each.kind for each in outcome.findings})
+    found = Comparison({finding.kind for finding in outcome.findings})
     if Kind.UNSUPPORTED in found.findings or Kind.ILLEGAL in found.findings:
         return found
     inputs = _numbers(instance, random)
     if Kind.DEADLOCK in found.findings:
         _expect_deadlock(kernel, instance, inputs, found)
-    if not outcome.complete or any(each.refutes for each in found.findings):
+    if not outcome.complete or any(finding.refutes for finding in found.findings):
         return found
     for filling in FILLINGS:
         _expect_outputs(kernel, instance, store, outcome, inputs, filling, seed, tolerance, found)
@@ -126,7 +126,7 @@ def _expect_outputs(
                 continue
             written, terms = elements_in(store, held, outcome.arrays[name].lanes)
             written &= terms != ABSENT
-            one, other = (each.values(terms[written]) for each in values)
+            one, other = (value.values(terms[written]) for value in values)
             size = array.element_bits // 8
             got = memory[name].view(STORAGE[size])[: array.elements].astype(np.uint64)[written]
             wrong = (one == other) & ~_alike(got, one, array.format, tolerance)
@@ -214,8 +214,12 @@ def _scalar(scalar: Scalar, inputs: Inputs) -> Any:
 
 def _numbers(instance: Instance, random: np.random.Generator) -> dict[str, NDArray[np.uint64]]:
     """Return small integers, whose sums are exact, for everything that a program is given."""
-    given = {each.name: (each.format, each.elements) for each in instance.arrays.values() if each.is_given}
-    scalars = {each.name: (each.format, 1) for each in instance.scalars.values() if each.value is None}
+    given = {
+        array.name: (array.format, array.elements) for array in instance.arrays.values() if array.is_given
+    }
+    scalars = {
+        scalar.name: (scalar.format, 1) for scalar in instance.scalars.values() if scalar.value is None
+    }
     found = {}
     for name, (fmt, count) in (given | scalars).items():
         numbers = random.integers(-3, 4, count)

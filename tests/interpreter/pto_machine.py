@@ -117,7 +117,7 @@ class _Unit:
     def start(self, function: Function, arguments: Sequence[Any]) -> Program:
         """Run a function."""
         assert function.body is not None
-        given = dict(zip((str(each.name) for each in function.parameters), arguments, strict=True))
+        given = dict(zip((str(parameter.name) for parameter in function.parameters), arguments, strict=True))
         yield from self.region(function.body, ChainMap(given))
 
     def region(self, region: Region, names: Names) -> Program:
@@ -125,7 +125,7 @@ class _Unit:
         self.returned = []
         for statement in region:
             if isinstance(statement, Terminator):
-                self.returned = [self.value(each.name, names) for each in statement.operands]
+                self.returned = [self.value(operand.name, names) for operand in statement.operands]
                 return
             yield from self.step(statement, names)
             yield None
@@ -160,7 +160,7 @@ class _Unit:
             case ConstantDefinition(name=name):
                 names[name] = _constant(statement)
             case Arithmetic(results=results, operands=operands):
-                given = [self.value(each, names) for each in operands]
+                given = [self.value(operand, names) for operand in operands]
                 self.define(results, [_arithmetic(statement, given)], names)
             case Loop():
                 yield from self._loop(statement, names)
@@ -398,7 +398,7 @@ class _Unit:
         written = read_type(text.partition(" : ")[2])
         assert isinstance(written, OtherType) and written.element is not None
         space = re.findall(r"address_space<?\s*(\w+)", written.text)[0]
-        rows, columns = (int(each) for each in written.extents if isinstance(each, int))
+        rows, columns = (int(extent) for extent in written.extents if isinstance(extent, int))
         tile = alias(self.profile, Location(space), written.element, (rows, columns))
         size = rows * columns * tile.element.storage_bytes
         names[statement.results[0]] = Buffer(tile, [_filled(size, self.machine.filling)], 0, (rows, columns))
@@ -443,7 +443,7 @@ def kind_of(function: Function) -> str | None:
 
 def functions_in(module: Module) -> dict[str, Function]:
     """Return the functions of a module by name."""
-    return {each.name: each for each in module.walk() if isinstance(each, Function) and each.body is not None}
+    return {node.name: node for node in module.walk() if isinstance(node, Function) and node.body is not None}
 
 
 def _filled(size: int, filling: int) -> NDArray[np.uint8]:

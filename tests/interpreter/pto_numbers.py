@@ -94,6 +94,6 @@ def summed(words: Words, fmt: Format, axis: int) -> Words:
     """Return sums along an axis, in its order."""
     numbers = np.moveaxis(decoded(words, fmt), axis, 0)
     total = numbers[0]
-    for each in numbers[1:]:
-        total = decoded(encoded(total + each, fmt), fmt)
+    for number in numbers[1:]:
+        total = decoded(encoded(total + number, fmt), fmt)
     return encoded(total, fmt)

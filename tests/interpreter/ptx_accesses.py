@@ -97,7 +97,7 @@ def _ld(code: Code, i: InstructionStatement) -> Run:
     destination, place = i.operands[:2]
     space, at = space_named(i), where(code, place)
     elements = destination.elements if isinstance(destination, Vector) else (destination,)
-    writers = [code.writer(each, 8 * size, extend=kind[0] == "s") for each in elements]
+    writers = [code.writer(element, 8 * size, extend=kind[0] == "s") for element in elements]
     after = YIELD if i.one_of(_POLLS) else None
 
     def run(thread: Thread) -> int | None:
@@ -121,7 +121,7 @@ def _st(code: Code, i: InstructionStatement) -> Run:
     def run(thread: Thread) -> None:
         address = at(thread)
         _check(address, size * count, i)
-        store(thread, space, address, b"".join(each(thread).to_bytes(size, "little") for each in readers))
+        store(thread, space, address, b"".join(reader(thread).to_bytes(size, "little") for reader in readers))
 
     return run
 
@@ -196,9 +196,9 @@ def _atomic(code: Code, i: InstructionStatement) -> Run:
     if name is None or len(sources) != (2 if name == "cas" else 1):
         raise Unknown(i.mnemonic)
     space, at = space_named(i), where(code, place)
-    readers = [element_readers(code, each, 8 * size) for each in sources]
+    readers = [element_readers(code, source, 8 * size) for source in sources]
     elements = destination.elements if isinstance(destination, Vector) else (destination,) * count
-    writers = [code.writer(each, 8 * size) for each in elements]
+    writers = [code.writer(element, 8 * size) for element in elements]
     lane = bits_of(kind.removesuffix("x2"))
 
     def run(thread: Thread) -> int | None:
@@ -208,7 +208,7 @@ def _atomic(code: Code, i: InstructionStatement) -> Run:
         left = b""
         for index, write in enumerate(writers):
             old = int.from_bytes(data[size * index : size * (index + 1)], "little")
-            given = [each[index](thread) for each in readers]
+            given = [reader[index](thread) for reader in readers]
             found = 0
             for low in range(0, 8 * size, lane):
                 parts = [word >> low & mask(lane) for word in (old, *given)]

@@ -139,7 +139,7 @@ def _box(code: Code, operand: Any) -> Callable[[Thread], tuple[Map, list[int]]]:
         address = at(thread)
         if address not in code.maps:
             raise Fault("undefined", f"no tensor map at {address:#x}")
-        found = map_of(code.maps[address]), [signed(each(thread), 32) for each in readers]
+        found = map_of(code.maps[address]), [signed(reader(thread), 32) for reader in readers]
         if len(found[1]) != len(found[0].extents):
             raise Fault("undefined", "coordinates of another rank")
         return found
@@ -269,7 +269,7 @@ def _asynchronous(code: Code, i: InstructionStatement) -> Run:
         raise Unknown(i.mnemonic)
 
     def run(thread: Thread) -> None:
-        words = [each(thread) for each in readers]
+        words = [reader(thread) for reader in readers]
         address, barrier_at = _own(at(thread)), _own(told(thread))
         if address % (size * len(words)):
             raise Fault("misaligned", i.mnemonic)

@@ -138,24 +138,24 @@ def run_machine(
     """
     bench = Bench()
     pointers: list[Any] = []
-    for each in arrays:
-        if each.elements is None:
-            pointers.append(written(each.name, each.size, ALIGNMENT))
+    for array in arrays:
+        if array.elements is None:
+            pointers.append(written(array.name, array.size, ALIGNMENT))
         elif on_terms:
             pointers.append(
                 bench.given(
-                    each.name,
-                    np.array(each.elements, np.uint64),
-                    FORMATS[each.kind],
+                    array.name,
+                    np.array(array.elements, np.uint64),
+                    FORMATS[array.kind],
                     ALIGNMENT,
                     writable=True,
                 )
             )
         else:
-            pointers.append(_constant(bench, each))
+            pointers.append(_constant(bench, array))
     clusters = {} if cluster is None else {"cluster": cluster}
     done = bench.run(module, pointers, grid=grid, block=block, **clusters)
-    return {each.name: _left(bench, done, each) for each in arrays}, done
+    return {array.name: _left(bench, done, array) for array in arrays}, done
 
 
 def _constant(bench: Bench, given: Given) -> Pointer:
@@ -184,14 +184,14 @@ def _left(bench: Bench, done: Run, given: Given) -> Left:
 def differences(arrays: Sequence[Given], one: Memory, other: Memory) -> list[str]:
     """Return what differs; a NaN equals a NaN, and what both leave undefined is the same."""
     found = []
-    for each in arrays:
-        a, b = one[each.name], other[each.name]
+    for array in arrays:
+        a, b = one[array.name], other[array.name]
         wrong = a.defined != b.defined
         both = a.defined & b.defined
         wrong |= both & (a.words != b.words)
         for index in np.flatnonzero(wrong).tolist():
             x, y = int(a.words[index]), int(b.words[index])
-            fmt = floats.FORMATS.get(each.kind)
+            fmt = floats.FORMATS.get(array.kind)
             if fmt is not None and both[index] and floats.is_nan(x, fmt) and floats.is_nan(y, fmt):
                 continue
             spelled = [
@@ -199,6 +199,6 @@ def differences(arrays: Sequence[Given], one: Memory, other: Memory) -> list[str
                 for word, known in ((x, a.defined[index]), (y, b.defined[index]))
             ]
             found.append(
-                f"{each.name}[{index}]: {spelled[0]} by the interpreter, {spelled[1]} by the machine"
+                f"{array.name}[{index}]: {spelled[0]} by the interpreter, {spelled[1]} by the machine"
             )
     return found

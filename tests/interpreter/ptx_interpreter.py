@@ -242,7 +242,7 @@ def _brx(function: Function, code: Code, i: InstructionStatement) -> Run:
     if not isinstance(table, Register):
         raise Unknown(i.mnemonic)
     names = function.tables[table.name].partition(".branchtargets")[2].strip(" \t\n;").split(",")
-    targets, read = [function.labels[each.strip()] for each in names], code.reader(index, 32)
+    targets, read = [function.labels[name.strip()] for name in names], code.reader(index, 32)
 
     def run(thread: Thread) -> int:
         if read(thread) >= len(targets):
@@ -362,11 +362,11 @@ class _Run:
     def _turns(self, ready: list[Thread]) -> Iterator[tuple[Thread, int]]:
         match self._schedule:
             case "round robin":
-                yield from ((each, 1) for each in ready)
+                yield from ((thread, 1) for thread in ready)
             case "reversed":
-                yield from ((each, 1000) for each in reversed(ready))
+                yield from ((thread, 1000) for thread in reversed(ready))
             case "in order":
-                yield from ((each, 1000) for each in ready)
+                yield from ((thread, 1000) for thread in ready)
             case _:
                 for _ in ready:
                     yield self._order.choice(ready), self._order.choice((1, 2, 5, 30))

@@ -199,7 +199,7 @@ def compare(path: Path, contract: Path, schedule: str, seed: int = 1) -> Outcome
         return Outcome(left_out=SEVERAL)
     kernel = read_kernel(path, given.entry, given.target)
     launched = _launched(kernel, instance, seed)
-    outcome = Outcome([str(each) for each in launched.run.findings])
+    outcome = Outcome([str(finding) for finding in launched.run.findings])
     function = kernel.module.functions[kernel.entry]
     regions, bases = _regions(launched)
     parameters = [
@@ -254,12 +254,12 @@ def _compare_array(
     lows = (array.bit_offsets.reshape(-1) % 8).tolist()
     there = lanes.written(first, count)
     words = lanes.read(first[there], count)
-    values = [Assignment(launched.store, {}, undefined=each).values(words) for each in FILLINGS]
-    data = b"".join(bytes(each.data) for each in sorted(parts, key=lambda each: each.base))
+    values = [Assignment(launched.store, {}, undefined=filling).values(words) for filling in FILLINGS]
+    data = b"".join(bytes(part.data) for part in sorted(parts, key=lambda each: each.base))
     fmt = floats.FORMATS.get(str(array.format))
     mask = (1 << array.format.bits) - 1
     for index, one, other in zip(
-        np.flatnonzero(there).tolist(), *(each.tolist() for each in values), strict=True
+        np.flatnonzero(there).tolist(), *(value.tolist() for value in values), strict=True
     ):
         x = int.from_bytes(data[first[index] : first[index] + count], "little") >> lows[index] & mask
         y, z = (int(each) >> lows[index] & mask for each in (one, other))

@@ -53,7 +53,9 @@ class Layout:
         self._noise = noise
         self._variables = [*module.variables, *function.variables]
         self._dynamic = launch.dynamic_shared
-        self.shared_names = frozenset(each.name for each in self._variables if each.space == "shared")
+        self.shared_names = frozenset(
+            variable.name for variable in self._variables if variable.space == "shared"
+        )
         self.maps: dict[int, Map] = {}
         self.multiplies = any(
             each.opcode in ("wgmma", "tcgen05") or (each.opcode == "cp" and each.has("bulk"))
@@ -80,20 +82,20 @@ class Layout:
 
     def _placed(self, space: str, at: int) -> list[tuple[Variable, int, int]]:
         found = []
-        for each in sorted(self._variables, key=lambda each: each.size is None):
-            if each.space != space:
+        for variable in sorted(self._variables, key=lambda each: each.size is None):
+            if variable.space != space:
                 continue
             open_size = self._dynamic if space == "shared" else 0
-            size = open_size if each.size is None else each.size
+            size = open_size if variable.size is None else variable.size
             # Kernels with descriptors take dynamic shared memory to be aligned to swizzling patterns.
-            aligned = self.multiplies and space == "shared" and each.size is None
-            alignment = max(each.alignment, 1024 if aligned else 16)
+            aligned = self.multiplies and space == "shared" and variable.size is None
+            alignment = max(variable.alignment, 1024 if aligned else 16)
             at = -(-at // alignment) * alignment
             if space == "shared" and not aligned and at // alignment % 2 == 0:
                 at += alignment  # no more aligned than it says
-            self.addresses[each.name] = at
-            found.append((each, at, size))
-            if each.size is not None:
+            self.addresses[variable.name] = at
+            found.append((variable, at, size))
+            if variable.size is not None:
                 at += size + 256
         return found
 

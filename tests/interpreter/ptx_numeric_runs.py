@@ -23,14 +23,14 @@ def run_numeric(
     runs, states = [], {}
     for fill in FILLS:
         held = []
-        for each in arrays:
-            if each.elements is None:
-                content = np.full(each.size, fill, dtype=np.uint8)
-                nobody = np.full(each.count, NOBODY)
-                held.append(stored(each.name, content, each.bytes, states=nobody))
+        for array in arrays:
+            if array.elements is None:
+                content = np.full(array.size, fill, dtype=np.uint8)
+                nobody = np.full(array.count, NOBODY)
+                held.append(stored(array.name, content, array.bytes, states=nobody))
             else:
-                words = np.array(each.elements, dtype=np.uint64).astype(f"u{each.bytes}")
-                held.append(stored(each.name, words, each.bytes))
+                words = np.array(array.elements, dtype=np.uint64).astype(f"u{array.bytes}")
+                held.append(stored(array.name, words, array.bytes))
         passed = [address(number, 0).to_bytes(8, "little") for number in range(len(arrays))]
         program = Program(module, entry.name, Launch(grid, block), passed, held)
         blocks = list(range(int(np.prod(grid))))
@@ -40,9 +40,9 @@ def run_numeric(
         )
         states = {each.name: each.states for each in held}
     found = {}
-    for each in arrays:
-        first, second = (run[each.name] for run in runs)
-        there = states[each.name]
+    for array in arrays:
+        first, second = (run[array.name] for run in runs)
+        there = states[array.name]
         known = np.ones(len(first), dtype=bool) if there is None else there == KNOWN
-        found[each.name] = Left(first, known & _same(each, first, second))
+        found[array.name] = Left(first, known & _same(array, first, second))
     return found

@@ -406,7 +406,7 @@ def _begin(writer: _Writer, arrays: Sequence[Given]) -> None:
     writer.emit("mov.u64 %s3, tile;", "mov.u64 %s4, wide;", "mov.u64 %a0, own;")
     writer.emit(*(f"st.local.u64 [%a0+{8 * index}], {index};" for index in range(4)))
     writer.emit("and.b32 %r4, %r1, 7;")
-    names = [each.name for each in arrays]
+    names = [array.name for array in arrays]
     for pool, registers in POOLS.items():
         bits = _BITS.get(pool, 32)
         for index, register in enumerate(registers):
@@ -421,7 +421,7 @@ def _begin(writer: _Writer, arrays: Sequence[Given]) -> None:
 
 def _end(writer: _Writer, arrays: Sequence[Given]) -> None:
     """Store all registers."""
-    names = [each.name for each in arrays]
+    names = [array.name for array in arrays]
     for pool, registers in POOLS.items():
         bits = _BITS.get(pool, 32)
         writer.emit(f"ld.param.u64 %a2, [p{names.index(f'out {pool}')}];")

@@ -355,9 +355,9 @@ def arrays_of(form: Form, count: int, seed: int) -> list[Given]:
         elements = tuple(_element(draw, PAIRS.get(kind, kind)) for _ in range(count * per_word))
         if form.text.startswith(("div", "rem")) and index == 1 and kind in WORDS:
             none = (0, (1 << _bits_of(kind)) - 1)  # by 0 there is no result, nor of the least number by -1
-            elements = tuple(3 if each in none else each for each in elements)
+            elements = tuple(3 if element in none else element for element in elements)
         if form.text.startswith("fns") and kind == "place":
-            elements = tuple(each & 31 for each in elements)
+            elements = tuple(element & 31 for element in elements)
         arrays.append(_array("abcde"[index], kind, count, elements))
     return arrays
 

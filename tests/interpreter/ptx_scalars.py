@@ -32,7 +32,7 @@ def _pointwise(code: Code, i: InstructionStatement, scalar: Scalar, *, extend: b
             return lambda thread: write(thread, compute(a(thread), b(thread)))
         case [a, b, c]:
             return lambda thread: write(thread, compute(a(thread), b(thread), c(thread)))
-    return lambda thread: write(thread, compute(*(each(thread) for each in readers)))
+    return lambda thread: write(thread, compute(*(reader(thread) for reader in readers)))
 
 
 def _scalar(code: Code, i: InstructionStatement) -> Run:
@@ -58,11 +58,11 @@ def _with_carry(code: Code, i: InstructionStatement) -> Run:
     kind, base = i.types[0], i.opcode.removesuffix("c")
     width, reads, sets = bits_of(kind), i.opcode.endswith("c"), i.has("cc")
     destination, *sources = i.operands
-    readers = [code.reader(each, width) for each in sources]
+    readers = [code.reader(source, width) for source in sources]
     write = code.writer(destination, width)
 
     def run(thread: Thread) -> None:
-        words = [each(thread) for each in readers]
+        words = [reader(thread) for reader in readers]
         carry = thread.registers[CARRY] & 1 if reads else 0
         if base == "sub":
             found = words[0] - words[1] - carry
@@ -88,7 +88,7 @@ def _lop3(code: Code, i: InstructionStatement) -> Run:
     assert isinstance(table, Integer)
 
     def run(thread: Thread) -> None:
-        found = lop3(table.value, *(each(thread) for each in readers))
+        found = lop3(table.value, *(reader(thread) for reader in readers))
         write(thread, found)
         if boolean and other is not None:
             tell(thread, int(BOOLEANS[boolean](found != 0, bool(other(thread)))))
@@ -130,7 +130,7 @@ def _mov(code: Code, i: InstructionStatement) -> Run:
     width = bits_of(i.types[0])
     if isinstance(destination, Vector):
         part = width // len(destination.elements)
-        writers = [code.writer(each, part) for each in destination.elements]
+        writers = [code.writer(element, part) for element in destination.elements]
         whole = code.reader(source, width)
 
         def unpack(thread: Thread) -> None:
@@ -142,7 +142,7 @@ def _mov(code: Code, i: InstructionStatement) -> Run:
     write = code.writer(destination, width)
     if isinstance(source, Vector):
         part = width // len(source.elements)
-        readers = [code.reader(each, part) for each in source.elements]
+        readers = [code.reader(element, part) for element in source.elements]
         return lambda thread: write(
             thread, sum(each(thread) << part * index for index, each in enumerate(readers))
         )

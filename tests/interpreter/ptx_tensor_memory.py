@@ -248,7 +248,7 @@ def _store(code: Code, i: InstructionStatement) -> Run:
     def finish(threads: list[Thread]) -> None:
         whole(threads, i)
         cells, there = _cells(code, threads[0]), places(threads[0])
-        words = np.array([[read(each) for read in readers] for each in threads], dtype=np.uint32)
+        words = np.array([[read(thread) for read in readers] for thread in threads], dtype=np.uint32)
         found = np.asarray(moves.store(ALGEBRA, tile, words)).astype(np.uint32)
         parts = found if tile.shape.parts > 1 else found[None]
 
@@ -413,8 +413,8 @@ class _Multiplication:
             raise Unknown(f"{fmt} with padding")
         byte, bit = matrix.address(*np.indices((matrix.lines, matrix.length)))
         parts = [
-            ptx_shared_operands.elements(self._code, each.threads[0], 8 * byte + bit, fmt.bits, self._i.line)
-            for each in blocks
+            ptx_shared_operands.elements(self._code, block.threads[0], 8 * byte + bit, fmt.bits, self._i.line)
+            for block in blocks
         ]
         lines = np.concatenate(parts)
         return lines.T if role == "b" else lines

@@ -160,8 +160,8 @@ def _fence(code: Code, i: InstructionStatement) -> Run:
         products = _execute(threads, i)
         products.fenced = True
         products.shapes.clear()
-        for each in threads:
-            each.touched.clear()
+        for thread in threads:
+            thread.touched.clear()
 
     return together(finish, i, None)
 
@@ -182,9 +182,9 @@ def proxy_fence(code: Code, i: InstructionStatement) -> Run:
     """Decode ``fence.proxy.async``: what was stored before, products see."""
 
     def run(thread: Thread) -> None:
-        for each in thread.spaces["shared"].regions:
-            if each.stale is not None:
-                each.stale[:] = bytes(len(each.stale))
+        for region in thread.spaces["shared"].regions:
+            if region.stale is not None:
+                region.stale[:] = bytes(len(region.stale))
 
     return (lambda thread: None) if "global" in i.modifiers else run
 
@@ -199,7 +199,7 @@ class _Multiplication:
         self._code, self._i = code, i
         self._form = form = multiplication(i.specified().variant)
         names = signatures(form.form, form.variant)[isinstance(i.operands[1], Vector)]  # type: ignore[arg-type]
-        given = dict(zip((each.name for each in names), i.operands, strict=True))
+        given = dict(zip((name.name for name in names), i.operands, strict=True))
         self._d = tuple(each.name for each in elements_of(given["d"]))
         self._a = tuple(each.name for each in elements_of(given["a"])) if "a" in given else ()
         self._descriptors = {
@@ -216,17 +216,19 @@ class _Multiplication:
     def issue(self, threads: list[Thread]) -> None:
         """Begin the product of a warp."""
         i = self._i
-        said = {role: _same([read(each) for each in threads], i) for role, read in self._descriptors.items()}
-        counts = _same([self._counts(each) for each in threads], i)
+        said = {
+            role: _same([read(thread) for thread in threads], i) for role, read in self._descriptors.items()
+        }
+        counts = _same([self._counts(thread) for thread in threads], i)
         nibbles = None
         if self._metadata is not None:
-            words = [self._metadata(each) for each in threads]
+            words = [self._metadata(thread) for thread in threads]
             nibbles = fragments.metadata(words, self._form.a.bits, self._selector)
         products = _execute(threads, i, *said.values(), counts)
         loose = _unordered(threads, products, self._d, self._shape)
         for name in self._d:
             if name not in products.results and counts:
-                products.results[name] = [each.registers[name] for each in threads]
+                products.results[name] = [thread.registers[name] for thread in threads]
         self._spoil(products, [*loose, *(each for each in self._d if each not in products.results)])
         self._scramble(threads, _unordered(threads, products, self._a, ""))
 
@@ -263,7 +265,7 @@ class _Multiplication:
         form, bits = self._form, self._form.d.bits
         held = {role: self._in_memory(threads, role, value) for role, value in said.items()}
         if self._a:
-            words = [[each.registers[name] for name in self._a] for each in threads]
+            words = [[thread.registers[name] for name in self._a] for thread in threads]
             held["a"] = fragments.multiplicand(words, form.a.bits)
         old = np.array([products.results[name] for name in self._d], dtype=np.uint64).T
         held |= {"b": held["b"].T, "c": fragments.accumulator(old, bits)}
@@ -310,7 +312,7 @@ def _unordered(
         for name in names
         if not products.fenced
         or products.shapes.get(name, shape) != shape
-        or any(name in each.touched for each in threads)
+        or any(name in thread.touched for thread in threads)
     ]
 
 

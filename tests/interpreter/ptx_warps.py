@@ -62,8 +62,8 @@ def together(
 
 def release(threads: Sequence[Thread]) -> None:
     """Let those threads of a warp go on who wait for others that are all there."""
-    for each in threads:
-        _release_those_of(each)
+    for thread in threads:
+        _release_those_of(thread)
 
 
 def _release_those_of(thread: Thread) -> None:
@@ -81,7 +81,7 @@ def _release_those_of(thread: Thread) -> None:
 
 def release_converged(threads: Sequence[Thread]) -> bool:
     """Let threads of a warp go on that wait for whoever happens to be there; say whether there are any."""
-    waiting = [each for each in threads if each.wait is not None and each.wait.key is None]
+    waiting = [thread for thread in threads if thread.wait is not None and thread.wait.key is None]
     if not waiting:
         return False
     first = min(each.wait.index for each in waiting if each.wait)
@@ -95,8 +95,8 @@ def release_converged(threads: Sequence[Thread]) -> bool:
 def go_on(threads: list[Thread], finish: Finish) -> None:
     """Do what threads have waited for."""
     finish(threads)
-    for each in threads:
-        each.wait, each.state, each.pc = None, State.READY, each.pc + 1
+    for thread in threads:
+        thread.wait, thread.state, thread.pc = None, State.READY, thread.pc + 1
 
 
 def _results(operand: Any) -> tuple[Any, Any]:
@@ -114,10 +114,10 @@ def _shfl(code: Code, i: InstructionStatement) -> Run:
     mode = i.one_of(("up", "down", "bfly", "idx"))
 
     def finish(threads: list[Thread]) -> None:
-        held = {each.lane: read(each) for each in threads}
-        steering = {each.lane: (read_b(each), read_c(each)) for each in threads}
-        for each in threads:
-            lane, (amount, limits) = each.lane, steering[each.lane]
+        held = {thread.lane: read(thread) for thread in threads}
+        steering = {thread.lane: (read_b(thread), read_c(thread)) for thread in threads}
+        for thread in threads:
+            lane, (amount, limits) = thread.lane, steering[thread.lane]
             amount, limit, segment = amount & 31, limits & 31, limits >> 8 & 31
             least = lane & segment
             most = least | limit & ~segment & 31
@@ -135,8 +135,8 @@ def _shfl(code: Code, i: InstructionStatement) -> Run:
                     source = least | amount & ~segment & 31
                     inside = source <= most
             source = source if inside else lane
-            write(each, held[source] if source in held else code.noise.getrandbits(32))
-            tell(each, int(inside))
+            write(thread, held[source] if source in held else code.noise.getrandbits(32))
+            tell(thread, int(inside))
 
     return together(finish, i, code.reader(masks[0], 32) if masks else None, converged=not masks)
 
@@ -147,7 +147,7 @@ def _vote(code: Code, i: InstructionStatement) -> Run:
     write, read = code.writer(destination, 32 if mode == "ballot" else 1), code.reader(given, 1)
 
     def finish(threads: list[Thread]) -> None:
-        answers = {each.lane: read(each) for each in threads}
+        answers = {thread.lane: read(thread) for thread in threads}
         yes, count = sum(answers.values()), len(answers)
         found = {
             "all": int(yes == count),
@@ -155,8 +155,8 @@ def _vote(code: Code, i: InstructionStatement) -> Run:
             "uni": int(yes in (0, count)),
             "ballot": sum(answer << lane for lane, answer in answers.items()),
         }[mode or ""]
-        for each in threads:
-            write(each, found)
+        for thread in threads:
+            write(thread, found)
 
     return together(finish, i, code.reader(masks[0], 32) if masks else None, converged=not masks)
 
@@ -171,15 +171,17 @@ def _match(code: Code, i: InstructionStatement) -> Run:
     )
 
     def finish(threads: list[Thread]) -> None:
-        values = {each.lane: read(each) for each in threads}
+        values = {thread.lane: read(thread) for thread in threads}
         everyone = sum(1 << lane for lane in values)
         alike = len(set(values.values())) == 1
-        for each in threads:
+        for thread in threads:
             if i.has("any"):
-                write(each, sum(1 << lane for lane, value in values.items() if value == values[each.lane]))
+                write(
+                    thread, sum(1 << lane for lane, value in values.items() if value == values[thread.lane])
+                )
             else:
-                write(each, everyone if alike else 0)
-                tell(each, int(alike))
+                write(thread, everyone if alike else 0)
+                tell(thread, int(alike))
 
     return together(finish, i, code.reader(masks, 32))
 
@@ -188,9 +190,9 @@ def _activemask(code: Code, i: InstructionStatement) -> Run:
     write = code.writer(i.operands[0], 32)
 
     def finish(threads: list[Thread]) -> None:
-        found = sum(1 << each.lane for each in threads)
-        for each in threads:
-            write(each, found)
+        found = sum(1 << thread.lane for thread in threads)
+        for thread in threads:
+            write(thread, found)
 
     return together(finish, i, None, converged=True)
 
@@ -202,10 +204,10 @@ def _elect(code: Code, i: InstructionStatement) -> Run:
     write, tell = code.writer(first, 32), code.writer(second, 1)
 
     def finish(threads: list[Thread]) -> None:
-        elected = min(each.lane for each in threads)
-        for each in threads:
-            write(each, elected)
-            tell(each, int(each.lane == elected))
+        elected = min(thread.lane for thread in threads)
+        for thread in threads:
+            write(thread, elected)
+            tell(thread, int(thread.lane == elected))
 
     return together(finish, i, code.reader(masks, 32))
 
@@ -236,9 +238,9 @@ def _redux(code: Code, i: InstructionStatement) -> Run:
         return found
 
     def finish(threads: list[Thread]) -> None:
-        found = combined([read(each) for each in threads])
-        for each in threads:
-            write(each, found)
+        found = combined([read(thread) for thread in threads])
+        for thread in threads:
+            write(thread, found)
 
     return together(finish, i, code.reader(masks, 32))
 
@@ -262,7 +264,7 @@ def _registers(code: Code, operand: Any, width: int) -> Callable[[list[Thread]],
     """Return what reads the registers (32, r) of a warp."""
     readers = [code.reader(each, width) for each in elements_of(operand)]
     kind = np.uint64 if width == 64 else np.uint32
-    return lambda threads: np.array([[read(each) for read in readers] for each in threads], dtype=kind)
+    return lambda threads: np.array([[read(thread) for read in readers] for thread in threads], dtype=kind)
 
 
 def _writers(code: Code, operand: Any, width: int) -> list[Writer]:
@@ -287,7 +289,7 @@ def _mma(code: Code, i: InstructionStatement) -> Run:
     def selectors(threads: list[Thread], name: str) -> Selectors | None:
         if name not in given:
             return None
-        return Selectors(*(code.reader(each, 16)(threads[0]) for each in given[name].elements))
+        return Selectors(*(code.reader(element, 16)(threads[0]) for element in given[name].elements))
 
     def finish(threads: list[Thread]) -> None:
         whole(threads, i)
@@ -432,7 +434,7 @@ def _wmma_load(code: Code, i: InstructionStatement, variant: Any) -> Run:
 
     def finish(threads: list[Thread]) -> None:
         whole(threads, i)
-        data = b"".join(load(code, threads[0], space, each, size, i.line) for each in lines(threads[0]))
+        data = b"".join(load(code, threads[0], space, line, size, i.line) for line in lines(threads[0]))
         matrix = operand.load(np.frombuffer(data, dtype=np.uint8), 0)
         _write(threads, writers, kind.scatter(matrix))
 

@@ -41,7 +41,7 @@ def judge(outcome: Outcome) -> None:
         assert outcome.left_out == ""
         assert outcome.compared > 0
         assert outcome.differing == []
-    elif all(STOPS.search(each) for each in outcome.findings):
+    elif all(STOPS.search(finding) for finding in outcome.findings):
         assert outcome.fault or outcome.left_out
 
 

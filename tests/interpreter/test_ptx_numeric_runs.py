@@ -20,14 +20,14 @@ LEFT_OUT = re.compile(r"ftz|mma|tanh|ex2|lg2|sin|cos|cvt\.r[zmp]|\.r[zmp]\.bf16"
 def _differences(arrays: tuple[Given, ...], wanted: Memory, got: Memory) -> list[str]:
     """Return what differs by more than the last bit of a float."""
     found = []
-    for each in arrays:
-        one, other = wanted[each.name], got[each.name]
-        is_float = isinstance(FORMATS.get(each.kind), FloatFormat)
+    for array in arrays:
+        one, other = wanted[array.name], got[array.name]
+        is_float = isinstance(FORMATS.get(array.kind), FloatFormat)
         for index in (one.defined & (one.words != other.words)).nonzero()[0].tolist():
             pair = int(one.words[index]), int(other.words[index])
             if not (is_float and abs(pair[0] - pair[1]) <= 1):
                 found.append(
-                    f"{each.name}[{index}]: {pair[0]:#x} by the interpreter, {pair[1]:#x} on numbers"
+                    f"{array.name}[{index}]: {pair[0]:#x} by the interpreter, {pair[1]:#x} on numbers"
                 )
     return found
 
@@ -43,7 +43,7 @@ def compared(seed: int) -> tuple[bool, list[str]]:
         return False, []
     schedule = SCHEDULES[seed % len(SCHEDULES)]
     wanted = interpreted(given.text, given.arrays, given.grid, given.block, schedule, seed)
-    return True, [f"{seed}: {each}" for each in _differences(tuple(given.arrays), wanted, got)]
+    return True, [f"{seed}: {difference}" for difference in _differences(tuple(given.arrays), wanted, got)]
 
 
 @pytest.mark.sample(2)

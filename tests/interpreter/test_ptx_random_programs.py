@@ -36,7 +36,7 @@ def compared(seed: int, *, on_terms: bool) -> tuple[list[str], bool]:
     ran = False
     for terms in (False, True) if on_terms else (False,):
         got, done = run_machine(given.text, given.arrays, given.grid, given.block, on_terms=terms)
-        said = [str(each) for each in done.findings]
+        said = [str(finding) for finding in done.findings]
         if said and all(_UNDECIDED.search(each) for each in said) and (terms or "mma.sync" in given.text):
             continue  # data decide over what it does not model on terms, which products always are
         ran |= terms
@@ -109,5 +109,5 @@ def test_what_races_depends_on_the_order() -> None:
     text = kernel(RACE, 1, ".shared .align 4 .b8 tile[128];")
     arrays = (Given("C", "u32", None, 32),)
     runs = [interpreted(text, arrays, schedule=schedule) for schedule in SCHEDULES]
-    assert any(differences(arrays, runs[0], each) for each in runs[1:])
+    assert any(differences(arrays, runs[0], run) for run in runs[1:])
     assert Kind.RACE in kinds(run_machine(text, arrays, on_terms=False)[1])

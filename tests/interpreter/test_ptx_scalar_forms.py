@@ -28,7 +28,7 @@ def compared(form: Form, seed: int) -> list[str]:
     found = []
     for on_terms in (False, True):
         got, done = run_machine(text, arrays, block=block, on_terms=on_terms)
-        said = [str(each) for each in done.findings]
+        said = [str(finding) for finding in done.findings]
         if not (on_terms and said and all(REFUSED.search(each) for each in said)):
             found += [*said, *differences(arrays, wanted, got)]
     return found

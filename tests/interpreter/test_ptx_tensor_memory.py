@@ -56,7 +56,7 @@ def check(kernel: Kernel, seed: int) -> None:
     arrays, found = left(kernel, kernel.text, SCHEDULES[seed % len(SCHEDULES)], seed)
     grid = (kernel.ctas, 1, 1)
     got, done = run_machine(kernel.text, arrays, grid, (128, 1, 1), on_terms=False, cluster=grid)
-    assert [str(each) for each in done.findings] == []
+    assert [str(finding) for finding in done.findings] == []
     assert differences(arrays, found, got) == []
     assert found["d"].defined.all()
     assert len(np.unique(found["d"].words)) > 0.1 * kernel.m * kernel.n
@@ -75,6 +75,6 @@ SEEN = (
 def test_a_fault_changes_what_the_interpreter_leaves_in_some_order(fault: str) -> None:
     kernel, old, new, _ = FAULTS[fault]
     _, right = left(kernel, kernel.text, SCHEDULES[0], 0)
-    wrong = [left(kernel, edited(kernel, old, new), each, 0)[1]["d"] for each in SCHEDULES]
+    wrong = [left(kernel, edited(kernel, old, new), schedule, 0)[1]["d"] for schedule in SCHEDULES]
     same = right["d"].words
     assert any((each.words != same).any() or not each.defined.all() for each in wrong)

@@ -39,7 +39,7 @@ def test_products(kernel: Kernel) -> None:
     seed = RIGHT.index(kernel)
     arrays, found = left(kernel, kernel.text, SCHEDULES[seed % len(SCHEDULES)], seed)
     got, done = run_machine(kernel.text, arrays, block=(128, 1, 1), on_terms=False)
-    assert [str(each) for each in done.findings] == []
+    assert [str(finding) for finding in done.findings] == []
     assert differences(arrays, found, got) == []
     assert found["d"].defined.all()
     assert len(np.unique(found["d"].words)) > 0.4 * 64 * kernel.n

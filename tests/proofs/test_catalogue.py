@@ -116,4 +116,4 @@ def test_the_remembered_catalogue_says_what_the_built_one_says(tmp_path: Path) -
     """In processes of their own: the first one fills the cache, the second imports no theorem."""
     command = [sys.executable, "-c", COMPARED, str(tmp_path)]
     runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2)]
-    assert [each.stdout for each in runs] == ["True\n", "False\n"]
+    assert [run.stdout for run in runs] == ["True\n", "False\n"]

@@ -34,7 +34,9 @@ PROSE = {
 def test_readings_that_obligations_name_exist(isa: str) -> None:
     named = {point.name: point.option_names for point in OPEN[isa].OPEN_POINTS}
     known = PROSE | set(OPEN[isa].PRESETS) | {f"{p}={o}" for p, options in named.items() for o in options}
-    said = {each.choices for each in obligations().values() if each.id.startswith(f"{isa}/")}
+    said = {
+        obligation.choices for obligation in obligations().values() if obligation.id.startswith(f"{isa}/")
+    }
     plain = {re.sub(r"RN=[0-3](, [0-3])*", "all", text) for text in said}
     assert {part for text in plain for part in text.split(", ")} - known == set()
 

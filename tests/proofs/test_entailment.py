@@ -83,7 +83,7 @@ def test_it_is_decided_again_by_another_solver() -> None:
 
 def test_a_conclusion_that_is_too_strong_is_refuted_with_numbers() -> None:
     def stronger(alg: Any, v: Inputs) -> Iterator[Equation]:
-        yield from (replace(each, where=None) for each in wider(alg, v))
+        yield from (replace(equation, where=None) for equation in wider(alg, v))
 
     goal = replace(WIDER, conclusion=IntegerProperty(WIDER.conclusion.variables, stronger))
     verdict = decide(deduction(goal), SOLVE)

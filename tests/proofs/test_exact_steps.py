@@ -39,21 +39,21 @@ def one_term(module: Any) -> Theorem:
 def test_every_type_of_a_float_product_is_there_and_asks_a_solver_exactly(isa: str) -> None:
     theorem = one_term(MODULES[isa])
     obligations = list(theorem.obligations())
-    named = {each.id.split("/", 3)[3].rpartition("/")[0] for each in obligations}
+    named = {obligation.id.split("/", 3)[3].rpartition("/")[0] for obligation in obligations}
     floats = {name: block for name, block in BLOCKS[isa].items() if not block.is_integer}
     assert {(floats[name].operands["a"].format, floats[name].result) for name in named} == {
         (block.operands["a"].format, block.result) for block in floats.values()
     }
-    for each in obligations:
-        goal = each.goal()
+    for obligation in obligations:
+        goal = obligation.goal()
         assert isinstance(goal, Property)
         assert not goal.abstract
-        assert recorded_method(each.id) == "z3"
+        assert recorded_method(obligation.id) == "z3"
 
 
 def test_a_step_is_decided_by_a_solver() -> None:
     theorem = one_term(ptx)
-    chosen = {each.id: each for each in theorem.obligations()}
+    chosen = {obligation.id: obligation for obligation in theorem.obligations()}
     for name in ("f16-f16-f32/factor", "f16-f16-f16/accumulator"):
         assert judged(chosen[f"{theorem.id}/{name}"].goal()).method == "z3"
 

@@ -91,7 +91,9 @@ def test_every_theorem_is_recorded() -> None:
 
 def test_a_record_reads_as_it_was_decided() -> None:
     methods = {
-        each.id: decide(each, SOLVE).decided_by for each in toy.OBLIGATIONS.values() if each != toy.INDUCTIVE
+        obligation.id: decide(obligation, SOLVE).decided_by
+        for obligation in toy.OBLIGATIONS.values()
+        if obligation != toy.INDUCTIVE
     }
     by_id = {theorem.id: theorem for theorem in toy.THEOREMS}
     owners = {each: theorem_of(toy.OBLIGATIONS[each], by_id).id for each in methods}

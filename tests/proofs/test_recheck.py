@@ -169,7 +169,7 @@ def test_polynomials_are_compared_as_functions_of_the_reals() -> None:
 
 
 def test_what_can_t_be_decided_again_is_said_with_the_reason() -> None:
-    verdicts = [replace(decide(each, SOLVE)) for each in toy.OBLIGATIONS.values()]
+    verdicts = [replace(decide(obligation, SOLVE)) for obligation in toy.OBLIGATIONS.values()]
     ids, reasons = possible(verdicts)
     assert ids == [toy.COMMUTES.id, toy.ENUMERATED.id]
     assert set(reasons) | set(ids) == set(toy.OBLIGATIONS) and all(reasons.values())

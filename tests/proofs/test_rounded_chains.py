@@ -225,7 +225,7 @@ def test_sums_are_rounded_to_their_types() -> None:
 
 def _ids() -> Iterator[str]:
     for theorem in (*power.THEOREMS, *mfma.THEOREMS):
-        yield from (each.id for each in theorem.obligations())
+        yield from (obligation.id for obligation in theorem.obligations())
 
 
 def test_every_float_form_has_a_bound() -> None:

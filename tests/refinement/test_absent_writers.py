@@ -38,7 +38,7 @@ PLACEMENTS: dict[str, tuple[tuple[int, int], tuple[int, int, int], Owner, Owner]
 def stored(name: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return who stores each element, its block and its warp."""
     shape, _, block, warp = PLACEMENTS[name]
-    i, j = (each.reshape(-1).astype(np.int64) for each in np.indices(shape))
+    i, j = (index.reshape(-1).astype(np.int64) for index in np.indices(shape))
     blocks, warps = block(i, j), warp(i, j)
     return blocks * THREADS + warps * 32 + (i + j) % 32, blocks, warps
 
@@ -145,7 +145,9 @@ def test_a_finding_says_who_should_have_written(
     kernel, contract = tmp_path / "k.ptx", tmp_path / "k.toml"
     kernel.write_text(KERNEL.replace("LIMIT", str(limit)), encoding="utf-8")
     contract.write_text(CONTRACT.replace("GRID", str(grid)), encoding="utf-8")
-    found = [each for each in verify(kernel, contract).result.findings if each.kind is Kind.MISSING_OUTPUT]
+    found = [
+        finding for finding in verify(kernel, contract).result.findings if finding.kind is Kind.MISSING_OUTPUT
+    ]
     assert len(found) == (who is not None)
     for each in found:
         assert each.message.endswith(f"; by the pattern of those that are, {who} should write them")

@@ -78,7 +78,7 @@ class _Random:
         if operation.name == NORMAL_FORM:
             assert operation.attribute[0] == "absolute", operation  # type: ignore[index]
             return abs(self._atom(arguments[0], values))
-        given = [self.exact(each, values) for each in arguments[: len(operation.operands)]]
+        given = [self.exact(argument, values) for argument in arguments[: len(operation.operands)]]
         match operation.name:
             case operations.FUSED:
                 pairs = 2 * operation.attribute.products  # type: ignore[union-attr]

@@ -47,7 +47,7 @@ class OnWords:
 
     def __init__(self, words: Sequence[int]) -> None:
         columns = np.meshgrid(*[np.array(words, dtype=np.uint64)] * NUMBERS)
-        self.numbers = [each.reshape(-1) for each in columns]
+        self.numbers = [column.reshape(-1) for column in columns]
 
     def constant(self, word: int, bits: int) -> Any:
         return np.full(len(self.numbers[0]), word, dtype=np.uint64)

@@ -83,7 +83,7 @@ def both(program: Program, fmt: Format, store: TermStore) -> tuple[Any, Any]:
         terms.append(TermArray(space, Value(store.inputs(name, fmt, np.arange(16).reshape(4, 4)), fmt)))
     found = space.array(program(*terms))
     values = Assignment(store, inputs).values(found.value.terms.reshape(-1))
-    given = [each.astype(np.float64) for each in numbers] if fmt == F16 else numbers
+    given = [number.astype(np.float64) for number in numbers] if fmt == F16 else numbers
     return numbers_in(values, found.value.format).reshape(found.shape), np.asarray(program(*given))
 
 

@@ -172,4 +172,4 @@ def test_bits_of_pto(steps: str, formula: str, verdict: str, tmp_path: Path) -> 
         f'[ensures]\nformula = "Z[i, j] = {formula}"\nequality = "bits"\n'
     )
     found = pto_kernels.verified(tmp_path, text, contract).result
-    assert found.verdict == verdict, [str(each) for each in found.findings]
+    assert found.verdict == verdict, [str(finding) for finding in found.findings]

@@ -23,7 +23,7 @@ def domain(name: str, step: int) -> SizeDomain:
 
 
 def at(form: Form, values: Mapping[str, int]) -> int:
-    return sum(factor * prod(values[each] for each in names) for names, factor in form.items())
+    return sum(factor * prod(values[name] for name in names) for names, factor in form.items())
 
 
 def points(group: Group) -> Iterator[dict[str, int]]:
@@ -31,7 +31,7 @@ def points(group: Group) -> Iterator[dict[str, int]]:
     corners = np.array(group.corners)
     weights = [z3.Real(f"w{number}") for number in range(len(corners))]
     solver = z3.Solver()
-    solver.add(z3.Sum(weights) == 1, *(each >= 0 for each in weights))
+    solver.add(z3.Sum(weights) == 1, *(weight >= 0 for weight in weights))
     ranges = [
         range(int(a), int(b) + 1) for a, b in zip(corners.min(axis=0), corners.max(axis=0), strict=True)
     ]
@@ -62,13 +62,17 @@ def points(group: Group) -> Iterator[dict[str, int]]:
 )
 def test_positions_are_every_tile_of_every_size_once(tile: int, step: int, group: int) -> None:
     met: Counter[tuple[int, int]] = Counter()
-    for each in positions(domain("M", step), tile, group, 100):
-        for values in points(each.group):
-            size, count, block = (at(form, values) for form in (each.size, each.count, each.block))
-            assert at(each.first, values) + at(each.place, values) == block < count == -(-size // tile)
-            assert (size - tile * block) >= tile or each.rest is not None
-            if each.rest is not None:
-                assert at(each.rest.form, values) == size - tile * block <= tile
+    for position in positions(domain("M", step), tile, group, 100):
+        for values in points(position.group):
+            size, count, block = (
+                at(form, values) for form in (position.size, position.count, position.block)
+            )
+            assert (
+                at(position.first, values) + at(position.place, values) == block < count == -(-size // tile)
+            )
+            assert (size - tile * block) >= tile or position.rest is not None
+            if position.rest is not None:
+                assert at(position.rest.form, values) == size - tile * block <= tile
             met[size, block] += 1
     for size in range(step, LARGEST // step * step + 1, step):
         assert all(met[size, block] == 1 for block in range(-(-size // tile)))

@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 def rows() -> Iterator[Row]:
     for path, sizes, *counts in re.findall(r"^\| `(\S+\.ptx)` \|" + r"([^|]*)\|" * 6, TEXT, re.MULTILINE):
-        *elements, instances, left_open = (int(each) if each.strip() else None for each in counts)
+        *elements, instances, left_open = (int(count) if count.strip() else None for count in counts)
         named = zip(("identical", "ring", "reals"), elements, strict=True)
         read = {name: int(number) for name, number in re.findall(r"(\w+) = (\d+)", sizes)}
         yield Row(REPOSITORY / path, read, {k: n for k, n in named if n}, instances, left_open or 0)
@@ -59,7 +59,7 @@ def test_kernels_recheck_as_the_table_says(row: Row, tmp_path: Path) -> None:
     assert row.instances is None or found.rows.total() == row.instances
     steps = [each for each in found.open if NO_STEPS in each]
     counts = [
-        int(number.replace(",", "")) for each in steps for number in re.findall(r"([\d,]+) elements", each)
+        int(number.replace(",", "")) for step in steps for number in re.findall(r"([\d,]+) elements", step)
     ]
     assert sum(counts) == row.open
     rest = [each for each in found.open if each not in steps and NOT_OF_REALS not in each]

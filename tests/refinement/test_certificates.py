@@ -241,8 +241,8 @@ def test_a_literal_stands_for_nothing_but_what_it_is_next_to(times: list[int]) -
     whole = certificate("tanh")
     stands = whole["sections"][0]["literals"]
     assert stands and recheck(whole).supposed
-    for each in stands:
-        each[3:] = times
+    for stand in stands:
+        stand[3:] = times
     with pytest.raises((RefusedError, ZeroDivisionError)):
         recheck(whole)
 
@@ -391,7 +391,7 @@ def built(terms: Terms, tree: Any, *, turned: bool) -> int:
             return terms.function("rcp", terms.function("sqrt", sides[0]))
         case "ex2" if turned and isinstance(inner[0], tuple) and inner[0][0] == "sum":
             parts = [built(terms, each, turned=True) for each in inner[0][1:]]
-            return terms.product(*(terms.function("ex2", each) for each in parts))
+            return terms.product(*(terms.function("ex2", part) for part in parts))
         case "erf" if turned:
             return terms.negated(terms.function("erf", terms.negated(sides[0])))
     return terms.function(name, sides[0])

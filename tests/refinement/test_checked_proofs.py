@@ -57,7 +57,7 @@ def test_the_verdict_names_it(one_is_open: None, tmp_path: Path) -> None:
     result = found.result
     assert result.verdict == "verified"
     of_proofs = result.stats["checker_of_proofs"]
-    assert [each["reason"] for each in of_proofs["open"]] == [REASON]
+    assert [proof["reason"] for proof in of_proofs["open"]] == [REASON]
     count, every = of_proofs["open"][0]["elements"], of_proofs["elements"]
     named = (
         f"not evaluated again: {count} of {every:,} equalities of proofs for every size ({count}: {REASON})"

@@ -37,9 +37,13 @@ def test_the_checker_is_short_enough_to_read_in_an_hour() -> None:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES]
     statements = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.stmt)]
     does_nothing = (ast.Import, ast.ImportFrom)
-    docstrings = [each for each in statements if ast.unparse(each).startswith(('"', "'"))]
+    docstrings = [statement for statement in statements if ast.unparse(statement).startswith(('"', "'"))]
     assert docstrings
-    counted = len(statements) - len(docstrings) - sum(isinstance(each, does_nothing) for each in statements)
+    counted = (
+        len(statements)
+        - len(docstrings)
+        - sum(isinstance(statement, does_nothing) for statement in statements)
+    )
     assert 100 < counted <= MOST_STATEMENTS
 
 

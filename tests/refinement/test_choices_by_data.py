@@ -102,7 +102,7 @@ def test_a_choice_by_rounded_numbers_supposes_that_no_rounding_turns_it() -> Non
         ("", ""),
     ).result()
     assert result.verdict is Verdict.VERIFIED
-    assert any("no rounding turns a comparison" in each.statement for each in result.hypotheses)
+    assert any("no rounding turns a comparison" in hypothesis.statement for hypothesis in result.hypotheses)
 
 
 def test_numbers_that_are_equal_but_for_roundings_are_not_taken_for_equal() -> None:
@@ -165,7 +165,7 @@ class Made:
                 sides = [self.operand(each, name) for each in (left, right)]
                 fmt = self.formats[name]
                 if name == "s8" and relation in ("eq", "ne"):  # as loaded without a sign
-                    sides = [zero_extend(self.store, each, 32) for each in sides]
+                    sides = [zero_extend(self.store, side, 32) for side in sides]
                     return apply(self.store, operations.compare(operations.bits(32), relation), *sides)
                 return apply(self.store, operations.compare(fmt, relation), *sides)
             case (str(how), tuple(one), tuple(other)):

@@ -42,9 +42,9 @@ def corpora() -> Iterator[tuple[Path, Contract]]:
 def test_a_draft_agrees_with_the_contract_that_a_person_wrote(path: Path, written: Contract) -> None:
     found = parse_contract(draft(read_outline(path, written.entry)))
     assert not found.says_values
-    described = {each.name: each for each in (*written.parameters, *written.pointers)}
+    described = {parameter.name: parameter for parameter in (*written.parameters, *written.pointers)}
     passed = [described[each] for each in written.passing if isinstance(each, str)]
-    drafted = {each.name: each for each in (*found.parameters, *found.pointers)}
+    drafted = {parameter.name: parameter for parameter in (*found.parameters, *found.pointers)}
     mine_passed = [drafted[each] for each in found.passing if isinstance(each, str)]
     for mine, theirs in zip(mine_passed, passed, strict=True):
         if isinstance(theirs, PointerParameter):
@@ -116,7 +116,11 @@ def test_a_draft_tells_all_but_the_types_of_small_elements(known: Known, tmp_pat
     _, found = completed_draft(known, tmp_path)
     contract = parse_contract(found.text)
     assert contract.says_values
-    arrays = {each.name: each.format.bits for each in contract.parameters if isinstance(each, ArrayParameter)}
+    arrays = {
+        parameter.name: parameter.format.bits
+        for parameter in contract.parameters
+        if isinstance(parameter, ArrayParameter)
+    }
     assert [name for name in found.types if arrays[name] > 8] == []
 
 
@@ -133,7 +137,7 @@ def test_triton_tells_block_shared_memory_and_scratch(tmp_path: Path) -> None:
     assert metadata == TritonMetadata("gemm", 128, 4096, (0, 0))
     found = parse_contract(draft(read_outline(CORPUS / RIGHT[0], None), metadata))
     assert found.launch.dynamic_shared is not None and found.launch.dynamic_shared.value({}) == 4096
-    assert [str(each.format) for each in found.parameters[-2:]] == ["u64", "u64"]
+    assert [str(parameter.format) for parameter in found.parameters[-2:]] == ["u64", "u64"]
     used = draft(read_outline(CORPUS / RIGHT[0], None), TritonMetadata("gemm", 128, 4096, (512, 0)))
     assert isinstance(parse_contract(used).parameters[-2], ArrayParameter)
 
@@ -147,8 +151,8 @@ def test_the_grid_of_the_launch_makes_sizes_of_what_it_depends_on(tmp_path: Path
     text = draft(outline, told)
     assert 'grid = ["cdiv(M, 32)", "N"]  # as the Python source launches it' in text
     found = parse_contract(text)
-    assert [str(each) for each in found.sizes] and {"M = 1", "N = 1"} <= {*re.findall(r"^\w = 1", text, re.M)}
-    values = {each["name"]: each.get("value") for each in tomllib.loads(text)["param"]}
+    assert [str(size) for size in found.sizes] and {"M = 1", "N = 1"} <= {*re.findall(r"^\w = 1", text, re.M)}
+    values = {load["name"]: load.get("value") for load in tomllib.loads(text)["param"]}
     assert (values["M"], values["N"], values["K"]) == ("M", "N", 1)
 
 
@@ -188,8 +192,8 @@ def test_the_arguments_of_a_mangled_name_tell_types(tmp_path: Path) -> None:
     for name in spellings(MANGLED):
         text = draft(read_outline(kernel, name))
         found = parse_contract(text)
-        assert [str(each.format) for each in found.parameters] == ["f32", "f32", "s32", "f32"]
-        assert [each.name for each in found.parameters] == ["a", "c", "n", "alpha"]
+        assert [str(parameter.format) for parameter in found.parameters] == ["f32", "f32", "s32", "f32"]
+        assert [parameter.name for parameter in found.parameters] == ["a", "c", "n", "alpha"]
         assert "ns::gemm<float, 4>" in text.splitlines()[0]
     assert {"gemm", "ns::gemm", "ns::gemm<float, 4>", MANGLED} < spellings(MANGLED)
 
@@ -213,7 +217,7 @@ def test_arrays_of_indices_have_a_place_for_what_they_hold() -> None:
     """Of experts and slots, which addresses depend on, and of no matrix."""
     kernel = Path(__file__).parents[1] / "kernels" / "cuda_operators" / "moe_f16_sm80.ptx"
     arrays = draft(read_outline(kernel, None)).split("[[param]]")
-    named = [re.search(r'name = "(\w+)"', each) for each in arrays if "# values = [0]" in each]
+    named = [re.search(r'name = "(\w+)"', array) for array in arrays if "# values = [0]" in array]
     assert [each and each[1] for each in named] == ["p3", "p4"]
 
 

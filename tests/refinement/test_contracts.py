@@ -59,7 +59,7 @@ def test_a_contract_at_its_sizes() -> None:
     assert (contract.isa, contract.entry, contract.target) == ("ptx", "gemm", "sm_80")
     assert (contract.accumulate, contract.equality) == (Accumulate.UNSPECIFIED, Equality.VALUE)
     assert (instance.grid, instance.block, instance.dynamic_shared) == ((2, 2, 1), (128, 1, 1), None)
-    assert [each.name for each in instance.arguments] == ["A", "B", "C", "n", "k"]
+    assert [argument.name for argument in instance.arguments] == ["A", "B", "C", "n", "k"]
     a, c = instance.arrays["A"], instance.arrays["C"]
     assert (a.shape, a.strides, a.size, a.alignment, a.access) == ((64, 96), (96, 1), 12288, 256, Access.IN)
     assert instance.outputs == (c,)

@@ -52,11 +52,11 @@ def test_a_place_outside_is_found() -> None:
     result = result_of(
         GATHER.format(index="%I"), "C[i] = A[min(I[i], 31)]", ARRAYS, requires=["0 <= I[i] <= 32"]
     )
-    assert {each.kind for each in result.findings} >= {Kind.OUT_OF_BOUNDS}
+    assert {finding.kind for finding in result.findings} >= {Kind.OUT_OF_BOUNDS}
     result = result_of(
         GATHER.format(index="%I"), "C[i] = A[max(I[i], 0)]", ARRAYS, requires=["-1 <= I[i] < 32"]
     )
-    assert {each.kind for each in result.findings} >= {Kind.OUT_OF_BOUNDS}
+    assert {finding.kind for finding in result.findings} >= {Kind.OUT_OF_BOUNDS}
 
 
 def test_an_index_that_may_be_anything_is_unsupported() -> None:

@@ -102,7 +102,7 @@ def test_the_reciprocal_of_what_conditions_make_0_is_none() -> None:
 def test_what_is_decided_for_finite_inputs_is_said_to_be_of_those() -> None:
     result = result_of(f"setp.gt.f32 %p1, %A, {INFINITY}; {CHOSEN}", "C[i] = 1", INTEGERS)
     assert result.equality == "value"
-    assert any("finite" in str(each) for each in result.hypotheses)
+    assert any("finite" in str(hypothesis) for hypothesis in result.hypotheses)
 
 
 PARTS = st.lists(st.sampled_from(["x", "y", "-x", "-y", "1", "6", "7"]), min_size=1, max_size=4)
@@ -188,4 +188,4 @@ def test_a_quotient_by_its_own_magnitude_is_no_number_at_0() -> None:
 def test_an_integer_that_a_nan_decides_over_supposes_that_inputs_are_finite(asks: str) -> None:
     found = result_of(f"{asks} selp.b32 %C, 7, 3, %p1;", "C[i] = 3", {"A": "f32", "C": "s32 out"})
     assert found.verdict == "verified"
-    assert "every input is finite" in [each.statement for each in found.hypotheses]
+    assert "every input is finite" in [hypothesis.statement for hypothesis in found.hypotheses]

@@ -38,7 +38,7 @@ def _made(
     store: TermStore, words: list[np.ndarray], step: tuple[str, int, tuple[int, int, int]]
 ) -> np.ndarray:
     what, number, places = step
-    a, b, c = (words[each % len(words)] for each in places)
+    a, b, c = (words[place % len(words)] for place in places)
     low = number % 25
     signed = operations.signed(WIDTH)
     match what:
@@ -149,10 +149,10 @@ def test_undefined_bits_count_only_where_an_output_depends_on_them(
     result = result_of(f"{TILES[place]}\n{body.format(place)}", "C[i] = A[i] & 255", ARRAYS)
     if wrong:
         assert result.verdict is not Verdict.VERIFIED
-        assert {each.line for each in result.findings if each.kind is Kind.UNINITIALISED} == {17}
+        assert {finding.line for finding in result.findings if finding.kind is Kind.UNINITIALISED} == {17}
     else:
         assert result.verdict is Verdict.VERIFIED
-        assert [each.line for each in result.notes if "nothing depends on that" in each.message] == [17]
+        assert [note.line for note in result.notes if "nothing depends on that" in note.message] == [17]
 
 
 @pytest.mark.parametrize("place", TILES)

@@ -23,7 +23,7 @@ def single(number: float) -> str:
 
 def scaled(*factors: float, source: str = "%X") -> str:
     """Return instructions that multiply by one factor after another, into Y."""
-    lines = [f"mov.f32 %f1, {source};", *(f"mul.f32 %f1, %f1, {single(each)};" for each in factors)]
+    lines = [f"mov.f32 %f1, {source};", *(f"mul.f32 %f1, %f1, {single(factor)};" for factor in factors)]
     return "\n".join([*lines, "mov.f32 %Y, %f1;"])
 
 
@@ -179,7 +179,7 @@ def test_scaling_far_and_back_is_refused_whatever_the_powers(up: int, down: int)
 @settings(max_examples=6, deadline=None)
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=4))
 def test_scaling_by_small_powers_stays_verified(powers: list[int]) -> None:
-    body = scaled(*(2.0**each for each in powers))
+    body = scaled(*(2.0**power for power in powers))
     result = result_of(body, f"Y[i] = X[i] * {2.0 ** sum(powers)}", ONE)
     assert result.verdict == "verified", result.findings
 
@@ -205,7 +205,7 @@ def test_given_numbers_are_held_against_underflow_as_against_overflow(value: flo
 
 def hypotheses(result: Result) -> set[str]:
     assert result.verdict == "verified", result.findings
-    return {each.name for each in result.hypotheses}
+    return {hypothesis.name for hypothesis in result.hypotheses}
 
 
 def test_a_literal_of_f64_that_is_compared_is_told_as_a_comparison() -> None:
@@ -451,7 +451,7 @@ def test_what_f16_can_not_hold_of_its_products_is_found(name: str) -> None:
     """Inputs of f16 go as far as f16: what the formula makes of them in f32 is far from the ends of that."""
     body, formula, arrays, most = IN_F16[name]
     assert "no rounding to f16 overflows" in refused(result_of(body, formula, arrays))
-    within = [f"1 <= {each}[i] <= {most}" for each in arrays if each != "Y"]
+    within = [f"1 <= {array}[i] <= {most}" for array in arrays if array != "Y"]
     result = result_of(body, formula, arrays, requires=within)
     assert result.verdict == "verified", result.findings
 
@@ -465,13 +465,13 @@ def test_a_product_in_f16_that_the_formula_rounds_to_f16_is_no_detour() -> None:
 def test_a_maximum_that_begins_with_nil_lets_all_powers_underflow() -> None:
     """All of many numbers are negative in one of so many inputs only that are drawn with either sign."""
     names = "ABCDEFGH"
-    most = f"max({', '.join(f'{each}[i]' for each in names)})"
-    powers = [f"exp2({each}[i] - {most})" for each in names]
+    most = f"max({', '.join(f'{name}[i]' for name in names)})"
+    powers = [f"exp2({name}[i] - {most})" for name in names]
     body = f"mov.f32 %f1, {single(0)}; mov.f32 %f3, {single(0)};"
-    body += "".join(f"max.f32 %f1, %f1, %{each};" for each in names)
+    body += "".join(f"max.f32 %f1, %f1, %{name};" for name in names)
     body += "".join(
-        f"sub.f32 %f2, %{each}, %f1; ex2.approx.f32 %f2, %f2; add.f32 %f3, %f3, %f2;"
-        for each in reversed(names)
+        f"sub.f32 %f2, %{name}, %f1; ex2.approx.f32 %f2, %f2; add.f32 %f3, %f3, %f2;"
+        for name in reversed(names)
     )
     result = result_of(
         body + "div.rn.f32 %Y, %f2, %f3;",

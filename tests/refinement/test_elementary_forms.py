@@ -31,7 +31,7 @@ def compared(first: str, second: str, let: tuple[str, ...] = ()) -> Comparison:
         next(contract_of(f"Y[i, j] = {text}", ARRAYS, sizes=SIZES, let=let).instances())
         for text in (first, second)
     ]
-    terms = [expected_terms(each, each.outputs[0], store).reshape(-1) for each in instances]
+    terms = [expected_terms(instance, instance.outputs[0], store).reshape(-1) for instance in instances]
     return compare(NormalForms(store), *terms, instances[0].outputs[0].format)
 
 
@@ -187,7 +187,7 @@ def test_floats_are_the_fractions_that_they_are_next_to(first: str, second: str,
     assert bool(found.equal.all()) == holds
     if holds:
         assert found.roundings is not None
-        assert any(FRACTIONS in each for each in found.roundings.approximations)
+        assert any(FRACTIONS in approximation for approximation in found.roundings.approximations)
 
 
 @given(st.floats(-(2.0**100), 2.0**100, width=32, allow_subnormal=False))
@@ -252,14 +252,14 @@ def test_a_finite_mask_is_one_by_hypothesis(fill: str, shift: str) -> None:
     found = compared(MASKED.format(fill, shift), UNMASKED, ROWS)
     assert found.equal.all()
     assert found.roundings is not None
-    assert any(TAKEN in each for each in found.roundings.approximations)
+    assert any(TAKEN in approximation for approximation in found.roundings.approximations)
 
 
 def test_a_mask_that_both_sides_have_needs_no_hypothesis() -> None:
     found = compared(MASKED.format("-1e6", "- m[i]"), MASKED.format("-1e6", "- a[i]"), ROWS)
     assert found.equal.all()
     assert found.roundings is not None
-    assert not any(TAKEN in each for each in found.roundings.approximations)
+    assert not any(TAKEN in approximation for approximation in found.roundings.approximations)
 
 
 @pytest.mark.parametrize(
@@ -291,10 +291,10 @@ def test_what_is_not_equal(first: str, second: str) -> None:
 def test_what_rests_on_a_hypothesis_says_so() -> None:
     found = compared("X[i, j] / a[i] * a[i]", "X[i, j]")
     assert found.roundings is not None
-    assert "no divisor is 0" in [each.statement for each in found.roundings.hypotheses]
+    assert "no divisor is 0" in [hypothesis.statement for hypothesis in found.roundings.hypotheses]
     found = compared("log(exp(X[i, j]))", "X[i, j]")
     assert found.roundings is not None
-    assert any("ln(2) as literals" in each.statement for each in found.roundings.hypotheses)
+    assert any("ln(2) as literals" in hypothesis.statement for hypothesis in found.roundings.hypotheses)
 
 
 # -- nothing is equal that numbers refute

@@ -96,8 +96,8 @@ def check_tile(case: Case, sizes: dict[str, int], row: int, column: int) -> None
     rows = range(row * case.tile[0], min((row + 1) * case.tile[0], m))
     columns = range(column * case.tile[1], min((column + 1) * case.tile[1], n))
     found = list(walks(case, sizes, row, column))
-    stores = [each for walk in found for each in walk.stores]
-    loads = [each for walk in found for each in walk.loads]
+    stores = [store for walk in found for store in walk.stores]
+    loads = [load for walk in found for load in walk.loads]
     wanted = {i * n + j for i in rows for j in columns}
     assert elements(case, "C", stores) == wanted
     assert sum(count for _, count in stores) == case.bytes["C"] * len(wanted)
@@ -114,7 +114,7 @@ def ends(case: Case, depth: int) -> dict[str, int]:
         if not case.group
         else of_triton(case.path.name, rows, columns, depth)
     )
-    return {"K": depth} | {each.name: each.most for each in prove_blocks(case.path, text).domains}
+    return {"K": depth} | {domain.name: domain.most for domain in prove_blocks(case.path, text).domains}
 
 
 Chosen = Callable[[int, int], tuple[int, int]]

@@ -55,7 +55,7 @@ def result_of(folder: Path, *body: str, ensures: str = FORMULA) -> Result:
 
 
 def noted(result: Result) -> list[tuple[int, int, str]]:
-    return [(each.line, each.other_line, each.message) for each in result.notes]
+    return [(note.line, note.other_line, note.message) for note in result.notes]
 
 
 def told(place: str, other: str = "") -> str:
@@ -85,7 +85,7 @@ def test_nothing_is_noted_of_what_is_in_order(tmp_path: Path) -> None:
 def test_different_values_are_a_race_and_no_note(tmp_path: Path) -> None:
     result = result_of(tmp_path, "add.u32 %r3, %r2, 7;", f"@%p1 {WHOLE.format('%r3')}")
     assert (result.verdict, noted(result)) == ("refuted", [])
-    assert "race" in {each.kind for each in result.findings}
+    assert "race" in {finding.kind for finding in result.findings}
 
 
 def test_notes_are_printed_and_change_no_exit_status(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_bound_slightly_above_the_limit_refutes_nothing(tmp_path: Path) -> Non
     """Of 16 fused multiply-adds in f32 it is 9.54e-7; no error comes near it, as the first sums are small."""
     found = product(16, IN_F32, "max_relative = 9.5e-7", tmp_path)
     assert found.result.verdict is Verdict.UNDECIDED
-    assert [each.kind for each in found.result.findings] == [Kind.UNDECIDED]
+    assert [finding.kind for finding in found.result.findings] == [Kind.UNDECIDED]
     assert "its error may be" in found.result.findings[0].message
     assert found.counterexample is None
 

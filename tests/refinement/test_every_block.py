@@ -27,15 +27,15 @@ SIXTEENS = "any multiple of 16"
 
 def test_one_block_stands_for_all() -> None:
     proof = prove(SIMT, stated(SIMT, SIXTEENS, SIXTEENS, 32))
-    assert {each.name for each in proof.domains} == {"M", "N"}
+    assert {domain.name for domain in proof.domains} == {"M", "N"}
     # Indices are products of two sizes in 32 bits.
-    assert all(each.most < 46341 for each in proof.domains)
+    assert all(domain.most < 46341 for domain in proof.domains)
     assert "32 bits may overflow" in proof.limit
 
 
 def test_sizes_are_shown_up_to_the_last_that_fits() -> None:
     text = of_triton(TRITON.name, "any multiple of 32", "any multiple of 64", 32)
-    ends = {each.name: each.most for each in prove(TRITON, text).domains}
+    ends = {domain.name: domain.most for domain in prove(TRITON, text).domains}
     # The last element that is stored lies at M·N - 1, of s32 that 46340² is the last square of.
     assert all(46340 - 128 < ends[name] <= 46340 for name in "MN")
 
@@ -45,7 +45,7 @@ def test_indices_of_64_bits_are_shown_as_far_as_a_grid_goes(tmp_path: Path) -> N
     wide += "shl.b64 %rd13, %rd13, 2;"
     path = edited(tmp_path, SIMT, ("mul.wide.s32 \t%rd13, %r34, 4;", wide))
     proof = prove(path, stated(SIMT, SIXTEENS, SIXTEENS, 16))
-    ends = {each.name: each.most for each in proof.domains}
+    ends = {domain.name: domain.most for domain in proof.domains}
     assert ends["M"] == 65535 * 16 and ends["N"] >= ends["M"], proof.limit
 
 
@@ -54,7 +54,7 @@ def test_a_size_without_a_grid_is_a_finding(tmp_path: Path) -> None:
     text = stated(SIMT, "any", 16, 16)
     path.write_text(re.sub(r"grid = .*", 'grid = ["N // 16", "M // 16"]', text), encoding="utf-8")
     result = verify(SIMT, path).result
-    assert result.verdict == "refuted" and [each.kind for each in result.findings] == ["illegal"]
+    assert result.verdict == "refuted" and [finding.kind for finding in result.findings] == ["illegal"]
     assert "a grid of 1 x 0 x 1 blocks is no launch: at M = 1, N = 16" in result.findings[0].message
 
 
@@ -76,7 +76,7 @@ def test_the_smallest_size_without_a_grid_is_found(
     text = re.sub(r"grid = .*", f"grid = {grid.replace('abs1', far)}", stated(SIMT, *sizes))
     path.write_text(text, encoding="utf-8")
     result = verify(SIMT, path).result
-    assert result.verdict == "refuted" and [each.kind for each in result.findings] == ["illegal"]
+    assert result.verdict == "refuted" and [finding.kind for finding in result.findings] == ["illegal"]
     at = ", ".join(f"{name} = {number}" for name, number in zip("MNK", empty, strict=True))
     assert f"a grid of {blocks} blocks is no launch: at {at}" in result.findings[0].message
 
@@ -93,7 +93,7 @@ def test_a_size_of_the_launch_that_is_not_shown_says_in_which_line(tmp_path: Pat
 
 def test_multiples_of_what_tiles_are_no_multiples_of_are_parts_of_tiles() -> None:
     proof = prove(SIMT, stated(SIMT, "any multiple of 6 up to 4096", "any multiple of 24 up to 4096", 16))
-    assert {each.name: each.step for each in proof.domains} == {"M": 6, "N": 24}
+    assert {domain.name: domain.step for domain in proof.domains} == {"M": 6, "N": 24}
 
 
 def test_the_first_line_says_for_which_sizes(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_the_first_line_says_for_which_sizes(tmp_path: Path) -> None:
 def test_tiles_in_groups_are_shown_for_every_grid() -> None:
     proof = prove(TRITON, of_triton(TRITON.name, "any multiple of 32", "any multiple of 64", 32))
     assert proof.equality is Equality.VALUE
-    assert [each.name for each in proof.obligations if each.name.endswith("order")] == [
+    assert [obligation.name for obligation in proof.obligations if obligation.name.endswith("order")] == [
         "groups of 2 tiles of M: order",
         "the last group of tiles of M: order",
     ]
@@ -125,11 +125,11 @@ def test_blocks_whose_number_is_read_again_are_shown_by_group(tmp_path: Path) ->
     path = tmp_path / TRITON.name
     path.write_text(f"{text[:line]}\tmov.u32 {number}, %ctaid.x;\n{text[line:]}", encoding="utf-8")
     proof = prove(path, of_triton(TRITON.name, "any multiple of 32", "any multiple of 64", 32))
-    assert {each.name.partition(" at ")[0].partition(":")[0] for each in proof.obligations} == {
+    assert {obligation.name.partition(" at ")[0].partition(":")[0] for obligation in proof.obligations} == {
         "groups of 2 tiles of M",
         "the last group of tiles of M",
     }
-    assert not [each for each in proof.obligations if each.name.endswith("order")]
+    assert not [obligation for obligation in proof.obligations if obligation.name.endswith("order")]
 
 
 @pytest.mark.sweep
@@ -142,7 +142,7 @@ def test_all_sizes_are_shown_together() -> None:
 @pytest.mark.sweep
 def test_a_size_that_is_a_number_has_tiles_too() -> None:
     proof = prove(TRITON, of_triton(TRITON.name, "any multiple of 32", 192, 32))
-    assert {each.name: each.most for each in proof.domains}["N"] == 192
+    assert {domain.name: domain.most for domain in proof.domains}["N"] == 192
 
 
 AFTER = "$L__BB0_7:\n"
@@ -225,7 +225,7 @@ def test_tiles_that_are_not_whole_are_not_taken_for_whole(rows: str | int, colum
 @pytest.mark.sweep
 def test_parts_of_tiles_are_masked() -> None:
     proof = prove(SIMT, stated(SIMT, "any", "any", 16))
-    assert all(46300 < each.most <= 46340 and each.step == 1 for each in proof.domains)
+    assert all(46300 < domain.most <= 46340 and domain.step == 1 for domain in proof.domains)
 
 
 @pytest.mark.sweep
@@ -242,7 +242,7 @@ def test_matrix_instructions_are_shown_for_every_block(name: str) -> None:
 @pytest.mark.sweep
 def test_parts_of_tiles_in_groups_are_masked() -> None:
     proof = prove(RAGGED, of_triton(RAGGED.name, "any up to 4096", "any multiple of 32 up to 4096", 32))
-    assert {each.name for each in proof.domains} == {"M", "N"}
+    assert {domain.name for domain in proof.domains} == {"M", "N"}
 
 
 MASKS: dict[str, tuple[tuple[str, str], ...]] = {

@@ -192,7 +192,11 @@ def accumulators(store: Any, found: Cells) -> list[str]:
     return [
         name
         for name, terms in found.registers.items()
-        if {store.operations[each].attribute for each in np.unique(store.operation_numbers(terms))} == {HELD}
+        if {
+            store.operations[operation_number].attribute
+            for operation_number in np.unique(store.operation_numbers(terms))
+        }
+        == {HELD}
         and int(store.widths(terms[:1])[0]) == 32
     ]
 

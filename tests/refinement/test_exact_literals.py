@@ -71,9 +71,15 @@ def test_a_verdict_says_which_numbers_of_the_formula_are_rounded() -> None:
     arrays = {"A": "f32", "C": "f32 out"}
     third = result_of("mul.f32 %C, %A, 0f3EAAAAAB;", "C[i] = A[i] / 3", arrays)
     assert third.verdict == "verified"
-    assert [each for each in third.assumptions if each.startswith("1/3 of the formula is the f32 next to it")]
+    assert [
+        assumption
+        for assumption in third.assumptions
+        if assumption.startswith("1/3 of the formula is the f32 next to it")
+    ]
     half = result_of("mul.f32 %C, %A, 0f3F000000;", "C[i] = A[i] / 2", arrays)
-    assert half.verdict == "verified" and not [each for each in half.assumptions if "of the formula" in each]
+    assert half.verdict == "verified" and not [
+        assumption for assumption in half.assumptions if "of the formula" in assumption
+    ]
 
 
 QUOTIENTS = {

@@ -68,7 +68,7 @@ def test_what_is_called_equal_is_equal(fmt: Format, one: object, other: object) 
         Assignment(store, {"x": np.array([encoded(int(n), fmt) for n in row], np.uint64)})
         for row in grid[::5]
     ]
-    same = all(each.values(left) == each.values(right) for each in words)
+    same = all(word.values(left) == word.values(right) for word in words)
     assert same or not equal
 
 

@@ -225,7 +225,7 @@ def test_the_indices_of_a_part_are_its_own() -> None:
         next(contract_of(text, arrays, sizes=SIZES, let=let if "dot" in text else ()).instances())
         for text in formulas
     ]
-    terms = [expected_terms(each, each.outputs[0], store).reshape(-1) for each in instances]
+    terms = [expected_terms(instance, instance.outputs[0], store).reshape(-1) for instance in instances]
     assert compare(NormalForms(store), *terms, instances[0].outputs[0].format).equal.all()
 
 
@@ -273,7 +273,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def compared(first: str, second: str, arrays: dict[str, str]) -> tuple[bool, bool]:
     store = TermStore()
     instances = [next(contract_of(text, arrays, sizes=SIZES).instances()) for text in (first, second)]
-    terms = [expected_terms(each, each.outputs[0], store).reshape(-1) for each in instances]
+    terms = [expected_terms(instance, instance.outputs[0], store).reshape(-1) for instance in instances]
     found = compare(NormalForms(store), *terms, instances[0].outputs[0].format)
     return bool(found.equal.all()), bool(found.identical.all())
 

@@ -100,7 +100,7 @@ def test_a_logarithm_that_lacks_infinity_is_not_verified() -> None:
 
 def test_the_verdict_says_for_how_many_arguments() -> None:
     result = result_of(TANH, "C[i] = tanh(A[i])", ARRAYS)
-    assert any("on all 4,278,190,082 arguments" in each.statement for each in result.hypotheses)
+    assert any("on all 4,278,190,082 arguments" in hypothesis.statement for hypothesis in result.hypotheses)
 
 
 # -- enclosures enclose

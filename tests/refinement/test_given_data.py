@@ -54,7 +54,7 @@ def test_two_kernels_are_compared_on_given_numbers_as_on_all(fault: str, tmp_pat
         extra={name: f"values = {given}" for name, given in values.items()},
         ensures=f"[launch]\ngrid = 1\nblock = {THREADS}",
     )
-    wanted = "\n".join(each for each in wanted.splitlines() if not each.startswith(("[ensures]", "formula")))
+    wanted = "\n".join(line for line in wanted.splitlines() if not line.startswith(("[ensures]", "formula")))
     (tmp_path / "c.toml").write_text(wanted, encoding="utf-8")
     found = verify(tmp_path / "new.ptx", tmp_path / "c.toml", against=tmp_path / "old.ptx").result
     assert (found.verdict == "verified") != bool(fault), found.findings

@@ -54,7 +54,7 @@ def sparse(rows: str, columns: str, depth: str) -> str:
 def test_metadata_of_every_block_is_known_where_rows_hold_whole_repetitions() -> None:
     every = '"any multiple of 16"', '"any multiple of 32"'
     found = prove_blocks(KERNEL, sparse(*every, str(32 * VALUES)))
-    assert {each.name: each.most for each in found.domains} == {"M": 46352, "N": 46336}
+    assert {domain.name: domain.most for domain in found.domains} == {"M": 46352, "N": 46336}
     with pytest.raises(UnsupportedError, match="index of B"):
         prove_blocks(KERNEL, sparse(*every, "32"))
 

@@ -14,7 +14,7 @@ SETS, MORE = 3, 9
 """Sets of numbers that a kernel is given in an ordinary run, and in a sweep: small ones, some near zero, and
 positive ones; then numbers that the kernel compares with, ends of formats, and masks."""
 
-VERIFIED = {each.name: each for each in contract_corpora.kernels() if each.verdict == "verified"}
+VERIFIED = {kernel.name: kernel for kernel in contract_corpora.kernels() if kernel.verdict == "verified"}
 QUICK = {
     min((seconds(each.corpus, each.name), each.name) for each in some)[1]
     for _, some in groupby(VERIFIED.values(), key=lambda each: each.corpus)

@@ -87,7 +87,7 @@ def result_of(
 def test_a_mask_and_a_loop_that_one_size_does_not_try(tmp_path: Path, ensures: str) -> None:
     result = result_of(tmp_path, (32, 1), ensures=ensures)
     assert result.verdict == ("verified" if ensures else "safe")
-    assert [(each.line, each.count, each.message) for each in result.notes] == [
+    assert [(note.line, note.count, note.message) for note in result.notes] == [
         (LOAD, 2, f"{ALWAYS} at this size; it fails for some at N = 1 (S = 1)"),
         (LOOP, 1, f"{NEVER} at this size; it holds for some at S = 2 (N = 32)"),
     ]

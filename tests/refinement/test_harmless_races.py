@@ -54,7 +54,7 @@ def test_a_race_whose_value_reaches_nothing_is_a_note(body: str, use: str) -> No
 def test_one_whose_value_is_used_is_found(body: str, use: str) -> None:
     result = result_of(body + use, "C[i] = A[i]", ARRAYS)
     assert result.verdict is Verdict.REFUTED
-    assert Kind.RACE in {each.kind for each in result.findings}
+    assert Kind.RACE in {finding.kind for finding in result.findings}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_others_are_found_used_or_not(body: str) -> None:
         body = body.replace("st.shared.u32 [%r9], %A;", "xor.b32 %r6, %r9, 8;\nst.shared.u32 [%r6], %A;")
     result = result_of(body + "mov.u32 %C, %A;", "C[i] = A[i]", ARRAYS)
     assert result.verdict is Verdict.REFUTED
-    assert Kind.RACE in {each.kind for each in result.findings}
+    assert Kind.RACE in {finding.kind for finding in result.findings}
 
 
 STORES = {
@@ -92,7 +92,7 @@ def test_stores_that_race_and_reach_nothing_are_a_note(name: str) -> None:
     for use in ("mov.u32 %C, %A;", f"st.shared.u32 [%r9], %A; ld.shared.u32 %C, [%r9]; // {name}"):
         result = result_of(body + use, "C[i] = A[i]", ARRAYS)
         assert result.verdict is Verdict.VERIFIED, result.findings
-        assert [each for each in result.notes if "nothing depends on that" in each.message]
+        assert [note for note in result.notes if "nothing depends on that" in note.message]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_stores_that_race_and_are_read_are_found(name: str, use: str) -> None:
     body = STORES[name] + "bar.sync 0;\n" + use.format(own=OWN[name])
     result = result_of(body, "C[i] = A[i]", ARRAYS)
     assert result.verdict is Verdict.REFUTED
-    assert {each.kind for each in result.findings} & {Kind.RACE, Kind.WRONG_VALUE}
+    assert {finding.kind for finding in result.findings} & {Kind.RACE, Kind.WRONG_VALUE}
 
 
 def test_stores_that_race_for_an_output_are_found() -> None:
@@ -118,7 +118,7 @@ def test_stores_that_race_for_an_output_are_found() -> None:
     body += "add.u64 %d1, %at2, %d1; st.global.u32 [%d1], %B;"
     result = result_of(body, "C[i] = A[i]", ARRAYS)
     assert result.verdict is Verdict.REFUTED
-    assert Kind.RACE in {each.kind for each in result.findings}
+    assert Kind.RACE in {finding.kind for finding in result.findings}
 
 
 def test_a_barrier_makes_it_right() -> None:

@@ -93,7 +93,7 @@ def test_a_choice_that_is_called_an_extremum_is_one(
     """Numbers around 0 and around the turn of the signs, in whole words and in their lowest bits."""
     store = TermStore()
     x = store.inputs("x", S32, np.arange(1))
-    compare_to, chosen = (store.constants([each & 0xFFFFFFFF], 32) for each in limits)
+    compare_to, chosen = (store.constants([limit & 0xFFFFFFFF], 32) for limit in limits)
     tested = (x, compare_to)
     if compared == S8:
         short = operations.convert(S8, S32, None)
@@ -108,8 +108,8 @@ def test_a_choice_that_is_called_an_extremum_is_one(
         left, right = (apply(store, operations.convert(S8, S32, None), each) for each in (left, right))
     equal = bool(compare(NormalForms(store), left, right, read).equal.all())
     numbers = [*range(-4, 5), 0x7FFFFFFF, -0x80000000, 0x7FFFFFFE, 127, 128, -128, -129, 255, 256]
-    words = [Assignment(store, {"x": np.array([each & 0xFFFFFFFF], np.uint64)}) for each in numbers]
-    same = all(each.values(left) == each.values(right) for each in words)
+    words = [Assignment(store, {"x": np.array([number & 0xFFFFFFFF], np.uint64)}) for number in numbers]
+    same = all(word.values(left) == word.values(right) for word in words)
     assert same or not equal
     if same and compared == of == S32 and read == S32 and relation not in operations.UNSIGNED_RELATIONS:
         assert equal

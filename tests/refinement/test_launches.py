@@ -128,7 +128,7 @@ def verification(folder: Path, kernel: str, contract: str) -> Verification:
 def test_split_k_with_its_reduction(tmp_path: Path) -> None:
     result = verification(tmp_path, SPLIT, SPLIT_CONTRACT).result
     assert (result.verdict, result.equality) == ("verified", "value")
-    assert [each.name for each in result.outputs] == ["C"]
+    assert [output.name for output in result.outputs] == ["C"]
     assert result.stats["threads"] == 64
 
 
@@ -159,7 +159,7 @@ def test_faults_of_a_launch_are_refuted(
     assert there in SPLIT
     result = verification(tmp_path, SPLIT.replace(there, instead), SPLIT_CONTRACT).result
     assert result.verdict == "refuted"
-    found = [each for each in result.findings if each.kind is kind]
+    found = [finding for finding in result.findings if finding.kind is kind]
     assert found and found[0].message.startswith(launch)
 
 
@@ -205,7 +205,7 @@ def test_launches_in_the_wrong_order_are_refuted(tmp_path: Path) -> None:
         SPLIT_CONTRACT[a:b] for a, b in ((0, first), (second, end), (first, second), (end, None))
     )
     result = verification(tmp_path, SPLIT, swapped).result
-    assert Kind.UNINITIALISED in {each.kind for each in result.findings}
+    assert Kind.UNINITIALISED in {finding.kind for finding in result.findings}
 
 
 def test_a_counterexample_runs_every_launch(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_workspace_may_be_zeroed(tmp_path: Path) -> None:
     scratch = scratch.replace('["C[i] = A[i]", "lock[i] = 37"]', '"C[i] = A[i]"')
     assert verification(tmp_path, COUNTED, scratch).result.verdict == "verified"
     result = verification(tmp_path, COUNTED, scratch.replace("values = [0]\n[ens", "[ens")).result
-    assert {each.kind for each in result.findings} == {Kind.UNINITIALISED}
+    assert {finding.kind for finding in result.findings} == {Kind.UNINITIALISED}
 
 
 @pytest.mark.parametrize(

@@ -45,13 +45,13 @@ def test_values_and_terms_are_those_of_mpmath(function: object) -> None:
     assert function in FUNCTIONS
     (known,) = [each for each in FUNCTIONS if each == function]
     numbers = NUMBERS[(known.least < NUMBERS) & (known.greatest > NUMBERS)]
-    wanted = np.array([float(EXACT[known.name](mpmath.mpf(float(each)))) for each in numbers])
+    wanted = np.array([float(EXACT[known.name](mpmath.mpf(float(number)))) for number in numbers])
     assert np.allclose(values(known, numbers), wanted, rtol=1e-14)
     store = TermStore()
     terms = store.inputs("X", F32, np.arange(len(numbers)))
     words = {"X": numbers.astype(np.float32).view(np.uint32).astype(np.uint64)}
     for make in (exact, approximate):
-        made = np.array([make(store, known, int(each)) for each in terms], dtype=np.int32)
+        made = np.array([make(store, known, int(term)) for term in terms], dtype=np.int32)
         got = Assignment(store, words).values(made).astype(np.uint32).view(np.float32)
         assert np.allclose(got, wanted, rtol=1e-6, atol=2e-6), make
 

@@ -16,7 +16,9 @@ EXACT, FEWER_DIGITS, OTHER = "0d3FF0CFABD6A91132", "0d3FF0CFABD75ECC13", "0d3FF0
 def test_a_literal_of_f64_is_that_of_the_formula(literal: str) -> None:
     result = result_of(SCALED.format(literal=literal), FORMULA, {"A": "f32", "C": "f32 out"})
     assert result.verdict.value == "verified"
-    assert any("literals of f64 for those of the formula" in each.statement for each in result.hypotheses)
+    assert any(
+        "literals of f64 for those of the formula" in hypothesis.statement for hypothesis in result.hypotheses
+    )
 
 
 def test_another_literal_is_not() -> None:

@@ -90,10 +90,12 @@ def test_a_value_that_depends_on_what_nobody_has_computed_is_undecided(tmp_path:
 
 def test_gaps_stay_as_they_were(tmp_path: Path) -> None:
     kept = {"A": "strides = [2]", "C": "strides = [2]"}
-    assert Kind.CLOBBERED in {each.kind for each in result_of(tmp_path, COPY, elements=16, **kept).findings}
+    assert Kind.CLOBBERED in {
+        finding.kind for finding in result_of(tmp_path, COPY, elements=16, **kept).findings
+    }
     free = dict.fromkeys(kept, 'strides = [2]\ngaps = "any"')
     assert Kind.CLOBBERED not in {
-        each.kind for each in result_of(tmp_path, COPY, elements=16, **free).findings
+        finding.kind for finding in result_of(tmp_path, COPY, elements=16, **free).findings
     }
 
 

@@ -342,7 +342,7 @@ def test_a_verdict_names_the_hypotheses_of_all_that_it_is_about() -> None:
     whole = apply(store, operations.convert(S32, F32, NEAREST), total)
     both = worst([roundings(store, half), roundings(store, whole)])
     assert both is not None and both.counts == ((F16, 1),)
-    assert [each.name for each in both.hypotheses] == [
+    assert [hypothesis.name for hypothesis in both.hypotheses] == [
         "finite-inputs",
         "no-overflow",
         "no-underflow",
@@ -350,5 +350,5 @@ def test_a_verdict_names_the_hypotheses_of_all_that_it_is_about() -> None:
     ]
     assert both.hypotheses[1].statement == "no rounding to f16 or f32 overflows"
     exact = roundings(store, apply(store, operations.convert(S32, F32, NEAREST), x))
-    assert [each.name for each in exact.hypotheses] == ["finite-inputs"]
+    assert [hypothesis.name for hypothesis in exact.hypotheses] == ["finite-inputs"]
     assert worst([]) is None

@@ -36,7 +36,7 @@ def signature(fmt: Format, words: Sequence[int], constants: Sequence[int]) -> tu
     """Return how numbers lie to each other and to constants; a NaN lies nowhere."""
     nan = [isinstance(fmt, FloatFormat) and bool(is_nan(np.array([w], fmt.storage), fmt)[0]) for w in words]
     places = [None if n else ordinal(fmt, word) for word, n in zip(words, nan, strict=True)]
-    fixed = [ordinal(fmt, each) for each in constants]
+    fixed = [ordinal(fmt, constant) for constant in constants]
     every = [*places, *fixed]
     return tuple(
         None if one is None or other is None else (one > other) - (one < other)
@@ -50,7 +50,7 @@ def signature(fmt: Format, words: Sequence[int], constants: Sequence[int]) -> tu
 def test_representatives_are_every_order_of_integers(
     fmt: IntegerFormat, numbers: int, constants: tuple[int, ...]
 ) -> None:
-    constants = tuple(each for each in constants if each < 1 << fmt.bits)
+    constants = tuple(constant for constant in constants if constant < 1 << fmt.bits)
     found = representatives(fmt, numbers, constants, MOST, Among.FINITE)
     assert found is not None
     orders = [signature(fmt, row, constants) for row in found.tolist()]
@@ -67,7 +67,7 @@ def test_representatives_are_every_order_of_floats(constants: tuple[int, ...], a
     found = representatives(E5M2, 2, constants, MOST, among)
     assert found is not None
     sizes = (0, 1, 2, 3, 0x3A, 0x3B, 0x3C, 0x3D, 0x3E, 0x3F, 0x79, 0x7A, 0x7B, 0x7C, 0x7D)
-    words = [sign | each for each in sizes if among is Among.ALL or each < 0x7C for sign in (0, 0x80)]
+    words = [sign | size for size in sizes if among is Among.ALL or size < 0x7C for sign in (0, 0x80)]
     orders = {signature(E5M2, row, constants) for row in found.tolist()}
     assert orders == {signature(E5M2, row, constants) for row in product(words, repeat=2)}
 
@@ -79,7 +79,7 @@ def test_representatives_are_every_order_of_floats(constants: tuple[int, ...], a
 def test_representatives_are_every_order_of_real_numbers(constants: tuple[int, ...], numbers: int) -> None:
     """None where floats have too few: two numbers beyond the greatest, or between neighbours."""
     found = representatives(E5M2, numbers, constants, MOST, Among.REALS)
-    fixed = [4 * ordinal(E5M2, each) for each in constants]  # three numbers between two neighbours
+    fixed = [4 * ordinal(E5M2, constant) for constant in constants]  # three numbers between two neighbours
     near = {each + step for each in fixed for step in range(-2, 3)} | {0, 1}
     every = {real_signature(row, fixed) for row in product(sorted(near), repeat=numbers)}
     if found is None:
@@ -194,7 +194,7 @@ def shown(store: TermStore, left: Ids, right: Ids, *, bits: bool) -> bool:
 def test_integers_are_equal_in_each_order_exactly_if_they_are_for_all_words(
     one: list[Step], other: list[Step]
 ) -> None:
-    columns = [each.reshape(-1).astype(np.uint64) for each in np.indices((8, 8, 8))]
+    columns = [index.reshape(-1).astype(np.uint64) for index in np.indices((8, 8, 8))]
     store = TermStore()
     terms = [on_terms(store, S3, 3, each) for each in (one, other)]
     words = [on_words(S3, columns, each) for each in (one, other)]
@@ -221,7 +221,7 @@ def test_floats_are_equal_only_if_they_are_for_all_words(
     if shown(store, terms[0][1], terms[1][1], bits=bits):
         assert (results[0][1] == results[1][1]).all()
     if shown(store, terms[0][0], terms[1][0], bits=bits):
-        left, right = (each[0] for each in results)
+        left, right = (result[0] for result in results)
         zeros = (left | right) & np.uint64(0x7F) == 0
         assert ((left == right) | (zeros if not bits else False)).all()
 

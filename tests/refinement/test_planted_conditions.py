@@ -55,7 +55,7 @@ class Subject:
         if every == "K":
             proof = prove_size(text, path)
             return proof.first, {"K": proof.domain.most}
-        return 0, {each.name: each.most for each in prove_blocks(path, text).domains}
+        return 0, {domain.name: domain.most for domain in prove_blocks(path, text).domains}
 
 
 CUDA = Subject(

@@ -146,7 +146,7 @@ def result_of(folder: Path, kernel: str, contract: str) -> Result:
 def test_arrays_of_pointers(tmp_path: Path) -> None:
     result = result_of(tmp_path, GROUPED, GROUPED_CONTRACT)
     assert (result.verdict, result.findings) == ("verified", ())
-    assert {each.name for each in result.outputs} == {"C0", "C1"}
+    assert {output.name for output in result.outputs} == {"C0", "C1"}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_wrong_pointers_are_refuted(there: str, instead: str, kind: Kind, tmp_pa
     assert there in GROUPED
     result = result_of(tmp_path, GROUPED.replace(there, instead), GROUPED_CONTRACT)
     assert result.verdict == "refuted"
-    assert kind in {each.kind for each in result.findings}
+    assert kind in {finding.kind for finding in result.findings}
 
 
 def test_an_address_in_another_array(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_an_array_in_place_may_race_with_itself(tmp_path: Path) -> None:
     contract = contract.replace("block = 32", "block = 63")
     assert result_of(tmp_path, ALIASED, contract).verdict == "verified"
     result = result_of(tmp_path, ALIASED.replace(" bar.sync 0;", ""), contract)
-    assert Kind.RACE in {each.kind for each in result.findings}
+    assert Kind.RACE in {finding.kind for finding in result.findings}
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ class Made:
         self.values.append(values)
 
     def step(self, name: str, distances: list[int]) -> None:
-        chosen = [len(self.terms) - 1 - each % len(self.terms) for each in distances]
+        chosen = [len(self.terms) - 1 - distance % len(self.terms) for distance in distances]
         terms, values = ([some[each] for each in chosen] for some in (self.terms, self.values))
         columns = list(zip(*values, strict=True))
         fused = lambda products, addends: operations.fused(F64, ((F64, F64),) * products, (F64,) * addends)  # noqa: E731

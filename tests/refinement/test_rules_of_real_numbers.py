@@ -259,7 +259,7 @@ def planted(fault: Fault) -> Iterator[None]:
     space = dict(vars(sys.modules[inside.__module__]))
     exec(source.replace(fault.old, fault.new), space)
     modules = [each for name, each in sys.modules.items() if name.startswith("mmaproof.refinement")]
-    holders = [each for each in (fault.where, *modules) if vars(each).get(fault.name) is original]
+    holders = [module for module in (fault.where, *modules) if vars(module).get(fault.name) is original]
     for each in holders:
         setattr(each, fault.name, space[fault.name])
     try:

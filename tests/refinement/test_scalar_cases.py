@@ -83,17 +83,17 @@ def result_of(folder: Path, *changes: tuple[str, str], contract: str = CONTRACT 
 
 
 def cases_of(result: Result) -> dict[str, str]:
-    return {each.case: str(each.verdict) for each in result.cases}
+    return {case.case: str(case.verdict) for case in result.cases}
 
 
 def test_both_ways_are_cases(tmp_path: Path) -> None:
     result = result_of(tmp_path)
     assert (result.verdict, result.equality) == ("verified", "value")
-    assert [str(each) for each in result.cases] == [
+    assert [str(case) for case in result.cases] == [
         "beta = 0: verified (value)",
         "beta ≠ 0: verified (value)",
     ]
-    assert not any("beta" in each for each in result.assumptions)
+    assert not any("beta" in assumption for assumption in result.assumptions)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_condition_that_changes_nothing_is_told_as_it_is(tmp_path: Path) -> No
 def test_flushing_takes_subnormal_numbers_for_zero(tmp_path: Path) -> None:
     result = result_of(tmp_path, ("setp.eq.f32", "setp.eq.ftz.f32"))
     assert result.verdict == "verified"
-    assert any(each.startswith("beta is no subnormal number") for each in result.assumptions)
+    assert any(assumption.startswith("beta is no subnormal number") for assumption in result.assumptions)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_flushing_takes_subnormal_numbers_for_zero(tmp_path: Path) -> None:
 def test_a_comparison_may_take_a_nan_for_zero(branch: str, tmp_path: Path) -> None:
     result = result_of(tmp_path, (BRANCH, branch))
     assert cases_of(result) == {"beta = 0": "verified", "beta ≠ 0": "verified"}
-    assert any(each.startswith("beta is no NaN") for each in result.assumptions)
+    assert any(assumption.startswith("beta is no NaN") for assumption in result.assumptions)
 
 
 def test_numbers_of_16_bits_are_told_through_conversions(tmp_path: Path) -> None:

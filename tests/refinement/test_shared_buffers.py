@@ -92,7 +92,7 @@ def verification(folder: Path, kernel: str = KERNEL, contract: str = CONTRACT) -
 def test_arrays_lie_between_each_other(tmp_path: Path) -> None:
     result = verification(tmp_path).result
     assert (result.verdict, result.findings) == ("verified", ())
-    assert any(each.startswith("workspace is aligned to") for each in result.assumptions)
+    assert any(assumption.startswith("workspace is aligned to") for assumption in result.assumptions)
 
 
 def test_a_parameter_may_be_an_array_within_a_buffer(tmp_path: Path) -> None:
@@ -120,7 +120,9 @@ def test_faults_are_refuted(there: str, instead: str, kind: Kind, told: str, tmp
     assert there in KERNEL
     result = verification(tmp_path, KERNEL.replace(there, instead)).result
     assert result.verdict == "refuted"
-    assert any(each.kind is kind and told in each.message for each in result.findings), result.findings
+    assert any(finding.kind is kind and told in finding.message for finding in result.findings), (
+        result.findings
+    )
 
 
 def test_what_is_nobodys_may_be_read_but_not_written(tmp_path: Path) -> None:
@@ -136,7 +138,7 @@ def test_memory_alone(tmp_path: Path) -> None:
     alone = CONTRACT[: CONTRACT.index("[ensures]")]
     assert verification(tmp_path, contract=alone).result.verdict == "safe"
     result = verification(tmp_path, KERNEL.replace("[%d8+16]", "[%d8]"), alone).result
-    assert Kind.CLOBBERED in {each.kind for each in result.findings}
+    assert Kind.CLOBBERED in {finding.kind for finding in result.findings}
 
 
 def test_a_counterexample_is_run_again(tmp_path: Path) -> None:

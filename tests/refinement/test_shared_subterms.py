@@ -23,8 +23,8 @@ ADDED = operations.fused(F32, ((F32, F32),), (F32,))
 def total(store: TermStore, terms: list[Ids], *, backwards: bool) -> Ids:
     """Return a sum in one order or the other."""
     first, *others = terms[::-1] if backwards else terms
-    for each in others:
-        first = apply(store, SUM, first, each)
+    for other in others:
+        first = apply(store, SUM, first, other)
     return first
 
 

@@ -50,7 +50,7 @@ def test_a_domain_has_the_numbers_that_its_text_says(step: int, least: int, span
     domain = read_domain("K", f"any multiple of {step} >= {least} up to {least + span + step}", "here")
     expected = {each for each in range(1, least + span + step + 1) if each % step == 0 and each >= least}
     assert (domain.least, domain.most) == (min(expected), max(expected))
-    assert all(each in expected for each in domain.representatives)
+    assert all(representative in expected for representative in domain.representatives)
     assert domain.least in domain.representatives
 
 
@@ -107,4 +107,4 @@ def test_a_verdict_says_how_far_it_holds(tmp_path: Path) -> None:
     assert (result.verdict, [each.method for each in result.quantified]) == ("verified", [Method.LISTED])
     assert "at the sizes listed" in result.strength
     again = verify(kernel, path).result
-    assert again.verdict == "undecided" and any("every M" in each.message for each in again.findings)
+    assert again.verdict == "undecided" and any("every M" in finding.message for finding in again.findings)

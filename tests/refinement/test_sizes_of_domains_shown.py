@@ -48,7 +48,7 @@ def check(kernel: Path, text: str, sets: Sequence[Mapping[str, int]], folder: Pa
     path = folder / "contract.toml"
     path.write_text(at_sets(text, sets), encoding="utf-8")
     result = verify(kernel, path).result
-    assert result.verdict == "verified", [str(each) for each in result.findings]
+    assert result.verdict == "verified", [str(finding) for finding in result.findings]
     assert len(result.stats["sizes"]) == len(sets)
 
 
@@ -96,7 +96,7 @@ def test_random_grids_agree(kernel: Path, ragged: bool, tmp_path: Path, more_see
     steps = (1, 1) if ragged else (16, 16) if kernel == SIMT else (32, 64)
     domains = [f"any multiple of {step}" for step in steps]
     text = stated(SIMT, *domains, 32) if kernel == SIMT else of_triton(kernel.name, *domains, 32)
-    shown = {each.name: each for each in prove_blocks(kernel, text).domains}
+    shown = {domain.name: domain for domain in prove_blocks(kernel, text).domains}
     randoms = [np.random.default_rng(seed) for seed in (6, *more_seeds)]
     most = [
         min(160 if kernel == SIMT else 8 * step, shown[name].most)

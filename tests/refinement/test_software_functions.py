@@ -79,7 +79,7 @@ ARRAYS = {"A": "f32", "C": "f32 out"}
 def test_a_function_that_is_written_out_is_that_function(body: str, formula: str, name: str) -> None:
     result = result_of(body, formula, ARRAYS)
     assert result.verdict == "verified", result.findings
-    assert any(f"{name} written out" in each.statement for each in result.hypotheses)
+    assert any(f"{name} written out" in hypothesis.statement for hypothesis in result.hypotheses)
 
 
 @pytest.mark.sample(4)
@@ -168,7 +168,7 @@ def test_an_argument_that_a_mask_makes_infinite_is_tried() -> None:
 def test_a_power_put_together_from_bits_is_one_whatever_is_tried(formula: str, more: str) -> None:
     result = result_of(EXP + more, formula, ARRAYS)
     assert result.verdict == "verified", result.findings
-    assert not any("written out" in each.statement for each in result.hypotheses)
+    assert not any("written out" in hypothesis.statement for hypothesis in result.hypotheses)
 
 
 @pytest.mark.sample(5)

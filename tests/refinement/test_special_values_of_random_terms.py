@@ -40,7 +40,7 @@ class Terms:
         data = self.store.inputs("X", F32, np.arange(DATA)).tolist()
         self._masks = self.store.inputs("M", S8, np.arange(MASKS)).tolist()
         self._zero = int(self.store.constants(0, 8))
-        self.terms: list[int] = [*data, *(int(self.store.constants(each, 32)) for each in CONSTANTS)]
+        self.terms: list[int] = [*data, *(int(self.store.constants(constant, 32)) for constant in CONSTANTS)]
         for mask in range(MASKS):
             self.terms.append(self._chosen(self._masked(mask), data[mask], self.terms[DATA + mask]))
         for _ in range(OPERATIONS):

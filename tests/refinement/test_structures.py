@@ -96,7 +96,7 @@ def result_of(folder: Path, contract: str, kernel: str = KERNEL) -> Result:
 
 def test_fields_lie_at_their_offsets(tmp_path: Path) -> None:
     contract = parse_contract(CONTRACT)
-    assert [each.name for each in contract.parameters] == ["C", "A", "rows", "ld", "alpha", "beta"]
+    assert [parameter.name for parameter in contract.parameters] == ["C", "A", "rows", "ld", "alpha", "beta"]
     structure, empty, beta = contract.passing
     assert isinstance(structure, Structure) and isinstance(empty, Structure) and beta == "beta"
     assert structure.fields == ((0, "A"), (8, "C"), (16, "rows"), (24, "ld"), (32, "alpha"))
@@ -157,7 +157,10 @@ def test_a_draft_has_the_fields_that_the_kernel_loads(tmp_path: Path) -> None:
     assert isinstance(structure, Structure) and isinstance(empty, Structure) and beta == "beta"
     assert [offset for offset, _ in structure.fields] == [0, 8, 16, 24, 32]
     assert empty.fields == ()
-    kinds = {each.name: (str(each.format), isinstance(each, ArrayParameter)) for each in found.parameters}
+    kinds = {
+        parameter.name: (str(parameter.format), isinstance(parameter, ArrayParameter))
+        for parameter in found.parameters
+    }
     assert list(kinds.values()) == [
         ("f32", True), ("f32", True), ("s32", False), ("s64", False), ("f32", False), ("f32", False),
     ]  # fmt: skip

@@ -130,7 +130,7 @@ def test_polynomials_are_the_integers_modulo_a_power_of_two(width: int, data: st
     values = [
         int(row[symbols.column()]) + points @ row[[symbols.column("n"), symbols.column("u")]] for row in rows
     ]
-    numbers = [plain.constants(each.view(np.uint64) & np.uint64(2**width - 1), width) for each in values]
+    numbers = [plain.constants(value.view(np.uint64) & np.uint64(2**width - 1), width) for value in values]
     for _ in range(data.draw(st.integers(1, 6))):
         _, count, compute = data.draw(st.sampled_from(_steps(width)))
         chosen = data.draw(st.lists(st.integers(0, len(known) - 1), min_size=count, max_size=count))

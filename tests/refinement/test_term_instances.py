@@ -51,7 +51,7 @@ def inputs_in(tree: Any) -> set[int]:
 def is_instance(store: TermStore, pattern: list[int], other: list[int]) -> bool:
     instances = TermInstances(store)
     sides = [np.array(each, dtype=np.int32) for each in (pattern, other)]
-    shapes = [instances.shapes(each) for each in sides]
+    shapes = [instances.shapes(side) for side in sides]
     return bool((shapes[0] == shapes[1]).all() and instances.of(sides[0], sides[1][None])[0])
 
 

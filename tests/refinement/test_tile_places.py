@@ -31,7 +31,7 @@ CASES = [(each, block) for step in (64, 16) for each in _places(step) for block 
 
 @pytest.mark.parametrize(("step", "found"), [(64, [2]), (16, [2, 2, 2, 2])])
 def test_blocks_of_whole_groups_and_of_the_last_one_have_the_same_places(step: int, found: list[int]) -> None:
-    assert [len(each.blocks) for each in _places(step)] == found
+    assert [len(place.blocks) for place in _places(step)] == found
 
 
 @pytest.mark.parametrize(("place", "block"), CASES, ids=lambda each: getattr(each, "name", None) or "place")

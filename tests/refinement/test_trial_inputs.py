@@ -84,7 +84,7 @@ def test_an_input_that_makes_no_difference_is_told() -> None:
     )
     assert result.verdict == "verified"
     assert result.stats["runs"]["not_shown"] == ["C depends on B"]
-    assert "the runs on numbers could not show that C depends on B" in [each.message for each in result.notes]
+    assert "the runs on numbers could not show that C depends on B" in [note.message for note in result.notes]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,9 @@ def test_a_high_half_has_the_verdict_of_the_conversion(body: str) -> None:
         wanted.bound,
     )
     assert found.verdict == "verified"
-    assert "finite-inputs" in [each.name for each in found.hypotheses]  # a NaN may turn into an infinity
+    assert "finite-inputs" in [
+        hypothesis.name for hypothesis in found.hypotheses
+    ]  # a NaN may turn into an infinity
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,9 @@ def test_that_no_rounding_turns_the_highest_bits_is_a_hypothesis(taken: str, tmp
     new, old = (f"{order} {TAKE.format(taken)}" for order in ORDERS)
     result = compared(tmp_path, new, old).result
     assert result.verdict == "verified"
-    assert any("no rounding turns bits of a number" in each.statement for each in result.hypotheses)
+    assert any(
+        "no rounding turns bits of a number" in hypothesis.statement for hypothesis in result.hypotheses
+    )
 
 
 def test_a_difference_names_both_lines_and_replays(tmp_path: Path) -> None:
@@ -218,7 +220,7 @@ def test_a_workspace_may_be_one_kernels(tmp_path: Path) -> None:
     (tmp_path / "pair.toml").write_text(text, encoding="utf-8")
     found = verify(tmp_path / "new.ptx", tmp_path / "pair.toml", against=tmp_path / "old.ptx")
     assert found.result.verdict == "verified"
-    assert [each.name for each in found.result.outputs] == ["C"]
+    assert [output.name for output in found.result.outputs] == ["C"]
 
 
 def test_nothing_to_compare_is_wrong_use(tmp_path: Path) -> None:

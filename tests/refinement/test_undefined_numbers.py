@@ -33,7 +33,7 @@ NUMBERS = {
 def test_undefined_numbers_do_not_vanish(name: str) -> None:
     result = result_of(NUMBERS[name], "C[i] = A[i]", ARRAYS)
     assert result.verdict is Verdict.REFUTED
-    assert [each.kind for each in result.findings] == [Kind.UNINITIALISED]
+    assert [finding.kind for finding in result.findings] == [Kind.UNINITIALISED]
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_what_spoils_a_result_of_unknown_error_is_found() -> None:
     body = "ex2.approx.f32 %f2, %A; fma.rn.f32 %C, %f1, 0f00000000, %f2;"
     result = result_of(body, "C[i] = exp2(A[i])", ARRAYS)
     assert result.verdict is Verdict.REFUTED
-    assert [each.kind for each in result.findings] == [Kind.UNINITIALISED]
+    assert [finding.kind for finding in result.findings] == [Kind.UNINITIALISED]

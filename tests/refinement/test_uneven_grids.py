@@ -30,7 +30,7 @@ def test_where_a_grid_does_not_cover_its_output_is_a_finding(grid: str, tmp_path
     found = verify(tmp_path / "doubled.ptx", tmp_path / "doubled.toml")
     assert found.result.verdict == "refuted"
     assert dict(found.examinations[-1][0].sizes) == {"n": GRIDS[grid]}
-    assert all(each.message.endswith(f"; at n = {GRIDS[grid]}") for each in found.result.findings)
+    assert all(finding.message.endswith(f"; at n = {GRIDS[grid]}") for finding in found.result.findings)
 
 
 TWO = {

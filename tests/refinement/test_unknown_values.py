@@ -16,7 +16,7 @@ NAN = "sub.f32 %f0, 0f7f800000, 0f7f800000; "
 
 
 def kinds(result: Result) -> set[Kind]:
-    return {each.kind for each in result.findings}
+    return {finding.kind for finding in result.findings}
 
 
 def _wide(register: str) -> bool:
@@ -182,4 +182,4 @@ def test_lanes_that_activemask_finds_together_are_an_assumption() -> None:
     body = "activemask.b32 %r1; not.b32 %r1, %r1; add.u32 %C, %A, %r1;"
     result = result_of(body, "C[i] = A[i]", {"A": "u32", "C": "u32 out"})
     assert result.verdict == "verified"
-    assert any("activemask in line" in each for each in result.assumptions)
+    assert any("activemask in line" in assumption for assumption in result.assumptions)

@@ -35,7 +35,11 @@ def test_a_verdict_over_the_reals_names_its_hypotheses() -> None:
     arrays = {"A": "f32", "B": "f32", "D": "f32", "C": "f32 out"}
     result = result_of(body, "C[i] = A[i] + (B[i] + D[i])", arrays)
     assert (result.verdict, result.equality) == ("verified", "value")
-    assert {each.name for each in result.hypotheses} == {"finite-inputs", "no-overflow", "no-underflow"}
+    assert {hypothesis.name for hypothesis in result.hypotheses} == {
+        "finite-inputs",
+        "no-overflow",
+        "no-underflow",
+    }
     validate("verify", json.loads(json.dumps(result.document())))
 
 

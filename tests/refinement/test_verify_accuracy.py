@@ -175,7 +175,7 @@ def test_what_matrix_instructions_round_is_a_hypothesis(tmp_path: Path) -> None:
     limited.write_text(text, encoding="utf-8")
     result = verify(CORPUS / "gemm_relu_f16_sm80.ptx", limited).result
     assert result.verdict is Verdict.VERIFIED, result.findings
-    assert any("matrix instructions round" in each.statement for each in result.hypotheses)
+    assert any("matrix instructions round" in hypothesis.statement for hypothesis in result.hypotheses)
 
 
 UNCOUNTED = {

@@ -219,7 +219,7 @@ def representable(number: float, name: str) -> float:
     return float(decode(encode(clipped, fmt, Rounding.NEAREST_EVEN), fmt)[0])
 
 
-PAIRS = [(*each, formula) for each in KERNELS for formula in FORMULAS[kind(each[0]), kind(each[1])]]
+PAIRS = [(*kernel, formula) for kernel in KERNELS for formula in FORMULAS[kind(kernel[0]), kind(kernel[1])]]
 
 
 @pytest.mark.parametrize("step", [16, pytest.param(1, marks=pytest.mark.sweep)])

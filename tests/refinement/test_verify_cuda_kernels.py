@@ -35,4 +35,4 @@ def test_a_correct_kernel_is_verified(kernel: str) -> None:
 
 
 def test_every_kernel_has_a_contract_and_every_contract_a_kernel() -> None:
-    assert {path.stem for path in CORPUS.glob("*.toml")} == {each["entry"] for each in KERNELS.values()}
+    assert {path.stem for path in CORPUS.glob("*.toml")} == {kernel["entry"] for kernel in KERNELS.values()}

@@ -101,7 +101,7 @@ def test_the_gap_is_read_and_written_back(tmp_path: Path) -> None:
     body = ROWS + back + "@%p1 st.global.u32 [%rd6+32], %r6;\n"
     assert verified(tmp_path, body, contract(PADDED, COPIED)).verdict is Verdict.VERIFIED
     body = body.replace("6, %r6, 5;\nxor", "6, %r6, 4;\nxor")
-    assert [each.kind for each in verified(tmp_path, body, contract(PADDED, COPIED)).findings] == [
+    assert [finding.kind for finding in verified(tmp_path, body, contract(PADDED, COPIED)).findings] == [
         Kind.CLOBBERED
     ]
 
@@ -157,7 +157,7 @@ def test_bits_beside_an_element(fmt: str, body: str, verdict: Verdict, tmp_path:
     result = verified(tmp_path, BYTES + body, text)
     assert result.verdict is verdict
     if verdict is Verdict.REFUTED:
-        assert {each.kind for each in result.findings} == {Kind.CLOBBERED}
+        assert {finding.kind for finding in result.findings} == {Kind.CLOBBERED}
         assert "the gap beside C[0]: bits 4 to 7 of byte 0 of C" in result.findings[0].message
     text = contract({**NIBBLES, "gaps": '"any"'}, f"C[i] = {fmt}(A[i])", fmt, source="[32]")
     assert verified(tmp_path, BYTES + body, text).verdict is Verdict.VERIFIED
@@ -166,7 +166,7 @@ def test_bits_beside_an_element(fmt: str, body: str, verdict: Verdict, tmp_path:
 def test_what_is_never_written_is_missing_though_its_byte_holds_something(tmp_path: Path) -> None:
     text = contract(NIBBLES, "C[i] = u4(A[i])", "u4", source="[32]")
     result = verified(tmp_path, BYTES, text)
-    assert [each.kind for each in result.findings] == [Kind.MISSING_OUTPUT]
+    assert [finding.kind for finding in result.findings] == [Kind.MISSING_OUTPUT]
 
 
 PAIRS = """
@@ -224,5 +224,5 @@ def test_rows_that_lie_far_apart_take_the_memory_of_their_elements(tmp_path: Pat
     text = contract({"shape": "[4, 8]", "strides": "[100000000, 1]"}, COPIED)
     assert verified(tmp_path, FAR, text).verdict is Verdict.VERIFIED
     result = verified(tmp_path, FAR + "st.global.u32 [%rd6+32], %r5;\n", text)
-    assert {each.kind for each in result.findings} == {Kind.OUT_OF_BOUNDS}
+    assert {finding.kind for finding in result.findings} == {Kind.OUT_OF_BOUNDS}
     assert "would be C[0,8], column 8 of 8" in result.findings[0].message

@@ -24,15 +24,15 @@ LENGTH = 32
 
 def multiplied(store: TermStore, *factors: Ids) -> Ids:
     product, *others = factors
-    for each in others:
-        product = apply(store, operations.fused(F32, ((F32, F32),)), product, each)
+    for other in others:
+        product = apply(store, operations.fused(F32, ((F32, F32),)), product, other)
     return product
 
 
 def added(store: TermStore, *terms: Ids) -> Ids:
     total, *others = terms
-    for each in others:
-        total = apply(store, operations.fused(F32, (), (F32, F32)), total, each)
+    for other in others:
+        total = apply(store, operations.fused(F32, (), (F32, F32)), total, other)
     return total
 
 
@@ -127,7 +127,7 @@ def test_a_quotient_of_data_that_the_formula_does_not_have_must_be_one() -> None
     bounded = [f"abs({each}[i]) <= 1e6" for each in "ABCD"]
     result = result_of(body, formula, arrays, requires=["D[i] >= 1e-4", *bounded])
     assert result.verdict == "verified", result.findings
-    assert "no divisor is 0" not in [each.statement for each in result.hypotheses]
+    assert "no divisor is 0" not in [hypothesis.statement for hypothesis in result.hypotheses]
 
 
 def test_what_the_contract_divides_by_is_told_of_a_kernel_that_may_be_contracted() -> None:
@@ -137,4 +137,4 @@ def test_what_the_contract_divides_by_is_told_of_a_kernel_that_may_be_contracted
         body, "C[i] = B[i] + A[i] / B[i] * B[i] * B[i]", {"A": "f32", "B": "f32", "C": "f32 out"}
     )
     assert result.verdict == "verified", result.findings
-    assert "no divisor is 0" in [each.statement for each in result.hypotheses]
+    assert "no divisor is 0" in [hypothesis.statement for hypothesis in result.hypotheses]

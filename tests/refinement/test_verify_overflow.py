@@ -62,7 +62,10 @@ def dot(body: str, formula: str, folder: Path, length: int = LENGTH) -> Verifica
 def test_an_integer_sum_that_is_too_large_for_its_rounding_is_refuted(tmp_path: Path) -> None:
     found = dot(THROUGH_HALF, f"C[i] = s[i] * sum(k < {LENGTH}, A[i, k] * B[k])", tmp_path)
     assert found.result.verdict is Verdict.REFUTED
-    (message, *_), line = [each.message for each in found.result.findings], found.result.findings[0].line
+    (message, *_), line = (
+        [finding.message for finding in found.result.findings],
+        found.result.findings[0].line,
+    )
     assert "rounded to f16, which overflows from 65520" in message
     assert "cvt.rn.f16.s32" in (tmp_path / "dot.ptx").read_text(encoding="utf-8").splitlines()[line - 1]
     assert found.counterexample is not None

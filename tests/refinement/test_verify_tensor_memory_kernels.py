@@ -37,7 +37,7 @@ FAULTS = {
 def test_it_is_verified() -> None:
     found = verify(KERNEL, CONTRACT).result
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
-    assert not any("tcgen05.fence" in each for each in found.assumptions)
+    assert not any("tcgen05.fence" in assumption for assumption in found.assumptions)
 
 
 @pytest.mark.parametrize("fault", few(FAULTS, "a tile is filled under a product"))

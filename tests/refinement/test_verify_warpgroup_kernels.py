@@ -51,7 +51,8 @@ def test_what_is_right_is_verified(edit: str, tmp_path: Path) -> None:
 def test_who_waits_for_its_warpgroup_is_told(tmp_path: Path) -> None:
     """One thread of a warpgroup tells that its products are over: the verdict names what that rests on."""
     assert any(
-        "one warp has waited" in each for each in verified(tmp_path, "turns", text_of("turns")).assumptions
+        "one warp has waited" in assumption
+        for assumption in verified(tmp_path, "turns", text_of("turns")).assumptions
     )
 
 

@@ -24,4 +24,7 @@ def test_a_rounded_number_is_supposed_to_stay_between_whole_ones() -> None:
     body = "fma.rn.f32 %f1, %A, %A, %A; cvt.rmi.f32.f32 %C, %f1;"
     result = result_of(body, "C[i] = floor(A[i] * A[i] + A[i])", ARRAYS)
     assert result.verdict is Verdict.VERIFIED
-    assert any("no rounding turns a rounding to an integer" in each.statement for each in result.hypotheses)
+    assert any(
+        "no rounding turns a rounding to an integer" in hypothesis.statement
+        for hypothesis in result.hypotheses
+    )

@@ -110,8 +110,10 @@ def test_theorems_are_found_by_the_instructions_they_name(mnemonic: str) -> None
         assert len(ids["ptx/wmma/transfer"]) == 1
     for members in found.values():
         types = {"f16", "bf16", "tf32", "f64", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "b1"}
-        parts = {part for each in members for segment in each.split("/") for part in segment.split("-")}
-        if variant.family in (Family.MMA, Family.MMA_SP) and not any("sees-tile" in each for each in members):
+        parts = {part for member in members for segment in member.split("/") for part in segment.split("-")}
+        if variant.family in (Family.MMA, Family.MMA_SP) and not any(
+            "sees-tile" in member for member in members
+        ):
             widened = {"f16"} if {"e4m3", "e5m2"} & set(variant.types) else set()  # where it is emulated
             assert parts & types <= {*variant.types, *widened}
 

@@ -21,7 +21,7 @@ def test_the_page_is_that_of_the_rows() -> None:
 
 @pytest.mark.parametrize("module", [ptx, power])
 def test_every_row_is_listed_once(module: object) -> None:
-    named = [each for each in vars(module).values() if isinstance(each, OpenResult)]
+    named = [var for var in vars(module).values() if isinstance(var, OpenResult)]
     listed = (*module.OPEN_RESULTS, *getattr(module, "TAKEN_ALIKE", ()))  # type: ignore[attr-defined]
     assert len(set(listed)) == len(listed)
     assert set(named) <= set(listed)

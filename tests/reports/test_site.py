@@ -27,8 +27,10 @@ def written() -> dict[str, str]:
 @pytest.mark.parametrize("isa", NAMES)
 def test_every_instruction_belongs_to_one_row_of_the_table(isa: str) -> None:
     found = site.families(instruction_set(isa))
-    spelled = [each for family in found for each in family.spellings]
-    assert sorted(spelled) == sorted(each["mnemonic"] for each in instruction_set(isa).instructions())
+    spelled = [spelling for family in found for spelling in family.spellings]
+    assert sorted(spelled) == sorted(
+        instruction["mnemonic"] for instruction in instruction_set(isa).instructions()
+    )
     assert (
         sum(not family.spellings for family in found) <= 1
     )  # a name that gfx90a gave to another instruction

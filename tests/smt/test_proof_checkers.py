@@ -45,6 +45,6 @@ def test_a_step_without_a_reason_is_rejected() -> None:
     for step, reasons in enumerate(found.reasons):
         for clause in reasons:
             fewer = list(found.reasons)
-            fewer[step] = tuple(each for each in reasons if each != clause)
+            fewer[step] = tuple(reason for reason in reasons if reason != clause)
             with pytest.raises(RejectedProofError, match=r"drup .* rejects"):
                 accepting(replace(found, reasons=tuple(fewer)))

@@ -106,7 +106,7 @@ def test_ptx_moves(batch: tuple[int, ...]) -> None:
 
 
 def test_a_store_takes_a_batch_of_memories_or_none_that_fits() -> None:
-    operand = next(each for each in memory_operands() if each.role == "d")
+    operand = next(operand for operand in memory_operands() if operand.role == "d")
     one = np.ones(operand.extents, dtype=operand.format.storage)
     memories = np.zeros((3, 1 << 15), dtype=np.uint8)
     assert operand.store(memories, 0, one).shape == memories.shape

@@ -172,5 +172,5 @@ def test_rows_of_several_sizes_and_their_sum() -> None:
     whole, *of_sizes = (dict(zip(VERDICT_COLUMNS, row, strict=True)) for row in rows)
     assert whole["sizes"] == "all" and len(of_sizes) > 1
     for column in ("checked", "by_residues", "by_points"):
-        assert int(whole[column]) == sum(int(each[column]) for each in of_sizes)
+        assert int(whole[column]) == sum(int(row[column]) for row in of_sizes)
     assert 0 <= float(cost[3]) < float(cost[2])

@@ -199,7 +199,7 @@ class _Bench:
         self._selected = [o.id for o in obligations]
         isas = {identifier.partition("/")[0] for identifier in self._selected}
         self._partial = bool(set(NAMES) - isas) and bool(isas & set(NAMES))
-        families = {family_of(premise) for each in obligations for premise in _premises(each)}
+        families = {family_of(premise) for obligation in obligations for premise in _premises(obligation)}
         begins = (*(f"{isa}/" for isa in isas), *sorted(families))
         everything = settings.assignment.obligations().values()
         self._known = {o.id: o.expect.value for o in everything if o.id.startswith(begins)}

@@ -314,9 +314,9 @@ def _reads_the_same(module: ast.Module, load: ast.Name, namespace: Mapping[str, 
     expressions = itertools.takewhile(lambda node: isinstance(node, ast.expr), reversed(at.around))
     known = {dump(load.id): namespace[load.id]}
     return any(
-        at.agree(each, each, known, {dump(load.id): new})
-        for each in expressions
-        if isinstance(each, ast.expr)
+        at.agree(expression, expression, known, {dump(load.id): new})
+        for expression in expressions
+        if isinstance(expression, ast.expr)
     )
 
 
@@ -326,7 +326,8 @@ def _functions_agree(place: Surroundings, fault: Fault) -> bool:
     if function is None or place.around[1] is not function or function.args.vararg or function.args.kwarg:
         return False
     names = [
-        each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+        argument.arg
+        for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
     ]
     kinds = [(name, values_of(place.annotations.get(name, object))) for name in names]
     if not names or any(values is None for _, values in kinds) or combinations(kinds) > MOST:

@@ -261,11 +261,13 @@ class Evaluation:
     def _call(
         self, node: ast.Call, function: ast.expr, arguments: list[ast.expr], keywords: list[ast.keyword]
     ) -> Value:
-        if any(isinstance(each, ast.Starred) for each in arguments) or any(k.arg is None for k in keywords):
+        if any(isinstance(argument, ast.Starred) for argument in arguments) or any(
+            k.arg is None for k in keywords
+        ):
             raise Unclear
         called = self.of(function)
-        values = [self.of(each) for each in arguments]
-        named = {str(each.arg): self.of(each.value) for each in keywords}
+        values = [self.of(argument) for argument in arguments]
+        named = {str(keyword.arg): self.of(keyword.value) for keyword in keywords}
         every = [*values, *named.values()]
         known = all(isinstance(each, Known) for each in every)
         if known and isinstance(called, Known) and _may_be_called(called.value):

@@ -103,8 +103,8 @@ def _is_own(file: str) -> bool:
 def _noticed(mutants: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Count what became of mutants."""
     found: dict[str, Any] = dict.fromkeys(COUNTED[1:-1], 0)
-    for each in mutants:
-        found[each["outcome"]] += 1
+    for mutant in mutants:
+        found[mutant["outcome"]] += 1
     noticed = found["refuted"] + found["error"]
     return {"mutants": len(mutants), **found, "score": round(noticed / max(1, len(mutants)), 4)}
 

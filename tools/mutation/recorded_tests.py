@@ -192,12 +192,12 @@ class _Written:
                     if starter:
                         self._places[starter] |= bits[-1]
                 case ["test", str(test), float(seconds), bool(failed), str(places)]:
-                    self._places[test] |= _union(bits[each] for each in _members(int(places, 16)))
+                    self._places[test] |= _union(bits[member] for member in _members(int(places, 16)))
                     if not failed:
                         self._seconds[test] = seconds
                 case ["import", str(places)]:
                     self.ended = True
-                    self._at_import |= _union(bits[each] for each in _members(int(places, 16)))
+                    self._at_import |= _union(bits[member] for member in _members(int(places, 16)))
                 case ["started by", str(test)]:
                     starter = test
 

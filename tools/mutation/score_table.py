@@ -73,8 +73,8 @@ class _Figures:
             counts += filter(None, [campaign["roles"].get(Role.PRESENTATION.value)])
         listed = [each for each in campaign["unnoticed"] if presentation or each["role"] != Role.PRESENTATION]
         return cls(
-            sum(each["mutants"] for each in counts),
-            sum(each["refuted"] + each["error"] for each in counts),
+            sum(count["mutants"] for count in counts),
+            sum(count["refuted"] + count["error"] for count in counts),
             sum(each["reason"].startswith(EQUIVALENT) for each in listed),
             sum(bool(each["test"]) for each in listed),
             sum(bool(each["test"]) and each["reason"].startswith(TESTED_SINCE) for each in listed),

@@ -297,9 +297,9 @@ def _deletions(node: ast.AST) -> Iterator[_Change]:
 def _swapped_parameters(arguments: ast.arguments) -> dict[str, str]:
     """Return the next parameter of the same annotation, by parameter."""
     by_type: dict[str, list[str]] = {}
-    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if each.annotation is not None:
-            by_type.setdefault(ast.dump(each.annotation), []).append(each.arg)
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if argument.annotation is not None:
+            by_type.setdefault(ast.dump(argument.annotation), []).append(argument.arg)
     return {
         name: names[(place + 1) % len(names)]
         for names in by_type.values()

@@ -58,7 +58,9 @@ class Surroundings:
         parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         again = [name for node in self.function.body for name in names_bound(node)]
         found = {
-            each.arg: _type(each.annotation, self.namespace) for each in parameters if each.arg not in again
+            parameter.arg: _type(parameter.annotation, self.namespace)
+            for parameter in parameters
+            if parameter.arg not in again
         }
         owners = [node for node in self.around if isinstance(node, ast.ClassDef)]
         if owners and parameters and parameters[0].arg == "self" in found:
@@ -210,7 +212,7 @@ def values_of(kind: Any) -> tuple[Any, ...] | None:
     if kind is None or kind is type(None):
         return (None,)
     if isinstance(kind, types.UnionType):
-        parts = [values_of(each) for each in get_args(kind)]
+        parts = [values_of(argument) for argument in get_args(kind)]
         return None if None in parts else tuple(value for part in parts for value in part or ())
     if isinstance(kind, type) and issubclass(kind, Enum):
         return tuple(kind)
@@ -223,7 +225,7 @@ def values_of(kind: Any) -> tuple[Any, ...] | None:
 def _formats() -> tuple[Format, ...]:
     """Return every float format that specification and statements name, and integers of up to 64 bits."""
     modules = [import_module(found.name) for found in walk_packages(spec.__path__, f"{spec.__name__}.")]
-    of_modules = itertools.chain.from_iterable(vars(each).values() for each in modules)
+    of_modules = itertools.chain.from_iterable(vars(module).values() for module in modules)
     named = (*of_modules, *conversions.OTHERS, *(fmt for fmt, _ in conversions.HELD.values()))
     floats = {repr(value): value for value in named if isinstance(value, FloatFormat)}
     integers = (
@@ -274,7 +276,7 @@ def _inside(statement: ast.AST) -> frozenset[str]:
     """Return what comprehensions and lambdas of a module's statement bind."""
     held = (ast.comprehension, ast.Lambda, ast.NamedExpr)
     return frozenset(
-        name for each in ast.walk(statement) if isinstance(each, held) for name in names_bound(each)
+        name for node in ast.walk(statement) if isinstance(node, held) for name in names_bound(node)
     )
 
 

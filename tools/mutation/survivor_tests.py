@@ -238,7 +238,7 @@ def _environment(ahead: Path | None) -> dict[str, str]:
 def _found_at(test: str, batch: Sequence[RecordedTest]) -> str:
     """Return the id of a test, or of a file, with the path of the file, wherever pytest runs."""
     name, separator, rest = test.partition("::")
-    found = (each.file for each in batch if each.file.as_posix().endswith(f"/{name}"))
+    found = (test.file for test in batch if test.file.as_posix().endswith(f"/{name}"))
     return f"{next(found, name)}{separator}{rest}"
 
 

@@ -235,8 +235,11 @@ class _Deciding:
         def decided() -> Verdict:
             goal = obligation.goal()
             assert isinstance(goal, Deduction)
-            statuses = {each: self._statuses.get(each) or self._trial.known[each] for each in goal.premises}
-            premises = {each: self._families.of(each)[each] for each in goal.premises}
+            statuses = {
+                premise: self._statuses.get(premise) or self._trial.known[premise]
+                for premise in goal.premises
+            }
+            premises = {premise: self._families.of(premise)[premise] for premise in goal.premises}
             known = {each: Status(status) for each, status in statuses.items()}
             follows = decide_or_report(obligation, solve) if isinstance(goal, Entailment) else None
             return decide_from_premises(obligation, goal, known, premises, follows)

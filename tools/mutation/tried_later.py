@@ -59,7 +59,7 @@ def _count(document: Mapping[str, Any]) -> None:
 
 
 def _count_in(counts: dict[str, Any], entries: Sequence[Mapping[str, Any]]) -> None:
-    counts["by_tests"] = sum(bool(each["test"]) for each in entries)
+    counts["by_tests"] = sum(bool(entry["test"]) for entry in entries)
     noticed = counts["refuted"] + counts["error"] + counts["by_tests"]
     counts["together"] = round(noticed / max(1, counts["mutants"]), 4)
 

@@ -50,7 +50,7 @@ def every_case() -> Iterator[Case]:
 
 def selected(cases: Iterator[Case], words: Sequence[str]) -> list[Case]:
     """Return the cases whose "corpus: name" contains one of the words; all of them without words."""
-    return [each for each in cases if not words or any(word in ": ".join(each.key) for word in words)]
+    return [case for case in cases if not words or any(word in ": ".join(case.key) for word in words)]
 
 
 def _written(place: Callable[[Path], Path], contract: str) -> Callable[[Path], tuple[Path, Path]]:

@@ -109,7 +109,7 @@ def _rows(verification: Verification) -> Iterator[Row]:
     equality = "" if result.equality is None else str(result.equality)
     whole = _row(WHOLE, str(result.verdict), equality, result.hypotheses, result.findings, every)
     of_proofs = result.stats.get("checker_of_proofs", {}).get("open", [])
-    proofs = [f"of proofs {each['elements']}: {each['reason']}" for each in of_proofs]
+    proofs = [f"of proofs {proof['elements']}: {proof['reason']}" for proof in of_proofs]
     yield (*whole[:-1], " | ".join(filter(None, [whole[-1], *proofs])))
     names = [_sizes(instance.sizes) for instance, _ in examinations]
     if len(set(names)) < 2:
@@ -120,12 +120,14 @@ def _rows(verification: Verification) -> Iterator[Row]:
 
 
 def _of_sizes(name: str, examinations: Sequence[Examination], *, memory_only: bool) -> Row:
-    findings = [finding for each in examinations for finding in each.findings]
-    equalities = [each.equality for each in examinations]
+    findings = [finding for examination in examinations for finding in examination.findings]
+    equalities = [examination.equality for examination in examinations]
     equality = None if None in equalities else max(equalities, key=lambda each: str(each) == "value")
-    undergone = worst([each.roundings for each in examinations if each.roundings is not None])
+    undergone = worst(
+        [examination.roundings for examination in examinations if examination.roundings is not None]
+    )
     hypotheses = () if undergone is None or str(equality) != "value" else undergone.hypotheses
-    checked = sum((each.checked for each in examinations), start=Checked())
+    checked = sum((examination.checked for examination in examinations), start=Checked())
     verdict = verdict_of(findings, equality, memory_only=memory_only)
     return _row(name, str(verdict), "" if equality is None else str(equality), hypotheses, findings, checked)
 
@@ -138,14 +140,14 @@ def _row(
     findings: Sequence[KernelFinding],
     checked: Checked,
 ) -> Row:
-    told = [f"{each.kind}:{each.line}: {_short(each.message)}" for each in findings]
+    told = [f"{finding.kind}:{finding.line}: {_short(finding.message)}" for finding in findings]
     still_open = [f"{count}: {reason}" for reason, count in sorted(checked.open.items())]
     counts = map(str, (checked.elements, checked.by_residues, checked.by_points))
     return (
         sizes,
         verdict,
         equality,
-        " | ".join(sorted(each.name for each in hypotheses)),
+        " | ".join(sorted(hypothesis.name for hypothesis in hypotheses)),
         " | ".join(told),
         *counts,
         " | ".join(still_open),

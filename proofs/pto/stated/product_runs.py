@@ -94,10 +94,10 @@ def arrays(operation: str) -> dict[str, NDArray[np.float64]]:
     a, b = np.zeros((16, GROUP * GROUPS)), np.zeros((GROUP * GROUPS, 32))
     scale_a, scale_b, start = np.ones((16, GROUPS)), np.ones((GROUPS, 32)), np.zeros(32)
     for row, (small, exponent) in enumerate(ROWS):
-        a[row, : 1 + small] = [float(each) for each in _ELEMENTS[: 1 + small]]
+        a[row, : 1 + small] = [float(element) for element in _ELEMENTS[: 1 + small]]
         scale_a[row] = 2.0**exponent
     for column, (exponent, first) in enumerate(COLUMNS):
-        b[:GROUP, column] = [float(each) for each in _ELEMENTS]
+        b[:GROUP, column] = [float(element) for element in _ELEMENTS]
         scale_b[:, column], start[column] = 2.0**exponent, float(first)
     found: dict[str, NDArray[np.float64]] = {"a": a, "b": b, "scale_a": scale_a, "scale_b": scale_b}
     if (role := OPERATIONS[operation]) != "":
@@ -108,7 +108,7 @@ def arrays(operation: str) -> dict[str, NDArray[np.float64]]:
 def result(operation: str, row: int, column: int) -> float:
     """Return an element of D: f64 holds every sum of products exactly."""
     (small, left), (right, start) = ROWS[row], COLUMNS[column]
-    products = (each * each for each in _ELEMENTS[: 1 + small])
+    products = (element * element for element in _ELEMENTS[: 1 + small])
     total = sum(products, Fraction(0)) * Fraction(2) ** (left + right)
     if OPERATIONS[operation] == "c":
         return float(np.float32(float(total + start)))

@@ -40,7 +40,7 @@ class Code(NamedTuple):
 
 def _sizes(opcode: str, modifiers: frozenset[str]) -> tuple[str, int, int]:
     """Return the shape, its k, and the products of an element."""
-    shape = next(each for each in modifiers if each[0] == "m" and each[1].isdigit())
+    shape = next(modifier for modifier in modifiers if modifier[0] == "m" and modifier[1].isdigit())
     k = int(shape.rpartition("k")[2])
     return shape, k, k // 2 if opcode.startswith("mma.sp") else k
 
@@ -67,7 +67,11 @@ def code(opcode: str, modifiers: frozenset[str], types: tuple[str, ...], target:
     accumulator = d if d == c else "f32"
     if a == "f64":
         return Code(a, 4, k // 4, "f64") if target >= 100 else Code(a, k, 1, "f64")
-    if {a, b} <= {"e4m3", "e5m2"} and not any("kind" in each for each in modifiers) and 90 <= target < 120:
+    if (
+        {a, b} <= {"e4m3", "e5m2"}
+        and not any("kind" in modifier for modifier in modifiers)
+        and 90 <= target < 120
+    ):
         return Code("f16", count // 2, 2, accumulator, ("halves", "last"))
     if opcode == "wmma.mma":
         taken = 4 if a == "tf32" or target < 75 else 8 if target < 80 else k

@@ -111,7 +111,7 @@ def conflicts(load: Load) -> int:
     if load.lanes:
         fragments = [_given(load)]
     else:
-        fragments = [found for each in _origins(load) if (found := _addresses(load, each)) is not None]
+        fragments = [found for origin in _origins(load) if (found := _addresses(load, origin)) is not None]
     worst = 1
     for starts in fragments:
         for matrix in {row // _ROW for row in starts}:

@@ -224,8 +224,8 @@ def _errors(function: LibraryFunction, first: Words, last: Words, found: Floats)
         got = found.form
         symbols = {*wanted.parts, *got.parts}
         off = np.abs(got.middle - wanted.middle) + got.off + wanted.off
-        for each in symbols:
-            off = off + np.abs(got.parts.get(each, 0.0) - wanted.parts.get(each, 0.0))
+        for symbol in symbols:
+            off = off + np.abs(got.parts.get(symbol, 0.0) - wanted.parts.get(symbol, 0.0))
         spread = wanted.spread
         least = np.abs(wanted.middle) - spread
         most = np.abs(wanted.middle) + spread

@@ -171,7 +171,7 @@ class SoftwareFunctions:
         for place in np.flatnonzero(plain):
             factors = self.store.arguments(terms[place : place + 1])[0, :2]
             of_bits = factors[self.store.are(CONCATENATION, factors)]
-            plain[place] = all(powers(each.reshape(1), fmt)[0] >= 0 for each in of_bits)
+            plain[place] = all(powers(form.reshape(1), fmt)[0] >= 0 for form in of_bits)
         found = np.full(len(terms), _NONE, dtype=np.int32)
         if not plain.all():
             found[~plain] = self.equal(terms[~plain], fmt)
@@ -274,10 +274,10 @@ class SoftwareFunctions:
             if operation.name in LEAVES or operation.name == NORMAL_FORM:
                 return
             above.append(top)
-            for each in self._operands(operation, top):
-                if each not in seen and self.store.operation(each).name != CONSTANT:
-                    seen.add(each)
-                    heappush(pending, -each)
+            for operand in self._operands(operation, top):
+                if operand not in seen and self.store.operation(operand).name != CONSTANT:
+                    seen.add(operand)
+                    heappush(pending, -operand)
 
     def _operands(self, operation: Operation, term: int) -> list[int]:
         given = operands(self.store, operation, np.array([term], dtype=np.int32))
@@ -292,7 +292,10 @@ class SoftwareFunctions:
         return tuple(
             (
                 number,
-                *(places.get(each, (each,)) for each in self._operands(self.store.operation(term), term)),
+                *(
+                    places.get(operand, (operand,))
+                    for operand in self._operands(self.store.operation(term), term)
+                ),
             )
             for term, number in zip(above, self.store.operation_numbers(above).tolist(), strict=True)
         )
@@ -331,7 +334,7 @@ class SoftwareFunctions:
         plain = {argument}
         for term in reversed(above):
             operation = self.store.operation(term)
-            given = [each for each in self._operands(operation, term) if each in values]
+            given = [operand for operand in self._operands(operation, term) if operand in values]
             if operation.name in _ARITHMETIC and plain.issuperset(given):
                 plain.add(term)
         sides = {
@@ -341,8 +344,8 @@ class SoftwareFunctions:
             for each in self.store.arguments(term)[1:3].tolist()
         }
         return any(
-            error_of(function, _GUESSED, _numbers(values[each])) <= SURELY
-            for each in sides & plain - {argument}
+            error_of(function, _GUESSED, _numbers(values[side])) <= SURELY
+            for side in sides & plain - {argument}
         )
 
     def _computing_of(self, argument: int, above: list[int]) -> Callable[[NDArray[np.uint64]], Reals]:
@@ -388,7 +391,7 @@ class SoftwareFunctions:
 
         for term in reversed(above):
             operation = self.store.operation(term)
-            given = [value(each) for each in self._operands(operation, term)]
+            given = [value(operand) for operand in self._operands(operation, term)]
             values[term] = (
                 np.stack(given, axis=-1) if operation.name == VECTOR else evaluate(operation, given)
             )
@@ -400,12 +403,12 @@ def _likely(domain: Domain, got: Reals) -> list[LibraryFunction]:
     of_number = exponential(float(got[0]))
     functions = [*FUNCTIONS, *powers(float(got[1])), *([] if of_number is None else [of_number])]
     some = (domain.least <= _GUESSED) & (domain.greatest >= _GUESSED)
-    multiples = (scaled(each, _GUESSED[some].astype(np.float64), got[some]) for each in FUNCTIONS)
+    multiples = (scaled(function, _GUESSED[some].astype(np.float64), got[some]) for function in FUNCTIONS)
     return [
-        each
-        for each in (*functions, *filter(None, multiples))
-        if (some & (each.least <= _GUESSED) & (each.greatest >= _GUESSED)).any()
-        and error_of(each, _GUESSED[some], got[some]) <= SURELY
+        function
+        for function in (*functions, *filter(None, multiples))
+        if (some & (function.least <= _GUESSED) & (function.greatest >= _GUESSED)).any()
+        and error_of(function, _GUESSED[some], got[some]) <= SURELY
     ]
 
 

@@ -365,14 +365,14 @@ def _specified() -> list[Form]:
             continue
         operands = tuple(
             Operand(
-                each.name,
-                _SPECIFIED_FIELDS.get(each.name, (each.name,)),
-                _SPECIFIED_REGISTERS.get(each.name, "vs" if each.name in _SPECIFIED_FIELDS else ""),
-                scale=2 if each.name == "XAp" else 1,
+                operand.name,
+                _SPECIFIED_FIELDS.get(operand.name, (operand.name,)),
+                _SPECIFIED_REGISTERS.get(operand.name, "vs" if operand.name in _SPECIFIED_FIELDS else ""),
+                scale=2 if operand.name == "XAp" else 1,
             )
-            for each in form.operands
+            for operand in form.operands
         )
-        syntax = ",".join(each.name for each in operands)
+        syntax = ",".join(operand.name for operand in operands)
         found.append(Form(form.mnemonic, syntax, operands, layout.fields, form))
     return found
 

@@ -83,7 +83,7 @@ def _resolve(calls: dict[int, str], words: dict[int, int], names: dict[str, int]
 
 
 def _size(address: int, starts: list[int], words: dict[int, int]) -> int:
-    following = [each for each in starts if each > address]
+    following = [start for start in starts if start > address]
     return (following[0] if following else max(words) + 4) - address
 
 

@@ -154,9 +154,9 @@ def _relocatable(elf: Any, path: Path) -> Image:
     places = _placed(numbered, path)
     table = next((each for _, each in numbered if each["sh_type"] == "SHT_SYMTAB"), None)
     entries = [] if table is None else _entries(elf, table)
-    end = max((each.end for each in places.values()), default=0)
+    end = max((place.end for place in places.values()), default=0)
     got = -(-max(end, IMPORTS + _DATA_START) // 256) * 256
-    toc = next((each.address for each in places.values() if each.name == ".toc"), got) + _TOC_BIAS
+    toc = next((place.address for place in places.values() if place.name == ".toc"), got) + _TOC_BIAS
     imports: dict[str, int] = {}
     values = [_value(entry, places, toc, imports) for entry in entries]
     refusals: dict[int, str] = {}
@@ -233,7 +233,7 @@ def _symbol(entry: _Entry, value: int) -> Symbol:
 def _linked(elf: Any, path: Path) -> Image:
     loaded = list(_loaded_sections(elf)) or list(_segments(elf))
     sections = sorted(loaded, key=lambda each: each.address)
-    if not any(each.executable for each in sections):
+    if not any(section.executable for section in sections):
         raise InputError("has no code", str(path))
     imports: dict[str, int] = {}
     for each in elf.iter_sections():
@@ -249,18 +249,18 @@ def _linked(elf: Any, path: Path) -> Image:
         for entry in _entries(elf, table)
         if entry.name and entry.is_defined
     ]
-    first = next((each.address for each in sections if each.name == ".got"), 0)
+    first = next((section.address for section in sections if section.name == ".got"), 0)
     return _image(path, sections, symbols, first + _TOC_BIAS, {at: n for n, at in imports.items()}, {})
 
 
 def _loaded_sections(elf: Any) -> Iterator[Section]:
-    for each in elf.iter_sections():
-        flags = each["sh_flags"]
-        if not flags & _ALLOCATED or flags & _THREAD_LOCAL or not each["sh_size"]:
+    for section in elf.iter_sections():
+        flags = section["sh_flags"]
+        if not flags & _ALLOCATED or flags & _THREAD_LOCAL or not section["sh_size"]:
             continue
-        code, writable = _flags(each)
-        known = not writable or each.name in _LOADER_OWNED
-        yield Section(each.name, each["sh_addr"], _contents(each), code, writable, known)
+        code, writable = _flags(section)
+        known = not writable or section.name in _LOADER_OWNED
+        yield Section(section.name, section["sh_addr"], _contents(section), code, writable, known)
 
 
 def _segments(elf: Any) -> Iterator[Section]:
@@ -311,7 +311,7 @@ def _image(
     imports: dict[int, str],
     refusals: dict[int, str],
 ) -> Image:
-    ordered = tuple(sorted((each for each in sections if each.data), key=lambda each: each.address))
+    ordered = tuple(sorted((section for section in sections if section.data), key=lambda each: each.address))
     for one, other in pairwise(ordered):
         if one.end > other.address:
             raise InputError(f"sections {one.name} and {other.name} overlap", str(path))

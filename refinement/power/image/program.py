@@ -130,15 +130,15 @@ class Image:
     def functions(self) -> tuple[Symbol, ...]:
         """Symbols of code, by address; where two are at one, the one that other files see is last."""
         found = [
-            each
-            for each in self.symbols
-            if (section := self.section_at(each.address)) is not None and section.executable
+            symbol
+            for symbol in self.symbols
+            if (section := self.section_at(symbol.address)) is not None and section.executable
         ]
         return tuple(sorted(found, key=lambda each: (each.address, each.is_function, each.is_global)))
 
     @cached_property
     def _function_starts(self) -> list[int]:
-        return [each.address for each in self.functions]
+        return [function.address for function in self.functions]
 
     def spelled(self, address: int) -> str:
         """Describe an address of code: ``0x1a4 <dgemm+0x24>``."""

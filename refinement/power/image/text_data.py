@@ -39,9 +39,9 @@ def data_bytes(directive: str, operands: Sequence[str], value: Callable[[str], i
     if directive in _SIZES:
         size = _SIZES[directive]
         mask = (1 << 8 * size) - 1
-        return b"".join((value(each) & mask).to_bytes(size, "little") for each in operands)
+        return b"".join((value(operand) & mask).to_bytes(size, "little") for operand in operands)
     if directive in _FLOATS:
-        return b"".join(_float(each, _FLOATS[directive]) for each in operands)
+        return b"".join(_float(operand, _FLOATS[directive]) for operand in operands)
     if directive in _SPACES:
         try:
             count = int(operands[0], 0)
@@ -51,11 +51,11 @@ def data_bytes(directive: str, operands: Sequence[str], value: Callable[[str], i
             raise ExpressionError(f"{count} bytes; at most {_MOST}")
         return bytes(count)
     found = b""
-    for each in operands:
+    for operand in operands:
         try:
-            found += ast.literal_eval("b" + each)
+            found += ast.literal_eval("b" + operand)
         except (ValueError, SyntaxError):
-            raise ExpressionError(f"{each!r} is not a string") from None
+            raise ExpressionError(f"{operand!r} is not a string") from None
         found += b"" if directive == ".ascii" else b"\0"
     return found
 

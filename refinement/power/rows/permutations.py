@@ -74,13 +74,13 @@ def _moving(choose: Choose, left: int, right: int) -> Handler:
 
 def _of_elements(size: int, elements: list[int]) -> Places:
     """Return the bytes of elements, counted over both operands."""
-    return np.concatenate([size * each + np.arange(size) for each in elements]).astype(np.intp)
+    return np.concatenate([size * element + np.arange(size) for element in elements]).astype(np.intp)
 
 
 def _merged(size: int, picks: Callable[[int], list[int]]) -> Choose:
     """Return elements of the two operands in turn."""
     count = REGISTER_BYTES // size
-    return lambda _: _of_elements(size, [each + which * count for each in picks(count) for which in (0, 1)])
+    return lambda _: _of_elements(size, [pick + which * count for pick in picks(count) for which in (0, 1)])
 
 
 def _packed(size: int) -> Choose:
@@ -153,7 +153,7 @@ def _permuted(left: int, right: int, control: int, *, backward: bool) -> Handler
 
 def _permuted_part(machine: Machine, instruction: Instruction) -> None:
     """``xxpermx``: bytes whose control has the instruction's number in the top bits, zeros elsewhere."""
-    given = [read(machine, instruction, each) for each in instruction.values[1:4]]
+    given = [read(machine, instruction, value) for value in instruction.values[1:4]]
     control = _numbers(machine, given[2], f"the control of {instruction}")
     places = np.where(control >> 5 == instruction.values[4], control & (ZERO - 1), ZERO)
     write(machine, instruction, _picked(machine, given[0], given[1], places))

@@ -57,7 +57,7 @@ def _condition(store: TermStore, word: int, ends: tuple[int, ...]) -> int | None
     if store.operation(word).name != operations.SELECT:
         return None
     condition, *sides = store.arguments(word)[:3].tolist()
-    then, otherwise = (_condition(store, each, ends) for each in sides)
+    then, otherwise = (_condition(store, side, ends) for side in sides)
     if then is None or otherwise is None:
         return None
     one = conditions.combined(store, A & B, condition, then)
@@ -85,12 +85,12 @@ def combine(machine: Machine, instruction: Instruction, table: Table, registers:
     """
     store, table = machine.store, table & 0xFF
     for width in _WIDTHS:
-        words = [elements(machine, instruction, each, width // 8) for each in registers]
+        words = [elements(machine, instruction, register, width // 8) for register in registers]
         found = _by_masks(store, table, words, width)
         if found is not None:
             set_elements(machine, instruction, found)
             return
-    words = [elements(machine, instruction, each, 8) for each in registers]
+    words = [elements(machine, instruction, register, 8) for register in registers]
     set_elements(machine, instruction, _bitwise(store, table, words))
 
 
@@ -151,7 +151,7 @@ def _compared(fmt: Format, relation: str, *, records: bool) -> Handler:
 
 def _summary(machine: Machine, conditions: Ids) -> list[Word]:
     words = machine.words
-    given = [words.word(int(each)) for each in conditions]
+    given = [words.word(int(condition)) for condition in conditions]
     every, some = given[0], given[0]
     for each in given[1:]:
         every = words.combined(A & B, every, each, 1)
@@ -212,8 +212,8 @@ def _to_bits(width: int) -> Handler:
     """Return ``vextractbm`` and the like: the first bits of the elements as a number."""
 
     def handler(machine: Machine, instruction: Instruction) -> None:
-        bits = [machine.words.word(int(each)) for each in _signs(machine, instruction, width)]
-        word = machine.words.joined(*((each, 1) for each in reversed(bits)), (0, 64 - len(bits)))
+        bits = [machine.words.word(int(sign)) for sign in _signs(machine, instruction, width)]
+        word = machine.words.joined(*((bit, 1) for bit in reversed(bits)), (0, 64 - len(bits)))
         machine.set_general(instruction.values[0], word)
 
     return handler

@@ -114,9 +114,9 @@ def report_misuses(machine: Reporting, instruction: Instruction, accumulator: in
     if registers.shared:
         return
     lost_by = registers.lost_by.pop(accumulator, "")
-    for each in _misuses(instruction, tuple(registers.primed)):
-        because = f"; {lost_by}" if lost_by and each.rule.id == "unprimed" else ""
-        machine.report(Kind.ACCUMULATOR, each.message + because)
+    for misuse in _misuses(instruction, tuple(registers.primed)):
+        because = f"; {lost_by}" if lost_by and misuse.rule.id == "unprimed" else ""
+        machine.report(Kind.ACCUMULATOR, misuse.message + because)
 
 
 def check_call(machine: Reporting, name: str) -> None:

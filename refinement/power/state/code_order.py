@@ -58,7 +58,9 @@ class CodeOrder:
                     self._levels[entry] = (*above, (index, None))
                     continue
                 inside = set(members)
-                cut = {each: [to for to in graph[each] if to in inside and to != entry] for each in members}
+                cut = {
+                    member: [to for to in graph[member] if to in inside and to != entry] for member in members
+                }
                 pending.append((entry, cut, (*above, (index, entry))))
 
     def __contains__(self, at: int) -> bool:

@@ -65,7 +65,7 @@ class Paths:
             shared = {
                 condition: holds
                 for condition, holds in first.items()
-                if all(each.get(condition) is holds for each in others)
+                if all(other.get(condition) is holds for other in others)
             }
             self._outcomes[number] = {**shared, step.condition: step.holds}
         return self._numbers[step]

@@ -70,8 +70,8 @@ def single(store: TermStore, double: int, what: str) -> int:
 def compared(store: TermStore, relation: str, left: int, right: int) -> Ids:
     """Return the comparison (1,) of two doubles, as single precision where both are certainly of that."""
     fmt, terms = F64, [left, right]
-    narrow = [narrowed(store, each) for each in terms]
+    narrow = [narrowed(store, term) for term in terms]
     if None not in narrow:
         fmt, terms = F32, [each for each in narrow if each is not None]
-    given = [np.array([each], dtype=np.int32) for each in terms]
+    given = [np.array([term], dtype=np.int32) for term in terms]
     return np.asarray(apply(store, operations.compare(fmt, relation), *given))

@@ -195,7 +195,7 @@ class Storage:
         return terms, np.where(absent, np.uint8(0), self.lanes.lows[lane : lane + count])
 
     def _report_absent(self, lane: int, count: int, mnemonic: str, undefined: Ids) -> None:
-        _, segment, _ = next(each for each in reversed(self._regions) if each[2] <= lane)
+        _, segment, _ = next(region for region in reversed(self._regions) if region[2] <= lane)
         message = f"{mnemonic} reads {count} bytes, of which nobody has written {self.place(lane)}"
         if segment.absent:
             self._report(Kind.UNSUPPORTED, f"{mnemonic} reads {self.place(lane)}: {segment.absent}")

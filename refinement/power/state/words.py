@@ -208,7 +208,7 @@ class WordArithmetic:
         if isinstance(condition, Data):
             terms = condition.term, self.term(then, width), self.term(otherwise, width)
             return self.word(
-                int(chosen(self.store, *(np.array([each], dtype=np.int32) for each in terms))[0])
+                int(chosen(self.store, *(np.array([term], dtype=np.int32) for term in terms))[0])
             )
         return then if condition else otherwise
 

@@ -154,7 +154,7 @@ class Pipes:
     def advance(self) -> bool:
         """Run what can run now, and tell whether there was something."""
         done = False
-        while any(self._advance(each) for each in PIPES):
+        while any(self._advance(pipe) for pipe in PIPES):
             done = True
         return done
 

@@ -59,7 +59,7 @@ def waits_for_all(name: str) -> bool:
 def is_explicit(module: Module) -> bool:
     """Tell whether a text puts pipes in order itself, anywhere."""
     return any(
-        isinstance(each, Handshake | Barrier | Synchronization)
-        or (isinstance(each, Other) and each.name in ("pto.barrier_sync", "pto.set_flag_dyn", "pto.get_buf"))
-        for each in module.walk()
+        isinstance(node, Handshake | Barrier | Synchronization)
+        or (isinstance(node, Other) and node.name in ("pto.barrier_sync", "pto.set_flag_dyn", "pto.get_buf"))
+        for node in module.walk()
     )

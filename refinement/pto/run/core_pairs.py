@@ -56,8 +56,8 @@ def _stem(name: str) -> str:
 def _exchanges(function: Function) -> bool:
     if function.body is None:
         return False
-    others = (each for each in function.body.walk() if isinstance(each, Other))
-    return any(each.name in EXCHANGE_HANDLERS for each in others)
+    others = (node for node in function.body.walk() if isinstance(node, Other))
+    return any(other.name in EXCHANGE_HANDLERS for other in others)
 
 
 def _channel(statement: Other, to: str) -> Key:

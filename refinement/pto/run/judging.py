@@ -202,10 +202,10 @@ def _with_numbers(statement: InstructionStatement, operands: Operands) -> Instru
         return operand
 
     inputs = [with_number(role, each) for role, each in zip(operation.inputs, statement.inputs, strict=False)]
-    outputs = [with_number(operation.output, each) for each in statement.outputs]
+    outputs = [with_number(operation.output, output) for output in statement.outputs]
     attributes = statement.attributes
     if view is not None:
-        others = (each for each in attributes if each[0] != "layout")
+        others = (attribute for attribute in attributes if attribute[0] != "layout")
         attributes = (*others, ("layout", view.order.value))
     return replace(
         statement,

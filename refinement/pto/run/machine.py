@@ -174,16 +174,16 @@ def run(
         {},
         depends,
         counts | {"blocks": len(running), "terms": len(store)},
-        tuple(dict.fromkeys(each for core in cores for each in core.assumptions)),
+        tuple(dict.fromkeys(assumption for core in cores for assumption in core.assumptions)),
     )
 
 
 def _finish(core: Execution) -> None:
     """Come to the end of a block, and say what is left over."""
     core.pipes.finish()
-    for each in overflows(core.profile, core.unplaced):
-        line = max(tile.line for tile in each.tiles)
-        core.report(Kind.ILLEGAL, str(each), line, what=each.location)
+    for overflow in overflows(core.profile, core.unplaced):
+        line = max(tile.line for tile in overflow.tiles)
+        core.report(Kind.ILLEGAL, str(overflow), line, what=overflow.location)
     for tile in core.unplaced:
         if tile.tile.location in core.placed and tile.memory.used != UNUSED:
             message = f"{tile.name} has no address, other tiles in {tile.tile.location} have one"
@@ -229,7 +229,7 @@ def _report_undefined(
 
 def _joined(loads: Sequence[Mapping[int, list[Ids]]]) -> dict[int, Ids]:
     found: dict[int, list[Ids]] = {}
-    for each in loads:
-        for line, terms in each.items():
+    for load in loads:
+        for line, terms in load.items():
             found.setdefault(line, []).extend(terms)
     return {line: np.unique(np.concatenate(terms)) for line, terms in found.items()}

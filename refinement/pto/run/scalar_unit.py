@@ -169,7 +169,7 @@ class ScalarUnit:
         for statement in region:
             self.execution.line = statement.line
             if isinstance(statement, Terminator):
-                return [self.value(each.name, names) for each in statement.operands]
+                return [self.value(operand.name, names) for operand in statement.operands]
             try:
                 self._count()
                 self._step(statement, names)
@@ -269,10 +269,10 @@ class ScalarUnit:
         """Return the result of arithmetic; a choice may be one of tiles, views or pointers."""
         if statement.name == "arith.select":
             condition, *choices = statement.operands
-            values = [self.value(each, names) for each in choices]
-            if any(not isinstance(each, int | Data) for each in values):
+            values = [self.value(choice, names) for choice in choices]
+            if any(not isinstance(value, int | Data) for value in values):
                 return values[0 if self.number(condition, names, "the condition") & 1 else 1]
-        given = [self.scalar(each, names) for each in statement.operands]
+        given = [self.scalar(operand, names) for operand in statement.operands]
         return self.execution.scalars.compute(statement, given)
 
     def _synchronise(self, statement: Handshake | Barrier | Synchronization) -> None:

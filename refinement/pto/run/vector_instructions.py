@@ -70,12 +70,12 @@ class VectorInstruction:
         if not tiles <= len(self.tiles) <= tiles + 1 or len(self.scalars) != scalars:
             raise illegal(f"{self.name} of {len(self.tiles)} tiles and {len(self.scalars)} numbers")
         self.scratch = self.tiles[tiles:]
-        for each in self.scratch:
+        for scratch in self.scratch:
             for other in (*self.tiles[:tiles], self.target):
-                if each.shares_bytes(other):
+                if scratch.shares_bytes(other):
                     raise unsupported(
-                        f"{self.name} with {each.name} for scratch memory, which overlaps {other.name}: what "
-                        "is written there is told nowhere"
+                        f"{self.name} with {scratch.name} for scratch memory, which overlaps {other.name}: "
+                        "what is written there is told nowhere"
                     )
 
     def spoil_scratch(self, stamp: Stamp) -> None:
@@ -100,7 +100,7 @@ class VectorInstruction:
 
     def alike(self, *tiles: TileBuffer) -> Format:
         """Return the one format of some tiles."""
-        formats = {self.format(each) for each in tiles}
+        formats = {self.format(tile) for tile in tiles}
         if len(formats) != 1:
             raise illegal(f"{self.name} of elements of {', '.join(sorted(map(str, formats)))}")
         return formats.pop()

@@ -21,5 +21,5 @@ def called_by(statement: Other) -> tuple[str, list[str]] | None:
 
 def called_functions(module: Module) -> set[str]:
     """Return the names of the functions that a file calls."""
-    others = (each for each in module.walk() if isinstance(each, Other))
-    return {found[0] for each in others if (found := called_by(each)) is not None}
+    others = (node for node in module.walk() if isinstance(node, Other))
+    return {found[0] for other in others if (found := called_by(other)) is not None}

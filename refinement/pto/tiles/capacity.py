@@ -30,7 +30,7 @@ class Overflow:
     capacity: int
 
     def __str__(self) -> str:
-        names = ", ".join(f"{each.name} ({_bytes(each)})" for each in self.tiles)
+        names = ", ".join(f"{tile.name} ({_bytes(tile)})" for tile in self.tiles)
         return (
             f"tiles of {self.size} bytes are in use at one time in {self.location}, which has "
             f"{self.capacity}: {names}"

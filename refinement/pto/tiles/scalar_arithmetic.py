@@ -134,9 +134,9 @@ class ScalarArithmetic:
         if name == "cmpf" or type_ in FLOATS:
             return self._of_floats(name, statement.predicate, operands, type_)
         bits = integer_bits(type_)
-        integers = [self.known(each) for each in operands]
-        if all(isinstance(each, int) for each in integers):
-            return self._of_integers(name, statement.predicate, [int(each) for each in integers], bits)  # type: ignore[arg-type]
+        integers = [self.known(operand) for operand in operands]
+        if all(isinstance(integer, int) for integer in integers):
+            return self._of_integers(name, statement.predicate, [int(integer) for integer in integers], bits)  # type: ignore[arg-type]
         return self._of_data(name, statement.predicate, integers, bits)
 
     def _of_integers(self, name: str, predicate: str | None, given: Sequence[int], bits: int) -> int:
@@ -169,7 +169,7 @@ class ScalarArithmetic:
             operation = operations.extremum(fmt if of_signed else unsigned(bits), which)
             return self._data(apply(self._store, operation, *terms), fmt)
         if name in _BITWISE:
-            one, other = (np.array([each], dtype=np.int32) for each in terms)
+            one, other = (np.array([term], dtype=np.int32) for term in terms)
             return self._data(bit_slices.bitwise(self._store, _BITWISE[name], one, other, one)[0], fmt)
         if name in ("divsi", "remsi"):
             operation = operations.function(name[:3], fmt, fmt, fmt)

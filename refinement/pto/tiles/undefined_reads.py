@@ -62,7 +62,7 @@ class UndefinedReads:
         if not tainted.any():
             return tainted, 0, ""
         leaf = int(found[tainted][0])
-        first, line, named, why = max(each for each in self._names if each[0] <= leaf)
+        first, line, named, why = max(name for name in self._names if name[0] <= leaf)
         return tainted, line, f"{named(leaf - first)}, {why}"
 
 

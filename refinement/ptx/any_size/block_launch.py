@@ -91,8 +91,8 @@ class BlockLaunch(SymbolicLaunch):
 
     # -- sizes
     def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
-        domains = (*(each.domain for each in self.position.positions), self._domain)
-        named = {each.name for each in domains}
+        domains = (*(position.domain for position in self.position.positions), self._domain)
+        named = {domain.name for domain in domains}
         derived = {name: constant(name, number) for name, number in self._others.items()}
         derived |= {name: each for name, each in quantified.derived.items() if name not in named}
         return SizePolynomials(QuantifiedSizes(domains, derived))
@@ -102,7 +102,11 @@ class BlockLaunch(SymbolicLaunch):
 
     def _symbols_of(self, inner: Sequence[Group], position: BlockPosition) -> Symbols:
         groups = [self._with_another(each) for each in position.positions]
-        ranks = [len(each.shape) for each in self.contract.parameters if isinstance(each, ArrayParameter)]
+        ranks = [
+            len(parameter.shape)
+            for parameter in self.contract.parameters
+            if isinstance(parameter, ArrayParameter)
+        ]
         return Symbols([*inner, *groups], max(2, *ranks))
 
     def _with_another(self, position: Position) -> Group:
@@ -142,7 +146,7 @@ class BlockLaunch(SymbolicLaunch):
         """See `SymbolicLaunch.row_of`."""
         numbers = self.numbers
         ends = numbers.count(numbers.from_(0)), numbers.count(numbers.last)
-        symbols = self._symbols([(each, 0.0) for each in ends])
+        symbols = self._symbols([(end, 0.0) for end in ends])
         return self._rows_in(symbols).row(expression)[None]
 
     # -- the grid
@@ -181,7 +185,7 @@ class BlockLaunch(SymbolicLaunch):
 
     def _check_outputs(self) -> None:
         """Check that tiles of the outputs are told apart by the sizes by which the grid grows."""
-        outputs = {each.name for each in self.instance.outputs}
+        outputs = {output.name for output in self.instance.outputs}
         for parameter in self.contract.parameters:
             if not isinstance(parameter, ArrayParameter) or not parameter.access.is_written:
                 continue
@@ -215,7 +219,7 @@ class BlockLaunch(SymbolicLaunch):
         """See `SymbolicLaunch.block_offsets`."""
         symbols = self.store.symbols
         found = np.zeros_like(self.arrays[name].extents)
-        blocks = {each.domain.name: symbols.form(each.block) for each in self.position.positions}
+        blocks = {position.domain.name: symbols.form(position.block) for position in self.position.positions}
         for axis, shift in enumerate(self._shifts.get(name, ())):
             for size, distance in shift.items():
                 found[axis] += distance * blocks[size]

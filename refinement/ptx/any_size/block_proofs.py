@@ -117,7 +117,7 @@ class BlockProver:
         assert contract.quantified is not None
         self._kernel, self._contract, self._told = kernel, contract, told
         self._started = time.process_time()
-        domains = {each.name: each for each in contract.quantified.domains}
+        domains = {domain.name: domain for domain in contract.quantified.domains}
         polynomials = SizePolynomials(contract.quantified)
         grid = contract.launch.grid
         varying = [axis for axis, extent in enumerate(grid) if polynomials.varies(extent)]
@@ -128,7 +128,7 @@ class BlockProver:
         if odd := [name for name in used if name in derived and polynomials.varies(derived[name])]:
             raise UnsupportedError(f"the grid grows by {odd[0]}, which depends on other sizes")
         self.domains = tuple(domains.get(name) or self._fixed(name) for name in used)
-        self.others = [each for each in domains.values() if each.name not in used]
+        self.others = [domain for domain in domains.values() if domain.name not in used]
         if not self.orders:
             raise UnsupportedError("the grid does not grow by tiles of sizes in a way that is modelled")
 
@@ -150,7 +150,7 @@ class BlockProver:
             return None
         shown = [*found.domains, *([found.last] if found.last is not None else [])]
         stated = [*self.domains, *([last] if last is not None else [])]
-        grows = [each.name for each in self.domains]
+        grows = [domain.name for domain in self.domains]
         first = first_of_grid(self._kernel, self._contract, known, shown, stated, grows)
         if first is not None:
             return first
@@ -193,9 +193,9 @@ class BlockProver:
         failed: list[_Attempt] = []
         cap: int | None = LARGEST
         while cap is not None:
-            domains = [each.up_to(cap) for each in self.domains]
+            domains = [domain.up_to(cap) for domain in self.domains]
             inner = None if last is None else last.up_to(cap)
-            if any(each.least > each.most for each in (*domains, *([inner] if inner else []))):
+            if any(domain.least > domain.most for domain in (*domains, *([inner] if inner else []))):
                 break
             reason = overflow = ""
             fitting: list[int] = []
@@ -254,7 +254,7 @@ class _Attempt:
 
     def _stated_launches(self) -> list[BlockLaunch]:
         """Return the launches with no numbers behind the end of the last size's domain."""
-        return [each for each in self._launches if each.numbers.domain.most <= self._last_end]
+        return [launch for launch in self._launches if launch.numbers.domain.most <= self._last_end]
 
     def overflow(self, shown: int, domains: Sequence[SizeDomain], last: SizeDomain | None) -> Overflow | None:
         """Return sizes of which some are behind the largest shown, and at which an index overflows."""
@@ -282,15 +282,15 @@ class _Attempt:
 
     def _fitting(self, domains: Sequence[SizeDomain], launch: BlockLaunch, doubt: Doubt) -> int:
         """Return the largest number of all sizes for which a polynomial is not above its limit."""
-        row, whole = np.array([doubt.row], dtype=np.int64), max(each.most for each in domains)
+        row, whole = np.array([doubt.row], dtype=np.int64), max(domain.most for domain in domains)
 
         def fits(most: int) -> bool:
-            there = [each.up_to(most) for each in domains]
+            there = [domain.up_to(most) for domain in domains]
             if any(each.least > each.most for each in there):
                 return True
             blocks = self._positions(there)
-            named = {each.position.name: each.position for each in self._places_of(blocks, there)}
-            named |= {each.name: each for each in blocks}
+            named = {place.position.name: place.position for place in self._places_of(blocks, there)}
+            named |= {block.name: block for block in blocks}
             position = named.get(launch.position.name)
             if position is None:
                 return True
@@ -301,7 +301,7 @@ class _Attempt:
 
     def _positions(self, domains: Sequence[SizeDomain]) -> list[BlockPosition]:
         return self._order.positions(
-            domains, {each.name: _most_blocks(self._order, each.name) for each in domains}
+            domains, {domain.name: _most_blocks(self._order, domain.name) for domain in domains}
         )
 
     def proof(self, domains: Sequence[SizeDomain], last: SizeDomain | None) -> BlockProof:
@@ -326,14 +326,14 @@ class _Attempt:
 
     def _places_of(self, positions: Sequence[BlockPosition], domains: Sequence[SizeDomain]) -> list[Place]:
         return places(
-            positions, domains, {each.name: _most_blocks(self._order, each.name) for each in domains}
+            positions, domains, {domain.name: _most_blocks(self._order, domain.name) for domain in domains}
         )
 
     def _shown(
         self, positions: Sequence[BlockPosition], domains: Sequence[SizeDomain], last: SizeDomain | None
     ) -> BlockProof:
         """Prove the blocks at some positions right, which stand for all."""
-        most = {each.name: _most_blocks(self._order, each.name) for each in domains}
+        most = {domain.name: _most_blocks(self._order, domain.name) for domain in domains}
         equality = Equality.BITS
         shown = last
         for position in positions:
@@ -342,7 +342,7 @@ class _Attempt:
             if inner is not None and shown is not None:
                 shown = shown.up_to(inner.most)
         self._obligations += self._orders()
-        ends = [_shown_to(each, self._order, most) for each in domains]
+        ends = [_shown_to(domain, self._order, most) for domain in domains]
         return BlockProof(
             tuple(ends),
             shown,
@@ -351,7 +351,9 @@ class _Attempt:
             roundings=joined(self._roundings),
             checked=self._checked,
             last_limit=self._last_limit,
-            assumptions=tuple(dict.fromkeys(each for one in self._launches for each in one.assumptions)),
+            assumptions=tuple(
+                dict.fromkeys(assumption for one in self._launches for assumption in one.assumptions)
+            ),
         )
 
     def _orders(self) -> list[Obligation]:
@@ -377,7 +379,7 @@ class _Attempt:
             return self._launched(tell, position, self._known, numbers)
 
         found: SizeProof = prove(launched, last, lambda what: self._told(f"{tell}: {what}"), self._factors)
-        self._obligations += [each.of(tell) for each in found.obligations]
+        self._obligations += [obligation.of(tell) for obligation in found.obligations]
         self._roundings.append(found.roundings)
         self._checked += found.checked
         self._last_limit = self._last_limit or found.limit
@@ -422,7 +424,7 @@ def _next_cap(cap: int, fitting: Sequence[int]) -> int | None:
 
 def _sizes_of(extent: Expression, contract: Contract) -> list[str]:
     names = contract.sizes[0].keys()
-    found = [each.name for each in walk(extent.node) if isinstance(each, Name) and each.name in names]
+    found = [node.name for node in walk(extent.node) if isinstance(node, Name) and node.name in names]
     return list(dict.fromkeys(found))
 
 
@@ -446,7 +448,7 @@ def _groups(module: Module, entry: str) -> list[int]:
         for operand in each.operands
         if isinstance(operand, Integer)
     ]
-    found = [each for each in dict.fromkeys(numbers) if 1 < each <= _MOST_GROUP]
+    found = [number for number in dict.fromkeys(numbers) if 1 < number <= _MOST_GROUP]
     return [*found, 1] if found else [1, *_GROUPS]
 
 

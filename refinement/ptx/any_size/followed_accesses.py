@@ -88,7 +88,7 @@ class Followed:
 
     def often(self, thread: int, line: int) -> int:
         """Return how often a thread has come to an access."""
-        return sum(each.line == line and thread in each.threads for each in self.visits)
+        return sum(visit.line == line and thread in visit.threads for visit in self.visits)
 
 
 def follow(launch: SymbolicLaunch, batch: LoopBatch, most: int) -> Followed:

@@ -77,6 +77,8 @@ def bounded(sums: HeldSums, most: float) -> Iterator[None]:
 
 def _count(store: TermStore) -> int:
     """Return how many held inputs there are."""
-    are_held = np.array([each.name == INPUT and each.attribute == HELD for each in store.operations])
+    are_held = np.array(
+        [operation.name == INPUT and operation.attribute == HELD for operation in store.operations]
+    )
     members = np.flatnonzero(are_held[store.operation_numbers(np.arange(len(store)))])
     return int(store.arguments(members)[:, 0].max()) + 1

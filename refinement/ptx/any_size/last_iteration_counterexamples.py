@@ -148,7 +148,7 @@ def _shown(induction: Induced, before: LoopBatch, count: float, last: int) -> in
         after = induction.guess.moved(turns, lambda rows: turned(store, rows, factor=1, offset=1))
         agreed(turns, after, Cells.of(batch), "after a turn")
     except UnsupportedError:
-        ends = [_last_fitting(store.symbols, each, count) for each in store.doubts[since:]]
+        ends = [_last_fitting(store.symbols, doubt, count) for doubt in store.doubts[since:]]
         if (least := min(ends, default=last)) < last:
             return least
         raise

@@ -27,8 +27,8 @@ def period_of(turns: Sequence[Cells]) -> int:
     found, longest = 1, min(LONGEST, len(turns) // 2)
     if not longest:
         return found
-    for name in frozenset.intersection(*(frozenset(each.registers) for each in turns)):
-        held = [each.registers[name] for each in turns]
+    for name in frozenset.intersection(*(frozenset(turn.registers) for turn in turns)):
+        held = [turn.registers[name] for turn in turns]
         if len({len(each) for each in held}) == 1:
             columns = np.unique(np.stack(held), axis=1)
             for period in range(1, longest + 1):

@@ -137,7 +137,7 @@ class LoopBatch(Batch):
         waiting = [each.strand for each in self.scheduler.waiting]
         parked = (*self._parked, *self._polling, *self._gathering, *self._lacking)
         strands = [*self.scheduler.runnable, *waiting, *parked]
-        places = [each.at for each in strands] + [join.at for each in strands for join in each.joins]
+        places = [strand.at for strand in strands] + [join.at for strand in strands for join in strand.joins]
         return self._program.regions.live_at(places)
 
     def record_in(self, snapshot: Snapshot) -> None:
@@ -196,7 +196,7 @@ class Cells:
         }
         if uses_cells(execution):
             registers[TENSOR_MEMORY] = TensorMemory.of(execution).contents
-        return cls(registers, tuple(_copy(each) for each in _lanes(execution)))
+        return cls(registers, tuple(_copy(lane) for lane in _lanes(execution)))
 
     def moved(self, turns: TurnTerms, move: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Cells:
         """Return what is held with every polynomial replaced."""
@@ -252,10 +252,10 @@ def guessed(store: SymbolicTerms, turns: TurnTerms, cells: Sequence[Cells]) -> t
         How many distinct terms don't go on as they began.
     """
     names = list(cells[0].registers)
-    sizes = [{name: len(terms) for name, terms in each.registers.items()} for each in cells]
+    sizes = [{name: len(terms) for name, terms in cell.registers.items()} for cell in cells]
     if sizes[0] != sizes[1] or sizes[0] != sizes[2]:
         return Cells({}, ()), 1
-    held = [np.concatenate([each.registers[name] for name in names]) for each in cells]
+    held = [np.concatenate([cell.registers[name] for name in names]) for cell in cells]
     found, agrees = _common(store, turns, held)
     odd = len(np.unique(found[(found >= 0) & ~agrees]))
     if odd:
@@ -267,12 +267,12 @@ def guessed(store: SymbolicTerms, turns: TurnTerms, cells: Sequence[Cells]) -> t
     found[lost] = turns.held(same[:, 0])[where.reshape(-1)]
     counts = np.cumsum([len(cells[0].registers[name]) for name in names])[:-1]
     lanes = []
-    for parts in zip(*(each.lanes for each in cells), strict=True):
+    for parts in zip(*(cell.lanes for cell in cells), strict=True):
         result = _copy(parts[0])
-        same_lows = np.all([each.lows == parts[0].lows for each in parts], axis=0)
-        there = np.flatnonzero(np.all([each.terms != ABSENT for each in parts], axis=0) & same_lows)
-        nowhere = np.all([each.terms == ABSENT for each in parts], axis=0)
-        terms, agrees = _common(store, turns, [each.terms[there] for each in parts])
+        same_lows = np.all([part.lows == parts[0].lows for part in parts], axis=0)
+        there = np.flatnonzero(np.all([part.terms != ABSENT for part in parts], axis=0) & same_lows)
+        nowhere = np.all([part.terms == ABSENT for part in parts], axis=0)
+        terms, agrees = _common(store, turns, [part.terms[there] for part in parts])
         agrees[agrees] = ~store.are(UNDEFINED, terms[agrees])
         result.terms[there] = np.where(agrees, terms, ABSENT)
         lost = np.flatnonzero((result.terms == ABSENT) & ~nowhere)

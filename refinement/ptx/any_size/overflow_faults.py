@@ -52,12 +52,12 @@ def first_of_grid(
         None if none is found.
     """
     assert contract.quantified is not None
-    ends = {each.name: each.most for each in shown}
-    cut = [each for each in stated if ends[each.name] < each.most]
+    ends = {domain.name: domain.most for domain in shown}
+    cut = [domain for domain in stated if ends[domain.name] < domain.most]
     behind = {ends[each.name] + count * each.step for each in cut for count in range(1, _MOST_CANDIDATES + 1)}
     for place, most in enumerate(sorted(behind)[:_MOST_CANDIDATES]):
-        largest = {each.name: each.up_to(most).most for each in stated if each.least <= most}
-        least = {each.name: each.least for each in stated}
+        largest = {domain.name: domain.up_to(most).most for domain in stated if domain.least <= most}
+        least = {domain.name: domain.least for domain in stated}
         apart = {name: largest.get(name, number) for name, number in least.items() if name in grows}
         for chosen in ({**known, **least, **apart}, {**known, **least, **largest}):
             with suppress(UnsupportedError, InputError):
@@ -99,7 +99,9 @@ def fault_of_grid(
         If blocks take too long, or do what is not modelled.
     """
     extents = extents_at(contract, sizes)
-    groups = [np.arange(int(np.prod(extents)))] if every else [np.array([each]) for each in _corners(extents)]
+    groups = (
+        [np.arange(int(np.prod(extents)))] if every else [np.array([corner]) for corner in _corners(extents)]
+    )
     for blocks in groups:
         launch = SparseLaunch(kernel, contract, sizes, blocks)
         found = launch.follow(most)
@@ -129,7 +131,7 @@ def fault_of_grid(
 def _corners(extents: tuple[int, int, int]) -> list[int]:
     """Return the numbers of blocks at the corners of a grid, the last one first."""
     corners = product(*(sorted({extent - 1, 0}, reverse=True) for extent in extents[::-1]))
-    return [int(np.ravel_multi_index(each, extents[::-1])) for each in corners]
+    return [int(np.ravel_multi_index(corner, extents[::-1])) for corner in corners]
 
 
 def overflow_of(
@@ -181,7 +183,9 @@ def overflow_of(
 def _wrap(unbounded: SymbolicLaunch, visit: Visit) -> Doubt | None:
     """Return the last integer before an access that would wrap."""
     wraps = [
-        each for each in unbounded.store.doubts[: visit.doubts] if each.limit and each.highest > each.limit
+        doubt
+        for doubt in unbounded.store.doubts[: visit.doubts]
+        if doubt.limit and doubt.highest > doubt.limit
     ]
     return wraps[-1] if wraps else None
 

@@ -58,9 +58,9 @@ class PlacedLaunch(BlockLaunch):
         known: Mapping[str, int],
         numbers: ResidueClass,
     ) -> None:
-        self._blocks = [BlockLaunch(kernel, contract, each, known, numbers) for each in place.blocks]
+        self._blocks = [BlockLaunch(kernel, contract, block, known, numbers) for block in place.blocks]
         super().__init__(kernel, contract, place.position, known, numbers)
-        self.seconds = {each.name: 0.0 for each in place.blocks}
+        self.seconds = {block.name: 0.0 for block in place.blocks}
         self._before_access: dict[tuple[tuple[float, float], ...], tuple[int, Mapping[str, Ids]]] = {}
 
     def _check_grid(self) -> None:
@@ -77,7 +77,7 @@ class PlacedLaunch(BlockLaunch):
         batch = super().begun(corners)
         key = tuple(corners)
         if key not in self._before_access:
-            found = [self._at_access(each, corners) for each in self._blocks]
+            found = [self._at_access(block, corners) for block in self._blocks]
             first, registers = found[0]
             for at, others in found[1:]:
                 if at != first or others.keys() != registers.keys():
@@ -88,7 +88,7 @@ class PlacedLaunch(BlockLaunch):
         at, held = self._before_access[key]
         (strand,) = batch.scheduler.runnable
         strand.at = at
-        for axis in {axis for each in self._blocks for axis in each.position.indices}:
+        for axis in {axis for block in self._blocks for axis in block.position.indices}:
             for name in _OF_NUMBERS:  # which number a block has is not known here
                 del batch.execution.special[f"{name}.{AXES[axis]}"]
         batch.execution.registers = {

@@ -136,7 +136,7 @@ def _candidates(launch: SymbolicLaunch) -> Iterator[tuple[int, int]]:
         likely = [(start, period) for start in starts]
         yield from (each for each in likely if 1 < period <= LONGEST and each not in tried)
         tried += likely
-    yield from (each for each in _CANDIDATES if each not in tried)
+    yield from (candidate for candidate in _CANDIDATES if candidate not in tried)
 
 
 def _observed(launch: SymbolicLaunch, count: int) -> list[Cells]:
@@ -155,14 +155,14 @@ def _joined(proofs: Sequence[SizeProof]) -> SizeProof:
     least = min(proofs, key=lambda each: each.domain.most)
     return SizeProof(
         least.domain,
-        max(each.first for each in proofs),
-        Equality.VALUE if any(each.equality is Equality.VALUE for each in proofs) else Equality.BITS,
+        max(proof.first for proof in proofs),
+        Equality.VALUE if any(proof.equality is Equality.VALUE for proof in proofs) else Equality.BITS,
         least.limit,
-        [obligation for each in proofs for obligation in each.obligations],
-        joined([each.roundings for each in proofs]),
+        [obligation for proof in proofs for obligation in proof.obligations],
+        joined([proof.roundings for proof in proofs]),
         _first_overflow(proofs),
-        sum((each.checked for each in proofs), start=Checked()),
-        tuple(dict.fromkeys(granted for each in proofs for granted in each.assumptions)),
+        sum((proof.checked for proof in proofs), start=Checked()),
+        tuple(dict.fromkeys(granted for proof in proofs for granted in proof.assumptions)),
     )
 
 
@@ -172,10 +172,10 @@ def _first_overflow(proofs: Sequence[SizeProof]) -> Overflow | None:
     def number(overflow: Overflow) -> int:
         return overflow.sizes[proofs[0].domain.name]
 
-    found = [each.overflow for each in proofs if each.overflow is not None]
+    found = [proof.overflow for proof in proofs if proof.overflow is not None]
     if not found:
         return None
     first = min(found, key=lambda each: (number(each), not each.is_smallest))
-    others = [each for each in proofs if each.domain.most < number(first)]
-    known = all(each.overflow is not None and each.overflow.is_smallest for each in others)
+    others = [proof for proof in proofs if proof.domain.most < number(first)]
+    known = all(other.overflow is not None and other.overflow.is_smallest for other in others)
     return replace(first, is_smallest=first.is_smallest and known)

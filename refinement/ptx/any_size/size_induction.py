@@ -350,7 +350,7 @@ class Induction:
         store.bounded = {int(each): (-largest * numbers.last, largest * numbers.last) for each in held[:, 0]}
 
     def _saturates(self) -> bool:
-        hows = [each.attribute for each in self.store.operations if each.name == DOT]
+        hows = [operation.attribute for operation in self.store.operations if operation.name == DOT]
         return any(isinstance(how, Accumulation) and how.saturate for how in hows)
 
     def _possible_starts(self, rest: int) -> Iterator[int]:

@@ -66,7 +66,7 @@ class SparseLaunch(SymbolicLaunch):
         assert contract.quantified is not None
         self._sizes, self._blocks, self._unbounded = sizes, blocks, unbounded
         self._moving = moving
-        self._steps = {each.name: each.step for each in contract.quantified.domains}
+        self._steps = {domain.name: domain.step for domain in contract.quantified.domains}
         self._extents = extents_at(contract, sizes)
         super().__init__(kernel, contract, {}, NO_SIZE)
         self.store.unbounded = unbounded

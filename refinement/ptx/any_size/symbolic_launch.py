@@ -153,12 +153,17 @@ class SymbolicLaunch:
                 raise LaunchSizeError(self._domain.name)
         if launching.cluster_of(self._function, instance.cluster) not in (None, (1, 1, 1)):
             raise UnsupportedError("clusters of blocks are not for any size")
-        maps = [each.tensor for each in contract.pointers]
+        maps = [pointer.tensor for pointer in contract.pointers]
         if contract.launches or instance.buffers or None in maps:
             raise UnsupportedError(
                 "several launches, buffers of several arrays and passed addresses are not for any size"
             )
-        boxes = [each for fields in maps if fields for each in (*fields.box, *fields.element_strides)]
+        boxes = [
+            element_stride
+            for fields in maps
+            if fields
+            for element_stride in (*fields.box, *fields.element_strides)
+        ]
         if any(map(self.polynomials.varies, boxes)):
             raise UnsupportedError("boxes of tensor maps that depend on sizes are not for any size")
         if instance.case:
@@ -249,8 +254,8 @@ class SymbolicLaunch:
     @property
     def saturating_line(self) -> int:
         """The first line whose products saturate; 0 if there is none."""
-        instructions = (each.instruction for each in self._program.steps)
-        return next((each.line for each in instructions if each.has("satfinite")), 0)
+        instructions = (step.instruction for step in self._program.steps)
+        return next((instruction.line for instruction in instructions if instruction.has("satfinite")), 0)
 
     # -- runs
     def suppose(self, corners: Corners) -> None:
@@ -308,14 +313,14 @@ class SymbolicLaunch:
     def _given(self) -> Iterator[tuple[str, Number | Scalar | Pointer]]:
         memory, inputs = memories(self.instance), inputs_of(self.store, self.instance)
         parameters = {each.name: each for each in self.contract.parameters}
-        for each in self.instance.arguments:
-            parameter = parameters[each.name]
-            if each.name in self.arrays:
-                yield each.name, Pointer(self._stub(each))
+        for argument in self.instance.arguments:
+            parameter = parameters[argument.name]
+            if argument.name in self.arrays:
+                yield argument.name, Pointer(self._stub(argument))
             elif isinstance(parameter, ScalarParameter) and isinstance(parameter.value, Expression):
-                yield each.name, self._size(parameter, parameter.value)
+                yield argument.name, self._size(parameter, parameter.value)
             else:
-                yield each.name, self.kernel.argument(each, memory, self.store, inputs)
+                yield argument.name, self.kernel.argument(argument, memory, self.store, inputs)
 
     def _size(self, parameter: ScalarParameter, value: Expression) -> Number | Scalar:
         """Return what a size is passed as."""
@@ -448,8 +453,8 @@ class SymbolicLaunch:
         UnsupportedError
             The first finding.
         """
-        for each in self._observations.findings:
-            raise UnsupportedError(f"{self.path}:{each.line}: {each.message}")
+        for finding in self._observations.findings:
+            raise UnsupportedError(f"{self.path}:{finding.line}: {finding.message}")
 
     def block_offsets(self, name: str) -> Rows:
         """Return by how much the indices (axes, monomials) of an array are moved for the block that runs."""

@@ -357,7 +357,7 @@ class _Ways:
     # -- questions
     def _before(self, at: int) -> RegisterState:
         """Return what registers hold at an instruction, by what they did where its basic block begins."""
-        start = max(each for each in self._leaders if each <= at)
+        start = max(leader for leader in self._leaders if leader <= at)
         state = RegisterState()
         for index in range(start, at):
             instruction = self._body[index]

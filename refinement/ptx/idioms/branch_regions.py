@@ -98,15 +98,15 @@ class BranchRegions:
         block_of = [*self._flow.block_of, len(blocks)]
         end = block_of[meet]
         found: set[int] = set()
-        pending = [each for each in blocks[block_of[branch]].successors if each != end]
+        pending = [successor for successor in blocks[block_of[branch]].successors if successor != end]
         seen = set(pending)
         while pending:
             block = blocks[pending.pop()]
             found.update(range(block.start, block.stop))
-            for each in block.successors:
-                if each != end and each not in seen and each < len(blocks):
-                    seen.add(each)
-                    pending.append(each)
+            for successor in block.successors:
+                if successor != end and successor not in seen and successor < len(blocks):
+                    seen.add(successor)
+                    pending.append(successor)
         return found
 
     def read_behind(self, index: int) -> frozenset[str]:
@@ -125,7 +125,7 @@ class BranchRegions:
             number = self._flow.block_of[index]
             block = self._flow.blocks[number]
             read, written = self._effect(self._function.body[index : block.stop])
-            behind = frozenset[str]().union(*(self._live[each] for each in block.successors))
+            behind = frozenset[str]().union(*(self._live[successor] for successor in block.successors))
             found |= read | (behind - written)
         return found
 
@@ -133,13 +133,13 @@ class BranchRegions:
     def _live(self) -> list[frozenset[str]]:
         blocks = self._flow.blocks
         live: list[frozenset[str]] = [frozenset()] * (len(blocks) + 1)
-        effects = [self._effect(self._function.body[each.start : each.stop]) for each in blocks]
+        effects = [self._effect(self._function.body[block.start : block.stop]) for block in blocks]
         changed = True
         while changed:
             changed = False
             for number in reversed(range(len(blocks))):
                 read, written = effects[number]
-                behind = frozenset[str]().union(*(live[each] for each in blocks[number].successors))
+                behind = frozenset[str]().union(*(live[successor] for successor in blocks[number].successors))
                 found = read | (behind - written)
                 changed |= found != live[number]
                 live[number] = found

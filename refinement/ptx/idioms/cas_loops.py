@@ -127,7 +127,7 @@ def _test(instruction: InstructionStatement, where: Mapping[str, str], carried: 
     relation = instruction.one_of(("eq", "ne"))
     if relation is None or instruction.one_of(_COMPARED) is None:
         return None
-    sides = {_held(where, each) for each in instruction.operands[1:]}
+    sides = {_held(where, operand) for operand in instruction.operands[1:]}
     return relation == "eq" if sides == {_FOUND, _HEAD + carried} else None
 
 

@@ -110,7 +110,7 @@ class FollowedRegisters:
             state.values[name] = made if certain else self.unknown()
 
     def _sources(self, instruction: InstructionStatement, state: RegisterState) -> list[Value]:
-        sources = [self.value(each, state) for each in instruction.operands[1:]]
+        sources = [self.value(operand, state) for operand in instruction.operands[1:]]
         return sources + ([self.held(state, CARRY.name)] if instruction.opcode in TAKE_CARRY else [])
 
     def _find_constants(self, function: Function) -> None:
@@ -135,7 +135,7 @@ class FollowedRegisters:
                 if name in self._constants:
                     continue
                 sources = self._sources(instruction, RegisterState(dict(self._constants)))
-                if not any(_varies(each) for each in sources):
+                if not any(_varies(source) for source in sources):
                     made = _passed_on(instruction, sources)
                     self._constants[name] = (instruction.mnemonic, 0, *sources) if made is None else made
                     changed = True
@@ -182,10 +182,12 @@ def _passed_on(instruction: InstructionStatement, sources: list[Value]) -> Value
         return sources[0]
     if opcode == "selp" and len(sources) == 3 and isinstance(sources[2], int):
         return sources[0] if sources[2] else sources[1]
-    integers = [each for each in sources if isinstance(each, int)]
-    if len(integers) < len(sources) or not all(0 <= each < _SMALL for each in integers):
+    integers = [source for source in sources if isinstance(source, int)]
+    if len(integers) < len(sources) or not all(0 <= integer < _SMALL for integer in integers):
         return None
-    if not all(each == "pred" or (each[0] in "bsu" and each[1:].isdecimal()) for each in instruction.types):
+    if not all(
+        type_ == "pred" or (type_[0] in "bsu" and type_[1:].isdecimal()) for type_ in instruction.types
+    ):
         return None  # the bits of a floating-point number are another number
     if opcode == "setp" and len(sources) == 2 and instruction.one_of(("eq", "ne")) is not None:
         return int((integers[0] == integers[1]) == instruction.has("eq"))

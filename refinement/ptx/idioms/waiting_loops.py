@@ -48,7 +48,7 @@ def waiting_loops(function: Function, flow: ControlFlow, regions: BranchRegions)
     A loop with a ``.volatile`` load of shared memory that does more than wait is one as any other.
     """
     found, does_more = _among(function, flow, regions, _OTHER_SPACES)
-    near = any(function.body[each].one_of(_SHARED) for each in found.loads)
+    near = any(function.body[load].one_of(_SHARED) for load in found.loads)
     return _among(function, flow, regions, _OTHER_SPACES + _SHARED)[0] if near and does_more else found
 
 
@@ -70,12 +70,12 @@ def _among(
     ]
     if not strong:
         return WaitingLoops(), False
-    effects = [_effect(each) for each in body]
+    effects = [_effect(instruction) for instruction in body]
     loads = set(strong)
     for _ in range(len(strong) + 1):
         told = _told(effects, body, loads)
         branches = [i for i, each in enumerate(body) if each.opcode == "bra" and _guard(each) & told]
-        inside = {at for each in branches for at in regions.between(each)}
+        inside = {at for branch in branches for at in regions.between(branch)}
         weak = {index for index in loads if not body[index].has("acquire")}
         # A volatile or relaxed load is one that waits only if what it reads decides how often it is read.
         plain = {index for index in weak if index not in inside}
@@ -88,7 +88,9 @@ def _among(
     does_more = _not_quiet(body, effects, told, loads, branches, regions, flow)
     refusal = _misused(body, effects, told) or does_more
     together = any(_reduces(body[index]) for index in inside)
-    if together and any(_guard(body[each]) & _told(effects, body, loads, alone=True) for each in branches):
+    if together and any(
+        _guard(body[branch]) & _told(effects, body, loads, alone=True) for branch in branches
+    ):
         refusal = refusal or "some threads wait together, and some alone"
     near = any(body[index].one_of(_SHARED) or not body[index].has("global") for index in loads)
     found = WaitingLoops(frozenset(loads), frozenset(branches), frozenset(inside), together, near, refusal)
@@ -107,9 +109,9 @@ def _begins_a_loop(
 
     def decided(by: int) -> Iterable[set[int]]:
         told = _told(effects, body, {by})
-        return (regions.between(each) for each in branches if _guard(body[each]) & told)
+        return (regions.between(branch) for branch in branches if _guard(body[branch]) & told)
 
-    again = {each for each in loads - {at} if body[each].operands[1] == body[at].operands[1]}
+    again = {load for load in loads - {at} if body[load].operands[1] == body[at].operands[1]}
     waiting = {each for each in again if any(each in inside for inside in decided(each))}
     return any(waiting & inside for inside in decided(at))
 
@@ -199,7 +201,7 @@ def _invariant(
                 varying |= effect.written
                 changed = True
     everything = {name for effect in effects for name in effect.read | effect.written}
-    guards = {name for each in body for name in _guard(each)}
+    guards = {name for instruction in body for name in _guard(instruction)}
     return (everything | guards) - varying
 
 

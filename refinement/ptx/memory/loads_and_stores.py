@@ -166,7 +166,7 @@ def _isspacep(execution: Execution, instruction: InstructionStatement, active: I
             own = peers.ranks[execution.threads.block[active]]
             found = found & (peers.ranks_of(at - np.uint64(WINDOWS["shared"])) == own)
     else:
-        found = ~np.logical_or.reduce([in_window(at, each) for each in WINDOWS if each != "global"])
+        found = ~np.logical_or.reduce([in_window(at, window) for window in WINDOWS if window != "global"])
     execution.write(destination, known(found, 1), active)
 
 

@@ -87,15 +87,15 @@ def choose(execution: Execution, then: Left, otherwise: Left, conditions: Value)
 
 
 def _by_space(stores: Sequence[Store]) -> Iterator[tuple[Space, list[Store]]]:
-    for part in {id(each.part): each.part for each in stores}.values():
-        yield part, [each for each in stores if each.part is part]
+    for part in {id(store.part): store.part for store in stores}.values():
+        yield part, [store for store in stores if store.part is part]
 
 
 def _check_conditions(execution: Execution, part: Space, stores: Sequence[Store], conditions: Value) -> None:
     """Check that every byte is written by threads of one condition."""
-    lanes = np.concatenate([each.lanes.reshape(-1) for each in stores])
+    lanes = np.concatenate([store.lanes.reshape(-1) for store in stores])
     terms = conditions.as_terms(execution.store)
-    owned = np.concatenate([np.repeat(terms[each.threads], each.terms.shape[1]) for each in stores])
+    owned = np.concatenate([np.repeat(terms[store.threads], store.terms.shape[1]) for store in stores])
     pairs = np.unique(np.stack([lanes, owned]), axis=1)
     twice = np.flatnonzero(pairs[0, 1:] == pairs[0, :-1])
     if len(twice):
@@ -106,15 +106,15 @@ def _check_conditions(execution: Execution, part: Space, stores: Sequence[Store]
 def _pieces(stores: Sequence[Store]) -> Iterator[tuple[Offsets, Indices, int]]:
     """Yield offsets, threads and size of words, wide ones first, in which each byte written is once."""
     done: Offsets = np.zeros(0, dtype=np.int64)
-    for each in sorted(stores, key=lambda each: -each.size):
-        words = each.lanes.reshape(-1, each.size)
-        threads = np.repeat(each.threads, each.terms.shape[1] // each.size)
+    for store in sorted(stores, key=lambda each: -each.size):
+        words = store.lanes.reshape(-1, store.size)
+        threads = np.repeat(store.threads, store.terms.shape[1] // store.size)
         _, first = np.unique(words[:, 0], return_index=True)
         words, threads = words[first], threads[first]
         fresh: NDArray[np.bool_] = np.isin(words, done, invert=True)
         whole = np.asarray(fresh.all(axis=1))
         if whole.any():
-            yield words[whole, 0], threads[whole], each.size
+            yield words[whole, 0], threads[whole], store.size
         rest = fresh & ~whole[:, None]
         if rest.any():
             yield words[rest], np.repeat(threads, rest.sum(axis=1)), 1

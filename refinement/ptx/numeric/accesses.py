@@ -23,7 +23,7 @@ SPACES = ("global", "shared", "local", "const", "param")
 
 def space_of(instruction: InstructionStatement) -> str:
     """Return the state space that an instruction names, nothing where the address is generic."""
-    named = (each.partition("::")[0] for each in instruction.modifiers)
+    named = (modifier.partition("::")[0] for modifier in instruction.modifiers)
     return next((each for each in named if each in SPACES), "")
 
 
@@ -176,7 +176,7 @@ def stored_words(state: State, lanes: Lanes, space: str, addresses: Any, words: 
 
         def act(some: Lanes, at: Any) -> None:
             rows = np.searchsorted(order, some)
-            stored_words(state, some, space, at, [each[rows] for each in words])
+            stored_words(state, some, space, at, [word[rows] for word in words])
 
         split(state, lanes, addresses, act)
         return
@@ -222,7 +222,10 @@ def load(code: Code, instruction: InstructionStatement) -> Step:
         raise UnsupportedError(f"{instruction.mnemonic} on numbers")
     address = address_reader(code, instruction.operands[1])
     signed = kind[0] == "s"
-    writers = [code.signed_writer(each, bits) if signed else code.writer(each) for each in destinations]
+    writers = [
+        code.signed_writer(destination, bits) if signed else code.writer(destination)
+        for destination in destinations
+    ]
     dtype = np.dtype(f"i{bits // 8}")
 
     def step(state: State, lanes: Lanes) -> None:
@@ -239,7 +242,7 @@ def store(code: Code, instruction: InstructionStatement) -> Step:
     if bits not in WORDS or "async" in instruction.modifiers:
         raise UnsupportedError(f"{instruction.mnemonic} on numbers")
     address = address_reader(code, instruction.operands[0])
-    readers = [code.reader(each, bits) for each in _elements(instruction.operands[1])]
+    readers = [code.reader(element, bits) for element in _elements(instruction.operands[1])]
 
     def step(state: State, lanes: Lanes) -> None:
         at = address(state, lanes)

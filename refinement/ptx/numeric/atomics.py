@@ -44,7 +44,11 @@ def atomic(code: Code, instruction: InstructionStatement) -> Step:
     operands = list(instruction.operands)
     destination = Sink() if instruction.opcode == "red" else operands.pop(0)
     place, *given = operands
-    if name is None or any(isinstance(each, Vector) for each in operands) or "async" in instruction.modifiers:
+    if (
+        name is None
+        or any(isinstance(operand, Vector) for operand in operands)
+        or "async" in instruction.modifiers
+    ):
         raise UnsupportedError(f"{instruction.mnemonic} on numbers")
     bits = TYPE_BITS[kind]
     write, address = code.writer(destination), address_reader(code, place)
@@ -54,12 +58,12 @@ def atomic(code: Code, instruction: InstructionStatement) -> Step:
         fmt = KINDS[kind]
 
         def compute(old: Any, *words: Any) -> Any:
-            return fmt.words(operate(fmt.numbers(old), *(fmt.numbers(each) for each in words)))
+            return fmt.words(operate(fmt.numbers(old), *(fmt.numbers(word) for word in words)))
     elif kind[0] in "usb":
         held = number_type(kind)
 
         def compute(old: Any, *words: Any) -> Any:
-            numbers = (np.ascontiguousarray(each).view(held) for each in (old, *words))
+            numbers = (np.ascontiguousarray(word).view(held) for word in (old, *words))
             return np.asarray(operate(*numbers)).astype(held).view(old.dtype)
     else:
         raise UnsupportedError(f"{instruction.mnemonic} on numbers")
@@ -81,7 +85,7 @@ def atomic(code: Code, instruction: InstructionStatement) -> Step:
             now = waiting[first]
             old = held[places[now]]
             result[now] = old
-            held[places[now]] = compute(old, *(each[now] for each in words))
+            held[places[now]] = compute(old, *(word[now] for word in words))
             waiting = np.delete(waiting, first)
         write(state, lanes, result)
 

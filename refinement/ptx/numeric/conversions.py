@@ -118,7 +118,7 @@ def _packed(code: Code, instruction: InstructionStatement, target: str, source: 
     ):
         raise UnsupportedError(f"{instruction.mnemonic} on numbers")
     write = code.writer(instruction.operands[0])
-    high, low = (code.reader(each, 32) for each in instruction.operands[1:3])
+    high, low = (code.reader(operand, 32) for operand in instruction.operands[1:3])
     rectified, mode = instruction.has("relu"), instruction.one_of(ROUNDINGS) or ""
 
     def step(state: State, lanes: Lanes) -> None:
@@ -174,7 +174,12 @@ def generic(code: Code, instruction: InstructionStatement) -> Step:
     bits = TYPE_BITS[instruction.types[-1]]
     write, read = code.writer(instruction.operands[0]), code.reader(instruction.operands[1], bits)
     space = next(
-        (each.partition("::")[0] for each in instruction.modifiers if each.partition("::")[0] in _SPACES), ""
+        (
+            modifier.partition("::")[0]
+            for modifier in instruction.modifiers
+            if modifier.partition("::")[0] in _SPACES
+        ),
+        "",
     )
     base = WORDS[bits](_SPACES[space] << SPACE_WINDOW if space else 0)
     if instruction.has("to"):

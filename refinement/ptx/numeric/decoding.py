@@ -29,7 +29,7 @@ def _trap(_: Code, instruction: InstructionStatement) -> Step:
 
 def _of_numbers(code: Code, instruction: InstructionStatement) -> Step:
     """Decode an instruction that is of integers or of floats."""
-    kinds = [each for each in instruction.types if each != "pred"]
+    kinds = [type_ for type_ in instruction.types if type_ != "pred"]
     decode = FLOATING.get(instruction.opcode) if kinds and "f" in kinds[0] else None
     if decode is not None:
         return decode(code, instruction)

@@ -52,7 +52,7 @@ def _applied(
     mode = instruction.one_of(ROUNDINGS) or ""
     require_nearest(instruction, kind)
     write = code.writer(instruction.operands[0])
-    readers = [code.reader(each, kind.register_bits) for each in instruction.operands[1 : arity + 1]]
+    readers = [code.reader(operand, kind.register_bits) for operand in instruction.operands[1 : arity + 1]]
     saturated, rectified = instruction.has("sat"), instruction.has("relu")
 
     def step(state: State, lanes: Lanes) -> None:

@@ -31,7 +31,7 @@ def _quick(instruction: InstructionStatement) -> Callable[..., Any] | None:
     kind, opcode = instruction.types[0] if instruction.types else "", instruction.opcode
     if len(instruction.types) != 1 or kind[0] not in "sub" or kind not in TYPE_BITS or "x" in kind:
         return None
-    rest = [each for each in instruction.modifiers if each != kind]
+    rest = [modifier for modifier in instruction.modifiers if modifier != kind]
     if opcode in ("mul", "mad") and rest == ["lo"]:
         rest = []
     if rest or TYPE_BITS[kind] not in WORDS:
@@ -59,7 +59,7 @@ def integer(code: Code, instruction: InstructionStatement) -> Step:
     if quick is not None and not isinstance(instruction.operands[0], Pair):
         bits = TYPE_BITS[instruction.types[0]]
         write = code.writer(instruction.operands[0])
-        readers = [code.reader(each, bits) for each in instruction.operands[1:]]
+        readers = [code.reader(operand, bits) for operand in instruction.operands[1:]]
         return lambda state, lanes: write(
             state, lanes, quick(*(np.atleast_1d(read(state, lanes)) for read in readers))
         )
@@ -77,7 +77,7 @@ def _wide(code: Code, instruction: InstructionStatement) -> Step:
     narrow, wide = TYPE_BITS[kind], 2 * TYPE_BITS[kind]
     signed, target = number_type(kind), np.dtype(f"{'i' if kind[0] == 's' else 'u'}{wide // 8}")
     write = code.writer(instruction.operands[0])
-    a, b = (code.reader(each, narrow) for each in instruction.operands[1:3])
+    a, b = (code.reader(operand, narrow) for operand in instruction.operands[1:3])
     c = code.reader(instruction.operands[3], wide) if instruction.opcode == "mad" else None
 
     def step(state: State, lanes: Lanes) -> None:
@@ -112,7 +112,7 @@ def _shift(code: Code, instruction: InstructionStatement) -> Step:
 def _logic(code: Code, instruction: InstructionStatement) -> Step:
     """Decode ``and.pred``, and others of predicates."""
     write = code.writer(instruction.operands[0])
-    readers = [code.truth_reader(each) for each in instruction.operands[1:]]
+    readers = [code.truth_reader(operand) for operand in instruction.operands[1:]]
     compute: Any = {
         "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor, "not": np.logical_not,
         "mov": np.logical_or,
@@ -168,7 +168,7 @@ def move(code: Code, instruction: InstructionStatement) -> Step:
     write = code.writer(destination)
     if isinstance(source, Vector):
         part = bits // len(source.elements)
-        readers = [code.reader(each, part) for each in source.elements]
+        readers = [code.reader(element, part) for element in source.elements]
 
         def pack(state: State, lanes: Lanes) -> None:
             total: Any = WORDS[bits](0)
@@ -186,7 +186,7 @@ def _unpacked(code: Code, destination: Vector, source: Any, bits: int) -> Step:
     if bits not in WORDS:
         raise UnsupportedError(f"mov of {bits} bits on numbers")
     part = bits // len(destination.elements)
-    writers, read = [code.writer(each) for each in destination.elements], code.reader(source, bits)
+    writers, read = [code.writer(element) for element in destination.elements], code.reader(source, bits)
 
     def step(state: State, lanes: Lanes) -> None:
         word = np.asarray(read(state, lanes))
@@ -225,10 +225,10 @@ def by_row(code: Code, instruction: InstructionStatement) -> Step:
     def step(state: State, lanes: Lanes) -> None:
         count = state.count(lanes)
         words = [
-            each
-            if isinstance(each, int)
-            else np.broadcast_to(np.asarray(each(state, lanes)).astype(np.uint64), (count,))
-            for each in sources
+            source
+            if isinstance(source, int)
+            else np.broadcast_to(np.asarray(source(state, lanes)).astype(np.uint64), (count,))
+            for source in sources
         ]
         for write, word in zip(writers, form.results(ALGEBRA, words), strict=True):
             write(state, lanes, word)

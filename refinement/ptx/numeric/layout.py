@@ -40,12 +40,12 @@ class Layout:
 def parameter_offsets(function: Function) -> list[tuple[int, int]]:
     """Return the offset and the bytes of each parameter."""
     found, at = [], 0
-    for each in function.parameters:
-        at = -(-at // each.alignment) * each.alignment
-        if each.size is None:
-            raise UnsupportedError(f"the parameter {each.name} without a size")
-        found.append((at, each.size))
-        at += each.size
+    for parameter in function.parameters:
+        at = -(-at // parameter.alignment) * parameter.alignment
+        if parameter.size is None:
+            raise UnsupportedError(f"the parameter {parameter.name} without a size")
+        found.append((at, parameter.size))
+        at += parameter.size
     return found
 
 

@@ -166,11 +166,11 @@ def _whole(state: State, lanes: Lanes) -> Any:
 
 def _registers(code: Code, operand: Any, width: int) -> Callable[[State, Lanes], Any]:
     elements = operand.elements if isinstance(operand, Vector) else (operand,)
-    readers = [code.reader(each, width) for each in elements]
+    readers = [code.reader(element, width) for element in elements]
 
     def read(state: State, threads: Any) -> Any:
         flat = threads.reshape(-1)
-        columns = [np.broadcast_to(np.asarray(each(state, flat)), flat.shape) for each in readers]
+        columns = [np.broadcast_to(np.asarray(reader(state, flat)), flat.shape) for reader in readers]
         return np.stack(columns, axis=-1).reshape(*threads.shape, len(readers))
 
     return read
@@ -178,7 +178,7 @@ def _registers(code: Code, operand: Any, width: int) -> Callable[[State, Lanes],
 
 def _written(code: Code, operand: Any) -> Callable[[State, Any, Any], None]:
     elements = operand.elements if isinstance(operand, Vector) else (operand,)
-    writers = [code.writer(each) for each in elements]
+    writers = [code.writer(element) for element in elements]
 
     def write(state: State, threads: Any, words: Any) -> None:
         flat = threads.reshape(-1)
@@ -208,7 +208,7 @@ def product(code: Code, instruction: InstructionStatement) -> Step:
         threads = _whole(state, lanes)
         words = [fragments[role].gather(ALGEBRA, readers[role](state, threads)) for role in "abc"]
         if state.random is not None and kinds["a"] == "tf32":
-            moved = [state.random.integers(0, 2, each.shape, np.uint32) * _TF32_UNIT for each in words[:2]]
+            moved = [state.random.integers(0, 2, word.shape, np.uint32) * _TF32_UNIT for word in words[:2]]
             words[:2] = [each + step for each, step in zip(words, moved, strict=False)]
         a, b, c = (decoders[role](each) for role, each in zip("abc", words, strict=True))
         total = a @ b + c

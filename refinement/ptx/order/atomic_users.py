@@ -44,7 +44,7 @@ class AtomicUsers:
             times = self._times.get(int(places[index]))
             thread = int(threads[index])
             if times is not None:
-                names = np.array([each for each in times if each != ordering.names[thread]], dtype=np.int64)
+                names = np.array([time for time in times if time != ordering.names[thread]], dtype=np.int64)
                 when = np.array([times[each] for each in names.tolist()], dtype=np.int32)
                 if ordering.over(np.full(len(names), thread), names, when).all():
                     found.append(index)

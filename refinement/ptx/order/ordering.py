@@ -94,7 +94,7 @@ class Ordering(Clocks):
             What warps that only arrived knew then; see `arrive`.
         """
         block, own = int(warps[0]) // self._time.shape[1], warps % self._time.shape[1]
-        known = np.concatenate([self._over[block, own], *(each.over for each in arrivals)]).max(axis=0)
+        known = np.concatenate([self._over[block, own], *(arrival.over for arrival in arrivals)]).max(axis=0)
         now = int(self._time[block, own].max()) + 1
         known[own] = now
         self._over[block, own] = known
@@ -200,8 +200,8 @@ class Ordering(Clocks):
         for warp in np.unique(threads // WARP).tolist():
             members = threads[threads // WARP == warp]
             alone = np.isin(members, list(apart))
-            for each in members[alone]:
-                yield np.array([each])
+            for member in members[alone]:
+                yield np.array([member])
             if not alone.all():
                 yield members[~alone]
 
@@ -314,7 +314,7 @@ class Ordering(Clocks):
         """Return the threads of a warp that stand for it: one that was told nothing apart, otherwise all."""
         members = range(warp * WARP, warp * WARP + int(self._exist[warp]))
         apart = self._beyond.apart | self._proxied.apart
-        alike = next((each for each in members if each not in apart), None)
+        alike = next((member for member in members if member not in apart), None)
         return list(members) if alike is None else [alike]
 
     def proxied(self, thread: int, others: NDArray[np.int64], times: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -363,7 +363,7 @@ class AccessHistory:
         marks = (self._atomic, self._rewritten, self.of_warps)
         writes = (self.writer, self.line, self._plain_writer, self._written, *marks)
         reads = (self._reader, self._read, self._warps, self._several)
-        return [*(each.copy() for each in (*writes, *reads)), *self._joint.arrays()]
+        return [*(write.copy() for write in (*writes, *reads)), *self._joint.arrays()]
 
     # -- products that read until they are waited for
     def begin_reads(self, places: Places, line: int) -> None:

@@ -92,8 +92,8 @@ class Snapshot:
         elif isinstance(whole, Sequence | Set):
             parts = sorted(whole, key=repr) if isinstance(whole, Set) else whole
             self._plain.append(len(parts))
-            for each in parts:
-                self.take(each)
+            for part in parts:
+                self.take(part)
         elif hasattr(whole, "__dict__"):
             self.rest(whole)
         else:

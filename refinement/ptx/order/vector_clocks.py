@@ -34,8 +34,8 @@ def joined(parts: Sequence[Knowledge]) -> Knowledge:
     if len(parts) == 1:
         return parts[0]
     found: dict[int, NDArray[np.int32]] = {}
-    for each in parts:
-        for name, over in each.items():
+    for part in parts:
+        for name, over in part.items():
             found[name] = np.maximum(found[name], over) if name in found else over
     return found
 
@@ -153,9 +153,9 @@ class Told:
     def share(self, warps: Indices) -> None:
         """Tell some warps what any of their threads was told."""
         members = set(warps.tolist())
-        threads = [each for each in self._of_threads if each // WARP in members]
-        known = [self._of_warps[each] for each in members if each in self._of_warps]
-        known += [self._of_threads.pop(each) for each in threads]
+        threads = [thread for thread in self._of_threads if thread // WARP in members]
+        known = [self._of_warps[member] for member in members if member in self._of_warps]
+        known += [self._of_threads.pop(thread) for thread in threads]
         if known:
             self._of_warps |= dict.fromkeys(members, joined(known))
 

@@ -81,8 +81,9 @@ class WarpReads:
         groups = range(0, times.shape[1], WARPGROUP_WARPS)
         of_groups = [slice(first, first + WARPGROUP_WARPS) for first in groups]
         known = [
-            (over[:, each] & (times[:, each] != _NEVER)).any(axis=1) | (times[:, each] == _NEVER).all(axis=1)
-            for each in of_groups
+            (over[:, group] & (times[:, group] != _NEVER)).any(axis=1)
+            | (times[:, group] == _NEVER).all(axis=1)
+            for group in of_groups
         ]
         found: NDArray[np.bool_] = np.all(known, axis=0)
         self.assumed |= bool((found & ~every).any())

@@ -54,7 +54,9 @@ def control_part(
         if register in needed:
             continue
         needed.add(register)
-        if not writers[register] or not all(is_arithmetic(function.body[each]) for each in writers[register]):
+        if not writers[register] or not all(
+            is_arithmetic(function.body[writer]) for writer in writers[register]
+        ):
             return None
         kept.update(writers[register])
         pending += [name for index in writers[register] for name in _registers_read(function, index)]

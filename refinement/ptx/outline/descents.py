@@ -96,7 +96,7 @@ NOTHING = Descent()
 def descents(body: Iterable[InstructionStatement], fields: Fields) -> Mapping[str, Descent]:
     """Return from what every register descends: the least solution, the instructions in any order."""
     found: dict[str, Descent] = {}
-    instructions = [(each, written(each), read(each)) for each in body]
+    instructions = [(instruction, written(instruction), read(instruction)) for instruction in body]
     changed = True
     while changed:
         changed = False
@@ -120,7 +120,7 @@ def _brought(
     if instruction.has("param") and instruction.opcode == "ld":
         return Descent(frozenset(frozenset([name]) for name in fields.loaded(instruction)))
     if instruction.opcode in ("ld", "ldu"):
-        bases = either([each.base for each in sources if isinstance(each, Address)], found).addresses
+        bases = either([source.base for source in sources if isinstance(source, Address)], found).addresses
         held = (BEHIND + name for name in bases if name.count(BEHIND) < _DEEPEST)
         return Descent(frozenset(frozenset([name]) for name in held))
     if instruction.opcode in READING | READING_AND_WRITING | {"mma", "wmma"}:
@@ -129,8 +129,8 @@ def _brought(
         return either(sources[:2], found).as_number + either(sources[2:], found)
     if instruction.opcode in _ADDING:
         total = NOTHING
-        for each in sources:
-            total += either([each], found)
+        for source in sources:
+            total += either([source], found)
         return total
     brought = either(sources, found)
     return brought if instruction.opcode in _PASSING else brought.as_number

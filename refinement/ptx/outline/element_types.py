@@ -25,13 +25,13 @@ def types_of_values(body: Sequence[InstructionStatement]) -> Mapping[str, str]:
     """Return how registers are interpreted where some instruction does, also through moves."""
     found: dict[str, str] = {}
     moves: list[tuple[list[str], list[str]]] = []
-    constants = {name for each in body if _is_constant(each) for name in written(each)}
+    constants = {name for instruction in body if _is_constant(instruction) for name in written(instruction)}
     for instruction in body:
         targets, sources = written(instruction), [*register_names(read(instruction))]
         if instruction.opcode == "prmt" and (len(sources) == 1 or constants & set(sources)):
             continue  # bytes are put beside given ones, as numbers are into the bits of floats
         if instruction.opcode in _MOVING:
-            moves.append((targets, [each for each in sources if each not in constants]))
+            moves.append((targets, [source for source in sources if source not in constants]))
             continue
         for registers, kind in _typed(instruction, targets, sources):
             if not kind.startswith(UNTYPED):
@@ -52,7 +52,7 @@ def _pass_on(found: dict[str, str], moves: Sequence[tuple[list[str], list[str]]]
     while changed:
         changed = False
         for targets, sources in moves:
-            known = next((found[each] for each in (*targets, *sources) if each in found), None)
+            known = next((found[target] for target in (*targets, *sources) if target in found), None)
             for register in (*targets, *sources) if known is not None else ():
                 if register not in found:
                     found[register] = str(known)
@@ -68,7 +68,7 @@ def _type_of_constants(instruction: InstructionStatement) -> str:
         return ""
     values = [each.value for each in read(instruction) if isinstance(each, Integer)]
     bits = instruction.types[-1][1:]
-    small = any(values) and all(-_LARGE < each < _LARGE for each in values)
+    small = any(values) and all(-_LARGE < value < _LARGE for value in values)
     return f"s{bits}" if small and bits in ("32", "64") else ""
 
 
@@ -108,7 +108,7 @@ def _typed(
         for operand, kind in zip(operands[:4], types[:4], strict=False):
             yield [*register_names([operand])], kind
         if instruction.has("block_scale") and len(types) > 4:
-            yield [*register_names(operands[each] for each in _SCALES if each < len(operands))], types[4]
+            yield [*register_names(operands[scale] for scale in _SCALES if scale < len(operands))], types[4]
         elif len(operands) > _METADATA:
             yield [*register_names([operands[_METADATA]])], "u32"
     elif instruction.opcode == "dp4a" and len(types) == 2:

@@ -19,9 +19,11 @@ def deciding_registers(loop: Sequence[InstructionStatement]) -> frozenset[str]:
     loop : sequence of InstructionStatement
         The instructions of the loop; none writes memory, or reads the condition code.
     """
-    found = {name for each in loop if each.opcode == "bra" for name in _guard(each)}
+    found = {name for instruction in loop if instruction.opcode == "bra" for name in _guard(instruction)}
     while True:
-        more = {name for each in loop if found & _results(each) for name in _sources(each)}
+        more = {
+            name for instruction in loop if found & _results(instruction) for name in _sources(instruction)
+        }
         if more <= found:
             return frozenset(found)
         found |= more
@@ -35,14 +37,16 @@ def counting_registers(loop: Sequence[InstructionStatement]) -> frozenset[str]:
     loop : sequence of InstructionStatement
         The instructions of the loop.
     """
-    changing = frozenset(name for each in loop for name in _results(each))
-    found = changing - {name for each in loop if each.opcode not in _STEPS for name in _results(each)}
+    changing = frozenset(name for instruction in loop for name in _results(instruction))
+    found = changing - {
+        name for instruction in loop if instruction.opcode not in _STEPS for name in _results(instruction)
+    }
     while True:
         wrong = {
             name
-            for each in loop
-            for name in (_results(each) | _sources(each)) & found
-            if not _counts(each, found, changing)
+            for instruction in loop
+            for name in (_results(instruction) | _sources(instruction)) & found
+            if not _counts(instruction, found, changing)
         }
         if not wrong:
             return found

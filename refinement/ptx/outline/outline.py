@@ -25,7 +25,7 @@ def outline(module: Module, function: Function) -> KernelOutline:
     """Return what a kernel of a module says of its launch, and does with its parameters."""
     variables = used_variables(module, function)
     most = function.limits.get("maxntid")
-    products = [each for each in function.body if each.multiplies_matrices]
+    products = [instruction for instruction in function.body if instruction.multiplies_matrices]
     return KernelOutline(
         "ptx",
         module.path,
@@ -35,12 +35,14 @@ def outline(module: Module, function: Function) -> KernelOutline:
         None if most is None else prod(most),
         bytes_in(variables, "shared"),
         tuple(
-            (each.name, each.alignment) for each in variables if each.space == "shared" and each.size is None
+            (variable.name, variable.alignment)
+            for variable in variables
+            if variable.space == "shared" and variable.size is None
         ),
-        tuple(dict.fromkeys(each.mnemonic for each in products)),
+        tuple(dict.fromkeys(product.mnemonic for product in products)),
         _parameter_uses(function),
-        multiplied=tuple(dict.fromkeys(kind for each in products for kind in each.types[1:3])),
-        summed=tuple(dict.fromkeys(kind for each in products for kind in each.types[:1])),
+        multiplied=tuple(dict.fromkeys(kind for product in products for kind in product.types[1:3])),
+        summed=tuple(dict.fromkeys(kind for product in products for kind in product.types[:1])),
         swizzles=swizzles(function),
         expected=expected_bytes(function),
     )
@@ -64,7 +66,9 @@ def _parameter_uses(function: Function) -> tuple[ParameterUse, ...]:
                 accessed[name].append(access)
                 strides[name] |= descent.all - (descent.addresses & chosen)
         if instruction.opcode in ("setp", "min", "max"):
-            null = any(isinstance(each, Integer) and each.value == 0 for each in instruction.operands)
+            null = any(
+                isinstance(operand, Integer) and operand.value == 0 for operand in instruction.operands
+            )
             for name in sorted(either(instruction.operands, found).all - (set() if null else chosen)):
                 compared[name].append(instruction.line)
     indices = set().union(*strides.values())
@@ -95,7 +99,7 @@ def _parameter_uses(function: Function) -> tuple[ParameterUse, ...]:
             parameter.pointer_alignment if parameter.pointer_space is not None else None,
             (*accessed[name], *tensor.copies),
             min(steps.get(name, ()), default=None),
-            tuple(sorted((each for each in strides[name] if BEHIND not in each), key=fields.order)),
+            tuple(sorted((stride for stride in strides[name] if BEHIND not in stride), key=fields.order)),
             tuple(dict.fromkeys(compared[name])),
             name in used,
             is_index=behind in indices,

@@ -46,8 +46,8 @@ class Fields:
     """
 
     def __init__(self, function: Function) -> None:
-        self._names = [each.name for each in function.parameters]
-        self._structures = {each.name for each in function.parameters if each.dimensions}
+        self._names = [parameter.name for parameter in function.parameters]
+        self._structures = {parameter.name for parameter in function.parameters if parameter.dimensions}
         self._addresses = _addresses(function)
         found: dict[tuple[str, int], Field] = {}
         for instruction in function.body:
@@ -61,7 +61,7 @@ class Fields:
 
     def of(self, parameter: str) -> list[Field]:
         """Return the fields of a structure that are loaded, in the order of their places."""
-        return [each for each in self._fields if each.parameter == parameter]
+        return [field for field in self._fields if field.parameter == parameter]
 
     def loaded(self, instruction: InstructionStatement) -> list[str]:
         """Return what a load of parameters takes: names of parameters and fields, one for each register."""
@@ -79,7 +79,7 @@ class Fields:
         if instruction.opcode != "ld" or not instruction.has("param") or not instruction.types:
             return
         target, *sources = instruction.operands
-        address = next((each for each in sources if isinstance(each, Address)), None)
+        address = next((source for source in sources if isinstance(source, Address)), None)
         if address is None or not isinstance(address.base, Register):
             return
         place = self._addresses.get(address.base.name)
@@ -105,11 +105,13 @@ def _addresses(function: Function) -> Mapping[str, tuple[str, int]]:
                 continue
             bases = [
                 (found[base.name], moved)
-                for each in sources
-                for base, moved in [(each.base, each.offset) if isinstance(each, Displaced) else (each, 0)]
+                for source in sources
+                for base, moved in [
+                    (source.base, source.offset) if isinstance(source, Displaced) else (source, 0)
+                ]
                 if isinstance(base, Register) and base.name in found
             ]
-            constants = [each.value for each in sources if isinstance(each, Integer)]
+            constants = [source.value for source in sources if isinstance(source, Integer)]
             if len(bases) == 1 and len(bases) + len(constants) == len(sources):
                 (parameter, offset), moved = bases[0]
                 found[target.name] = parameter, offset + moved + sum(constants)

@@ -19,9 +19,13 @@ def pointers(function: Function, fields: Fields, found: Mapping[str, Descent]) -
     Of several that are added up, those are pointers that say so (``.ptr``), or that ``cvta`` converts. Where
     addresses lie in memory, what a parameter points to is among them, called ``*name``.
     """
-    wide = {each.name for each in function.parameters if each.size == POINTER and not each.dimensions}
-    wide |= {str(each) for each in fields if each.size == POINTER}
-    said = {each.name for each in function.parameters if each.pointer_space is not None}
+    wide = {
+        parameter.name
+        for parameter in function.parameters
+        if parameter.size == POINTER and not parameter.dimensions
+    }
+    wide |= {str(field) for field in fields if field.size == POINTER}
+    said = {parameter.name for parameter in function.parameters if parameter.pointer_space is not None}
     converted = set[str]()
     sums = set[frozenset[str]]()
     for instruction in function.body:
@@ -56,9 +60,9 @@ def accesses(
     if instruction.has("param") or instruction.one_of(("local", "const")):
         return
     shared = instruction.one_of(("shared", "shared::cta", "shared::cluster"))
-    addresses = [each for each in instruction.operands if isinstance(each, Address)]
+    addresses = [operand for operand in instruction.operands if isinstance(operand, Address)]
     if opcode == "cp" and instruction.has("async") and len(addresses) == 2:
-        size = next((each.value for each in instruction.operands if isinstance(each, Integer)), 0)
+        size = next((operand.value for operand in instruction.operands if isinstance(operand, Integer)), 0)
         yield (
             MemoryAccess(instruction.line, instruction.mnemonic, size, None, reads=True, writes=False),
             addresses[1],
@@ -80,7 +84,10 @@ def accesses(
     kind = instruction.types[-1]
     size = type_bytes(kind) * (1 if lanes is None else int(lanes[1:]))
     moved = [
-        name for each in instruction.operands if each is not addresses[0] for name in register_names([each])
+        name
+        for operand in instruction.operands
+        if operand is not addresses[0]
+        for name in register_names([operand])
     ]
     used = {types[name] for name in moved if name in types}
     if opcode not in READING_AND_WRITING and kind[0] in (UNTYPED, "u"):

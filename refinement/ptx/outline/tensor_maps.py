@@ -34,7 +34,11 @@ class MapUse:
 
 def tensor_maps(function: Function) -> Mapping[str, MapUse]:
     """Return the parameters that are tensor maps, by name."""
-    maps = {each.name for each in function.parameters if each.dimensions and each.size == MAP_BYTES}
+    maps = {
+        parameter.name
+        for parameter in function.parameters
+        if parameter.dimensions and parameter.size == MAP_BYTES
+    }
     if not maps:
         return {}
     held: dict[str, set[str]] = {name: {name} for name in maps}

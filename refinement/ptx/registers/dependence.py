@@ -59,7 +59,7 @@ def scalars_alone(store: TermStore, terms: Ids, scalars: Collection[int]) -> str
 def open_result(store: TermStore, terms: Ids) -> OpenResult | None:
     """Return a result that PTX leaves open, of those that terms depend on, where there is one."""
     leaves = leaves_of(store, terms)
-    found = (store.operation(int(each)).attribute for each in leaves[store.are(UNDEFINED, leaves)])
+    found = (store.operation(int(leaf)).attribute for leaf in leaves[store.are(UNDEFINED, leaves)])
     return next((each for each in found if isinstance(each, OpenResult)), None)
 
 

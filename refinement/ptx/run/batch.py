@@ -85,7 +85,7 @@ class Batch:
         self.thread_instructions = 0
         self._length = RunLength(execution.store)
         self._endless = EndlessLoops(execution)
-        self._body = [each.instruction for each in program.steps]
+        self._body = [step.instruction for step in program.steps]
         self._parked: list[Strand] = []
         self._polling: list[Strand] = []
         self._ended = 0
@@ -284,7 +284,7 @@ class Batch:
         """Keep when each warp read shared memory last, of a kernel with barrier objects, or in clusters."""
         shared, ordering = self._execution.memory.shared, self._execution.ordering
         of_cluster = shared.peers is not None
-        polls = any(each.sort is Sort.POLL for each in self._program.steps)
+        polls = any(step.sort is Sort.POLL for step in self._program.steps)
         if shared.history is not None and (polls or of_cluster):
             count = len(shared.history.writer)
             shared.history.warp_reads = WarpReads(count, ordering.cluster_warps, of_cluster=of_cluster)
@@ -315,7 +315,7 @@ class Batch:
         if self._gathering:
             clusters = ClusterBarriers.of(self._execution)
             clusters.settle(self._execution)
-            changes = clusters.ended + sum(each.of(self._execution).ended for each in _POOLS.values())
+            changes = clusters.ended + sum(pool.of(self._execution).ended for pool in _POOLS.values())
             if changes != self._gathered:
                 self._gathered = changes
                 self.scheduler.runnable += self._gathering

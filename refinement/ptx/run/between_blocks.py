@@ -136,7 +136,7 @@ class BetweenBlocks:
 
     def _report_changed_counts(self, words: Semaphores, observations: Observations) -> None:
         """Report counts among the module's variables that the next launch would find changed."""
-        own = [self._memory.buffer_lanes(each) for each in self._memory.buffers]
+        own = [self._memory.buffer_lanes(buffer) for buffer in self._memory.buffers]
         for lane, line, before, after in words.changed_counts():
             if not any(_holds(lanes, lane) for lanes in own):
                 place = self._memory.globals.place(lane)

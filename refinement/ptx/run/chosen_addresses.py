@@ -23,7 +23,7 @@ def chosen_base(
     Returns None where there are none. Bits that depend on scalars alone are cases, and undefined ones are no
     choice; a load at a place that one small element tells is a look-up in a table.
     """
-    place = next((each for each in instruction.operands if isinstance(each, Address)), None)
+    place = next((operand for operand in instruction.operands if isinstance(operand, Address)), None)
     if place is None or not isinstance(place.base, Register):
         return None
     held = execution.registers.get(place.base.name)

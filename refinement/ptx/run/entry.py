@@ -93,7 +93,7 @@ class PtxEntry:
 
     def packed(self, instance: Instance, given: Mapping[str, Simple]) -> list[Argument]:
         """Return the kernel's arguments, in its order, of what parameters are by name."""
-        widths = {each.name: bytes_of(each) for each in (*instance.arguments, *instance.pointers)}
+        widths = {argument.name: bytes_of(argument) for argument in (*instance.arguments, *instance.pointers)}
         return [
             given[each]
             if isinstance(each, str)

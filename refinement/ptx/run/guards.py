@@ -40,5 +40,5 @@ def conditions_on_sizes(function: Function) -> Mapping[str, frozenset[str]]:
     behind = numbers_behind(function)
     predicates = {each.predicate.name for each in function.body if each.predicate is not None}
     masks = (mask_of(each) for each in function.body)
-    predicates |= {each.name for each in masks if each is not None}
-    return {each: frozenset(found) for each in predicates if (found := behind(each))}
+    predicates |= {mask.name for mask in masks if mask is not None}
+    return {predicate: frozenset(found) for predicate in predicates if (found := behind(predicate))}

@@ -35,7 +35,7 @@ def variables_held(module: Module, instance: Instance, given: Mapping[str, Simpl
     InputError
         If there is no such variable in constant memory, or it has not as many bytes.
     """
-    known = {each.name: each for each in (*module.variables, *_inside(module))}
+    known = {variable.name: variable for variable in (*module.variables, *_inside(module))}
     found = {}
     for array in instance.arguments:
         if not isinstance(array, Array) or array.variable is None:
@@ -58,7 +58,7 @@ def variables_held(module: Module, instance: Instance, given: Mapping[str, Simpl
 
 def _inside(module: Module) -> list[Variable]:
     """Return the variables that functions have of their own."""
-    return [each for function in module.functions.values() for each in function.variables]
+    return [variable for function in module.functions.values() for variable in function.variables]
 
 
 def _check(module: Module, variable: Variable, array: Array) -> None:

@@ -69,7 +69,7 @@ def _memory(module: Module, function: Function, launch: Launch, limits: LaunchLi
     sizes = (
         ("local memory for each thread", bytes_in(used, "local"), limits.local),
         ("constant memory", bytes_in([*module.variables, *function.variables], "const"), limits.constant),
-        ("parameters", sum(each.size or 0 for each in function.parameters), limits.parameters),
+        ("parameters", sum(parameter.size or 0 for parameter in function.parameters), limits.parameters),
     )
     for what, size, most in sizes:
         if size > most:

@@ -225,7 +225,9 @@ def scalars(arguments: Sequence[Argument]) -> frozenset[int]:
     parts = [
         part
         for argument in arguments
-        for part in ([each[2] for each in argument.fields] if isinstance(argument, Structure) else [argument])
+        for part in (
+            [field[2] for field in argument.fields] if isinstance(argument, Structure) else [argument]
+        )
     ]
     return frozenset(part.term for part in parts if isinstance(part, Scalar))
 
@@ -306,7 +308,7 @@ def _access_bytes(instruction: InstructionStatement) -> int:
         case "atom" | "red":
             return _element_bytes(instruction) // (2 if instruction.one_of(("f16x2", "bf16x2")) else 1)
         case "cp":
-            sizes = [each.value for each in instruction.operands if isinstance(each, Integer)]
+            sizes = [operand.value for operand in instruction.operands if isinstance(operand, Integer)]
             given = next((size for size in sizes if size in _COPIES), 0)
             return 1 if len(instruction.operands) > 3 and given else given
         case "wmma":

@@ -201,7 +201,7 @@ def run_apart_from_races(once: Callable[..., Run]) -> Run:
         Runs it, given `drops_races`.
     """
     done = once()
-    refuting = [each for each in done.findings if each.kind.refutes]
+    refuting = [finding for finding in done.findings if finding.kind.refutes]
     if not done.loose_races or any(each.kind is not Kind.RACE for each in refuting):
         return done
     again = once(drops_races=True)

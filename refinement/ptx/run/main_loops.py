@@ -41,9 +41,9 @@ def loops(program: Program) -> dict[int, Loop]:
 def outermost(found: Collection[Loop]) -> frozenset[int]:
     """Return where the loops begin that are in no other one."""
     return frozenset(
-        each.head
-        for each in found
-        if not any(other.head < each.head and each.last <= other.last for other in found)
+        loop.head
+        for loop in found
+        if not any(other.head < loop.head and loop.last <= other.last for other in found)
     )
 
 

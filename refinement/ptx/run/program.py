@@ -136,7 +136,7 @@ class Program:
         self.locks = {function.body[index].line: why for index, why in locks.items()}
         self._swaps = {index: each for index, each in swaps.items() if not each.refusal}
         self.takes_tickets = takes_tickets(function)
-        leaders = frozenset(each.start for each in self._flow.blocks)
+        leaders = frozenset(block.start for block in self._flow.blocks)
         self._polls = barrier_polls(function, self.regions, leaders)
         self._narrow = narrow_addresses(module, function)
         self._descriptors = descriptor_registers(function)

@@ -212,7 +212,7 @@ class Scheduler:
                 join, before = joins[depth], joins[:depth]
                 threads = [each[self._alive[each]] for each in join.arrived]
                 join.arrived = []
-                if any(len(each) for each in threads):
+                if any(len(thread) for thread in threads):
                     self.runnable.append(Strand(join.at, np.sort(np.concatenate(threads)), before))
                     if before:
                         before[-1].outstanding += 1

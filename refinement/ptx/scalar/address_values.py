@@ -78,7 +78,7 @@ def narrow_addresses(module: Module, function: Function) -> Spaces:
 
     Unlike those of arrays these are small numbers, which look like any other.
     """
-    spaces = {each.name: each.space for each in used_variables(module, function)}
+    spaces = {used_variable.name: used_variable.space for used_variable in used_variables(module, function)}
     held: dict[str, str] = {name: space for name, space in spaces.items() if space in ("shared", "local")}
     carrying = [each for each in function.body if each.opcode in _CARRIES] if held else []
     changed = bool(held)
@@ -115,20 +115,24 @@ def watched(
         return step
     if opcode == "tensormap" and instruction.has("global_address"):
         return step
-    floats = instruction.types and not any(each[0] in "bus" for each in instruction.types)
+    floats = instruction.types and not any(type_[0] in "bus" for type_ in instruction.types)
     operands = list(_sources(instruction))
     watched_ones = [
-        each
-        for each in operands
-        if each.name in held or (not floats and function.registers.get(each.name) in _WIDE)
+        operand
+        for operand in operands
+        if operand.name in held or (not floats and function.registers.get(operand.name) in _WIDE)
     ]
     if opcode == "mad":
-        watched_ones = [each for each in watched_ones if each in instruction.operands[1:3]]
+        watched_ones = [
+            watched_one for watched_one in watched_ones if watched_one in instruction.operands[1:3]
+        ]
     if opcode == "add" and len(operands) < 2:
         return step
     if opcode == "cvt" and not _loses(instruction, held):
         return step
-    names = list(dict.fromkeys(each.name for each in watched_ones if not isinstance(each, Symbol)))
+    names = list(
+        dict.fromkeys(watched_one.name for watched_one in watched_ones if not isinstance(watched_one, Symbol))
+    )
     if not names:
         return step
     results = frozenset(_results(instruction))
@@ -318,14 +322,14 @@ class _Looking:
         return None
 
     def _width(self) -> int:
-        return max((TYPE_BITS.get(each, 64) for each in self.instruction.types), default=64)
+        return max((TYPE_BITS.get(type_, 64) for type_ in self.instruction.types), default=64)
 
     def _stored_for_itself(self) -> NDArray[np.bool_]:
         """Tell which words are stored to shared or local memory, where only the kernel sees them."""
         named = self.instruction.one_of(_NAMED)
         if named is not None:
             return np.full(len(self.active), named != "global")
-        place = next(each for each in self.instruction.operands if isinstance(each, Address))
+        place = next(operand for operand in self.instruction.operands if isinstance(operand, Address))
         if not isinstance(place.base, Register):
             return np.zeros(len(self.active), dtype=bool)
         at = self.execution.registers[place.base.name].at(self.active).numbers
@@ -341,8 +345,8 @@ def _sources(instruction: InstructionStatement) -> Iterator[Register]:
 
 def _results(instruction: InstructionStatement) -> Iterator[str]:
     if instruction.opcode not in ("st", "red") and instruction.operands:
-        for each in _registers(instruction.operands[0]):
-            yield each.name
+        for register in _registers(instruction.operands[0]):
+            yield register.name
 
 
 def _registers(operand: object) -> Iterator[Register]:
@@ -354,18 +358,18 @@ def _registers(operand: object) -> Iterator[Register]:
         case Pair(first, second):
             yield from (*_registers(first), *_registers(second))
         case Vector(elements):
-            for each in elements:
-                yield from _registers(each)
+            for element in elements:
+                yield from _registers(element)
         case _:
             pass
 
 
 def _is_vector(instruction: InstructionStatement) -> bool:
-    return any(isinstance(each, Vector) for each in instruction.operands)
+    return any(isinstance(operand, Vector) for operand in instruction.operands)
 
 
 def _loses(instruction: InstructionStatement, held: Spaces) -> bool:
     """Tell whether a conversion gives something else than the address."""
     to, of = instruction.types[0], instruction.types[-1]
-    small = any(each.name in held for each in _sources(instruction))
+    small = any(source.name in held for source in _sources(instruction))
     return to[0] not in "bus" or TYPE_BITS[to] < (32 if small else TYPE_BITS[of])

@@ -118,7 +118,7 @@ def _set(modifiers: Modifiers) -> tuple[Sequence[int], Rule]:
         a, b, *others = values
         answers = comparison.answers(store, a, b, others[0] if others else None)
         yes, no = constant(true, width, a), constant(0, width, a)
-        return joined(store, [chosen(store, each, yes, no) for each in answers[: comparison.lanes]])
+        return joined(store, [chosen(store, answer, yes, no) for answer in answers[: comparison.lanes]])
 
     return (*(comparison.width,) * 2, *(1,) * bool(comparison.boolean)), rule
 

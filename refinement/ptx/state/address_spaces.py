@@ -147,9 +147,13 @@ class Memory:
         self._swizzles = multiplies(function)
         self._places: dict[str, Places] = {}
         self.buffers = tuple(sorted(buffers, key=lambda buffer: not buffer.writable))
-        self._of_blocks = frozenset(each.name for each in variables if each.space == "shared")
-        self._shared = self._laid_out([each for each in variables if each.space == "shared"], _GAP, _SHARED)
-        self._local = self._laid_out([each for each in variables if each.space == "local"], UNIT, _LOCAL)
+        self._of_blocks = frozenset(variable.name for variable in variables if variable.space == "shared")
+        self._shared = self._laid_out(
+            [variable for variable in variables if variable.space == "shared"], _GAP, _SHARED
+        )
+        self._local = self._laid_out(
+            [variable for variable in variables if variable.space == "local"], UNIT, _LOCAL
+        )
         self.tensor_maps: dict[int, TensorMap] = {}
         """What tensor maps among the parameters say, by their lanes."""
         self._bases = self._based()
@@ -231,16 +235,18 @@ class Memory:
         """Yield the memory that addresses may be of."""
         for buffer, base in zip(self.buffers, self._bases, strict=True):
             yield Place(base, base + buffer.size, buffer.alignment, _STRIDE // 2, _STRIDE // 2)
-        for each in self._variables:
-            if each.name not in self._addresses:
+        for variable in self._variables:
+            if variable.name not in self._addresses:
                 continue
-            at, size = self._addresses[each.name], each.size or self.dynamic_shared
-            window = WINDOWS.get(each.space, 0)
-            alignment = max(each.alignment, PATTERN_BYTES) if self._is_swizzled(each) else each.alignment
-            for rank in range(self._cluster_blocks if each.space == "shared" else 1):
+            at, size = self._addresses[variable.name], variable.size or self.dynamic_shared
+            window = WINDOWS.get(variable.space, 0)
+            alignment = (
+                max(variable.alignment, PATTERN_BYTES) if self._is_swizzled(variable) else variable.alignment
+            )
+            for rank in range(self._cluster_blocks if variable.space == "shared" else 1):
                 start = at + (rank << PLACE_BITS)
                 yield Place(window + start, window + start + size, alignment, UNIT // 2, _GAP)
-                if window and kind in (each.space, "any"):
+                if window and kind in (variable.space, "any"):
                     yield Place(start, start + size, alignment, UNIT // 2, _GAP)
 
     def _is_swizzled(self, variable: Variable) -> bool:
@@ -256,7 +262,7 @@ class Memory:
             or not region.address <= address < region.address + region.size
         ):
             return None
-        declared = max(each.alignment for each in self._variables if each.size is None)
+        declared = max(variable.alignment for variable in self._variables if variable.size is None)
         return (region.name, declared) if declared < PATTERN_BYTES else None
 
     def _laid_out(self, variables: Iterable[Variable], gap: int, address: int) -> list[Region]:

@@ -75,7 +75,7 @@ class ClusterLaunches:
         self._cluster_of = {
             int(block): number for number, blocks in enumerate(self._clusters) for block in blocks
         }
-        self._takeovers = [list(each) for each in takeovers or [range(len(self._clusters))]]
+        self._takeovers = [list(takeover) for takeover in takeovers or [range(len(self._clusters))]]
         self._gone: set[int] = set()
         self._next: dict[int, list[int]] = {}
         self._answers: dict[tuple[int, int], Answer] = {}

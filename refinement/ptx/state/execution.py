@@ -237,7 +237,7 @@ class Execution:
         path = self.path.at(threads)
         if path.terms is None or (path.terms == KNOWN).any():
             return True
-        return alone and any(holds_for_some(self.store, int(each)) for each in np.unique(path.terms)[:_TRIED])
+        return alone and any(holds_for_some(self.store, int(term)) for term in np.unique(path.terms)[:_TRIED])
 
     def note_store(self, part: Space, offsets: Offsets, total: int, size: int, threads: Indices) -> None:
         """Note that words of `size` bytes, `total` together, are about to be stored."""
@@ -279,7 +279,7 @@ class Execution:
         if not self.turns:
             return np.arange(len(threads))
         names = self.ordering.names[threads].tolist()
-        found: Indices = np.array([self.turns.get(each, -1) for each in names], dtype=np.intp)
+        found: Indices = np.array([self.turns.get(name, -1) for name in names], dtype=np.intp)
         return found
 
     @property

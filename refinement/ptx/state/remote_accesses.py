@@ -142,7 +142,7 @@ def _known_in(execution: Execution, block: int) -> Knowledge:
     """Return what any thread of a block knows to have happened."""
     ordering, threads = execution.ordering, execution.threads
     members = np.flatnonzero((threads.block == block) & threads.exist)
-    alike = [int(each[0]) for each in ordering.groups(members)]
+    alike = [int(group[0]) for group in ordering.groups(members)]
     return joined([ordering.known_to_have_happened(each) for each in alike])
 
 

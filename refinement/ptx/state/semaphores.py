@@ -352,7 +352,7 @@ class Semaphores:
             self._in_vain.pop((offset, thread), None)
             return None
         self._in_vain[offset, thread] = self.taken[offset][0][1]
-        return next((each.value for each in reversed(word.writes[:-1])), None)
+        return next((write.value for write in reversed(word.writes[:-1])), None)
 
     @property
     def left_waiting(self) -> Mapping[tuple[int, int], int]:

@@ -169,7 +169,7 @@ class Tickets:
         """Return what a predicate is for some numbers of its ticket."""
         terms: Ids = np.array([term], dtype=np.int32)
         leaves = [each for each in leaves_of(self._store, terms).tolist() if each in self._tickets]
-        found = [Assignment(self._store, {}, given={leaves[0]: each}).values(terms)[0] for each in values]
+        found = [Assignment(self._store, {}, given={leaves[0]: value}).values(terms)[0] for value in values]
         return np.array(found, dtype=np.uint64)
 
     def _tell(self, ticket: _Ticket, threads: Indices, ordering: Ordering) -> None:

@@ -58,6 +58,6 @@ class UndoLog:
 
     def undo(self) -> None:
         """Take the stores back, the last first."""
-        for each in reversed(self.stores):
-            lanes = each.lanes
-            each.part.lanes.terms[lanes], each.part.lanes.lows[lanes] = each.terms, each.lows
+        for store in reversed(self.stores):
+            lanes = store.lanes
+            store.part.lanes.terms[lanes], store.part.lanes.lows[lanes] = store.terms, store.lows

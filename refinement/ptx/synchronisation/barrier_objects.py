@@ -374,7 +374,7 @@ class BarrierObject:
         past = self._past[phase]
         own = int(ordering.names[threads[0]]) if len(threads) == 1 else None
         return not past.hidden and all(
-            each.unknown(known, ordering.per_block, own) is None for each in past.arrivals
+            arrival.unknown(known, ordering.per_block, own) is None for arrival in past.arrivals
         )
 
 

@@ -111,18 +111,18 @@ def _query(modifiers: Modifiers) -> Step:
     def query(execution: Execution, active: Indices) -> None:
         answers = _answers(execution, handle, active)
         if asks == "is_canceled":
-            found = np.array([each.first is not None for each in answers])
+            found = np.array([answer.first is not None for answer in answers])
             execution.write(to, known(found.astype(np.uint64), 1), active)
             launches = ClusterLaunches.of(execution)
             if launches is not None and not found.all():
                 launches.note_end(execution, active[~found])
             return
-        taken = np.array([each.first is not None for each in answers])
+        taken = np.array([answer.first is not None for answer in answers])
         for element, axis in wanted:
             if isinstance(element, Sink):
                 continue
             if axis is not None and taken.any():
-                numbers = [each.first[axis] for each in answers if each.first is not None]
+                numbers = [answer.first[axis] for answer in answers if answer.first is not None]
                 execution.write(element, known(np.array(numbers, dtype=np.uint64), 32), active[taken])
             rest = active if axis is None else active[~taken]
             if len(rest):
@@ -135,7 +135,7 @@ def _query(modifiers: Modifiers) -> Step:
 def _answers(execution: Execution, handle: Vector, active: Indices) -> list[Answer]:
     """Return what each thread's 128 bits say."""
     launches, name = ClusterLaunches.of(execution), execution.instruction.mnemonic
-    low, high = (execution.terms(each, 64, active).tolist() for each in handle.elements)
+    low, high = (execution.terms(element, 64, active).tolist() for element in handle.elements)
     found = []
     for pair in zip(low, high, strict=True):
         answer = None if launches is None else launches.told(*pair)

@@ -46,7 +46,7 @@ def stored_asynchronously(instruction: InstructionStatement) -> Step:
         raise InputError(f"{instruction.mnemonic} stores {lanes} elements, not {source}")
 
     def stored(execution: Execution, active: Indices) -> None:
-        words = np.stack([execution.terms(each, 8 * size, active) for each in elements], axis=1)
+        words = np.stack([execution.terms(element, 8 * size, active) for element in elements], axis=1)
 
         def put(part: Remote) -> None:
             store(execution, REMOTE, part.targets, words[part.members], part.threads)

@@ -174,8 +174,8 @@ def box(execution: Execution, operand: Operand, start: np.uint64, thread: Indice
         inside = has != int(execution.store.constants(0, 1))
         nowhere = np.zeros(len(inside), dtype=np.uint64)
         return Box(tensor, nowhere, inside, places.astype(np.uint64), at, rows, has)
-    numbers = [execution.numbers(each, 32, thread, "the coordinate") for each in elements]
-    coordinates = [int(np.int32(np.uint32(each[0]))) for each in numbers]
+    numbers = [execution.numbers(element, 32, thread, "the coordinate") for element in elements]
+    coordinates = [int(np.int32(np.uint32(number[0]))) for number in numbers]
     if instruction.has("bulk_group") and min(coordinates) < 0:
         message = f"{instruction.mnemonic} writes at coordinates {coordinates}; none may be negative"
         execution.report(Kind.UNDEFINED, message, thread)

@@ -311,7 +311,7 @@ def _publish(execution: Execution, instruction: InstructionStatement, active: In
         fields = _fields(execution, words[0])
         at = int(targets[0])
         before = objects.published.get(at)
-        if before is not None and not all(_is_over(execution, each, warp) for each in before.copies):
+        if before is not None and not all(_is_over(execution, copy, warp) for copy in before.copies):
             execution.unsupported(
                 f"{instruction.mnemonic} over a tensor map of line {before.line} that copies may still use"
             )

@@ -121,7 +121,9 @@ class Cells:
                 break
         self._check_readers(execution, [thread], block, places, "frees")
         self._readings = [
-            each for each in self._readings if each.block != block or not np.isin(each.places, places).any()
+            reading
+            for reading in self._readings
+            if reading.block != block or not np.isin(reading.places, places).any()
         ]
         self.owner[block, column : column + count] = -execution.instruction.line
         self._terms[block, places] = ABSENT
@@ -247,7 +249,7 @@ class Cells:
     def _look_for_fences(self, execution: Execution, threads: list[int], other: Operation) -> None:
         """Report, or take for granted, a use that is in order only if no fence is needed."""
         clocks = Clocks.of(execution)
-        lacking = [each for each in threads if not clocks.has_fences(execution, each, other)]
+        lacking = [thread for thread in threads if not clocks.has_fences(execution, thread, other)]
         if lacking and execution.instruction.opcode in execution.mended:
             execution.assumptions[NO_FENCE] = None
         elif lacking:
@@ -279,18 +281,18 @@ class Cells:
         does: str,
         operation: Operation | None = None,
     ) -> None:
-        for each in self._readings:
-            if each.block != block:
+        for reading in self._readings:
+            if reading.block != block:
                 continue
-            shared = places[np.isin(places, each.places)]
-            if len(shared) and is_over(execution, threads, each.operation, as_read=True):
+            shared = places[np.isin(places, reading.places)]
+            if len(shared) and is_over(execution, threads, reading.operation, as_read=True):
                 if does == "writes":
-                    self._look_for_fences(execution, threads, each.operation)
-            elif len(shared) and not (operation and self._is_queued(execution, operation, each.operation)):
+                    self._look_for_fences(execution, threads, reading.operation)
+            elif len(shared) and not (operation and self._is_queued(execution, operation, reading.operation)):
                 self._report(
                     execution,
                     does,
-                    each.operation,
+                    reading.operation,
                     block,
                     shared,
                     threads[0],

@@ -132,7 +132,8 @@ def _numbers(execution: Execution, text: Written, active: Indices, *, a_in_cells
     masks: list[list[int]] = []
     if isinstance(mask := given.get("disable-output-lane"), Vector):
         masks = [
-            execution.numbers(each, 32, active, "disable-output-lane").tolist() for each in mask.elements
+            execution.numbers(element, 32, active, "disable-output-lane").tolist()
+            for element in mask.elements
         ]
     zeros = known("zero-column-mask", 64) if "zero-column-mask" in given else None
     return [

@@ -25,15 +25,15 @@ def with_plain_branches(module: Module) -> Module:
 
 
 def _rewritten(function: Function) -> Function:
-    if not any(each.opcode == "brx" for each in function.body):
+    if not any(instruction.opcode == "brx" for instruction in function.body):
         return function
     registers = dict(function.registers)
     body: list[InstructionStatement] = []
     starts = []
-    for each in function.body:
+    for instruction in function.body:
         starts.append(len(body))
-        labels = _labels(function, each)
-        body += [each] if labels is None else _chain(each, labels, registers)
+        labels = _labels(function, instruction)
+        body += [instruction] if labels is None else _chain(instruction, labels, registers)
     starts.append(len(body))
     places = {name: starts[index] for name, index in function.labels.items()}
     return replace(
@@ -55,7 +55,7 @@ def _labels(function: Function, instruction: InstructionStatement) -> list[str] 
     if found is None:
         return None
     names = [each.strip() for each in found[1].split(",")]
-    return names if all(each in function.labels for each in names) else None
+    return names if all(name in function.labels for name in names) else None
 
 
 def _chain(

@@ -103,7 +103,7 @@ def control_flow(function: Function, path: str = "") -> ControlFlow:
     blocks = []
     for start, stop in zip(starts, stops, strict=True):
         successors = _successors(function, stop - 1, path)
-        blocks.append(Block(start, stop, tuple(dict.fromkeys(number[each] for each in successors))))
+        blocks.append(Block(start, stop, tuple(dict.fromkeys(number[successor] for successor in successors))))
     block_of = tuple(block for block, each in enumerate(blocks) for _ in range(each.start, each.stop))
     return ControlFlow(
         tuple(blocks), block_of, tuple(immediate_post_dominators([block.successors for block in blocks]))

@@ -86,7 +86,7 @@ class FunctionReader:
 
     def _parameters(self, tree: Tree[Token] | None) -> tuple[Parameter, ...]:
         children = [] if tree is None else tree.children
-        return tuple(self._declarations.parameter(each) for each in children if isinstance(each, Tree))
+        return tuple(self._declarations.parameter(child) for child in children if isinstance(child, Tree))
 
     def _declared(self, parameter: Parameter) -> Parameter:
         """Declare a parameter, and return it by its unique name."""

@@ -155,10 +155,12 @@ def read_instruction(
 def _parenthesised(opcode: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """Return the operands of an instruction with parentheses: around arguments, or in expressions."""
     if opcode == "call":
-        return tuple(Arguments((each,)) if isinstance(each, Constant) else each for each in operands)
-    for each in operands:
-        if isinstance(each, Arguments):
-            raise InputError(f"only a call has operands in parentheses, unlike {each}")
+        return tuple(
+            Arguments((operand,)) if isinstance(operand, Constant) else operand for operand in operands
+        )
+    for operand in operands:
+        if isinstance(operand, Arguments):
+            raise InputError(f"only a call has operands in parentheses, unlike {operand}")
     return operands
 
 

@@ -312,7 +312,9 @@ class Function:
         if not self.defined:
             return " ".join(head) + ";\n"
         lines = [" ".join(head), "{"]
-        in_registers = {each.name for each in (*self.parameters, *self.returned) if each.in_register}
+        in_registers = {
+            parameter.name for parameter in (*self.parameters, *self.returned) if parameter.in_register
+        }
         lines += [
             f".reg {_dotted(kind)} {name};"
             for name, kind in self.registers.items()

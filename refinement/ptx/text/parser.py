@@ -146,7 +146,7 @@ def _defined_names(item: Tree[Token]) -> list[str]:
     if item.data == "variable":
         owners = [child for child in item.children if isinstance(child, Tree) and child.data == "declarator"]
     names = [[str(child) for child in owner.children if _is_name(child)] for owner in owners]
-    return [each[0] for each in names]
+    return [name[0] for name in names]
 
 
 def _is_name(node: object) -> bool:

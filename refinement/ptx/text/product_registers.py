@@ -85,7 +85,7 @@ def _other_uses(instruction: InstructionStatement, found: set[str]) -> Iterator[
         yield from register_names(instruction.operands)
         return
     yield from register_names(instruction.operands[0 if instruction.opcode in _WITHOUT_RESULT else 1 :])
-    yield from register_names(each for each in instruction.operands[:1] if isinstance(each, Address))
+    yield from register_names(operand for operand in instruction.operands[:1] if isinstance(operand, Address))
 
 
 def _others(instruction: InstructionStatement) -> Iterator[Operand]:

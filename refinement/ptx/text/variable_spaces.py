@@ -17,8 +17,8 @@ SPACES = ("global", "shared", "local", "const", "param")
 
 def variable_spaces(module: Module, function: Function) -> Mapping[str, str]:
     """Return the state space of every variable and parameter that a function's body can name."""
-    variables = {each.name: each.space for each in (*module.variables, *function.variables)}
-    return variables | {each.name: "param" for each in (*function.parameters, *function.returned)}
+    variables = {variable.name: variable.space for variable in (*module.variables, *function.variables)}
+    return variables | {parameter.name: "param" for parameter in (*function.parameters, *function.returned)}
 
 
 def in_its_space(operand: Operand, spaces: Mapping[str, str]) -> Operand:
@@ -33,8 +33,8 @@ def misplaced(instruction: InstructionStatement, spaces: Mapping[str, str]) -> I
 
     The address of a tensor map has its place among them, and may be in any space.
     """
-    named = [each.partition("::")[0] for each in instruction.modifiers]
-    addresses = (each for each in instruction.operands if isinstance(each, Address | TensorAddress))
+    named = [modifier.partition("::")[0] for modifier in instruction.modifiers]
+    addresses = (operand for operand in instruction.operands if isinstance(operand, Address | TensorAddress))
     for space, address in zip((each for each in named if each in SPACES), addresses, strict=False):
         base = address.base
         lies = spaces.get(base.name) if isinstance(base, Symbol) else None

@@ -37,9 +37,9 @@ def _rewritten(function: Function) -> Function:
     registers |= {f"{name}.{half}": _HALF for name in wide for half in ("lo", "hi")}
     body: list[InstructionStatement] = []
     starts = []
-    for each in function.body:
+    for instruction in function.body:
         starts.append(len(body))
-        body += _halved(each, halves)
+        body += _halved(instruction, halves)
     starts.append(len(body))
     return replace(
         function,
@@ -53,18 +53,22 @@ def _halved(
     instruction: InstructionStatement, halves: Mapping[str, Vector]
 ) -> Iterator[InstructionStatement]:
     """Yield an instruction with the halves of registers in place of them."""
-    operands = tuple(_pair(each, halves) for each in instruction.operands)
+    operands = tuple(_pair(operand, halves) for operand in instruction.operands)
     if operands == instruction.operands or WIDE not in instruction.modifiers:
         yield instruction
     elif instruction.opcode in ("ld", "st"):
         modifiers = [
-            word for each in instruction.modifiers for word in (("v2", _HALF) if each == WIDE else (each,))
+            word
+            for modifier in instruction.modifiers
+            for word in (("v2", _HALF) if modifier == WIDE else (modifier,))
         ]
         yield replace(instruction, modifiers=tuple(modifiers), operands=operands)
     elif instruction.opcode == "clusterlaunchcontrol":
         yield replace(instruction, operands=operands)
     elif instruction.opcode == "mov" and all(map(_is_pair, operands)) and len(operands) == 2:
-        for to, source in zip(*(each.elements for each in operands if isinstance(each, Vector)), strict=True):
+        for to, source in zip(
+            *(operand.elements for operand in operands if isinstance(operand, Vector)), strict=True
+        ):
             if not isinstance(to, Sink):
                 yield replace(instruction, modifiers=(_HALF,), operands=(to, source))
     else:

@@ -53,7 +53,9 @@ def illegal(module: Module, instruction: InstructionStatement, spaces: Mapping[s
     InputError
         If it is no instruction at all, or the module's target is not known.
     """
-    placed = replace(instruction, operands=tuple(in_its_space(each, spaces) for each in instruction.operands))
+    placed = replace(
+        instruction, operands=tuple(in_its_space(operand, spaces) for operand in instruction.operands)
+    )
     return violations(placed.specified(), target_named(module.target), module.version)
 
 

@@ -63,8 +63,8 @@ def whole_warpgroups(execution: Execution, active: Indices) -> Indices:
 
 def _operands(instruction: InstructionStatement, form: Multiplication) -> Mapping[str, Operand]:
     """Return a product's operands by the specification's names of them."""
-    in_registers = any(isinstance(each, Vector) for each in instruction.operands[1:2])
-    names = [each.name for each in signatures(form.form, form.variant)[in_registers]]  # type: ignore[arg-type]
+    in_registers = any(isinstance(operand, Vector) for operand in instruction.operands[1:2])
+    names = [signature.name for signature in signatures(form.form, form.variant)[in_registers]]  # type: ignore[arg-type]
     return dict(zip(names, instruction.taking(len(names), len(names)), strict=True))
 
 
@@ -165,7 +165,7 @@ class _SharedOperand:
     ) -> None:
         self._execution, self._form, self._role, self._groups = execution, form, role, groups
         encodings = _same(execution, operand, 64, groups, "descriptor")
-        self._at = np.stack([self._addresses(int(each), transposed) for each in encodings])
+        self._at = np.stack([self._addresses(int(encoding), transposed) for encoding in encodings])
         part = execution.memory.shared
         if part.peers is not None:  # a descriptor has no rank: it is of the block's own shared memory
             ranks = part.peers.ranks[execution.threads.block[groups[:, 0]]]

@@ -84,7 +84,7 @@ def statement(
     operands = typed(operands, types, name)
     outputs = typed_results(results, result_types, name)
     segments = _segments(attributes, operands, name)
-    attributes = tuple(each for each in attributes if each[0] not in _SEGMENTS)
+    attributes = tuple(attribute for attribute in attributes if attribute[0] not in _SEGMENTS)
     plain = name.strip('"')
     if plain == ALLOCATION:
         if segments is None and operands:
@@ -95,7 +95,7 @@ def statement(
         value = dict(attributes).get("value", "").partition(" : ")[0]
         if _NUMBER.fullmatch(value) is None:
             fail(f"expected a number as 'value' of {name}, found {quoted(value)}", name)
-        rest = tuple(each for each in attributes if each[0] != "value")
+        rest = tuple(attribute for attribute in attributes if attribute[0] != "value")
         return ConstantDefinition(result.name, value, result.type, rest)
     operation = operation_named(plain)
     opcode = name.update(value=plain)

@@ -77,8 +77,10 @@ class _Rules(Transformer[Token, Region]):
         if signature is not None:
             types, result_types = signature
             if types is None:
-                operands = tuple(TypedValue(each.name, result_types[0], each.indices) for each in operands)
-                outputs = tuple(TypedValue(each.name, result_types[0]) for each in outputs)
+                operands = tuple(
+                    TypedValue(operand.name, result_types[0], operand.indices) for operand in operands
+                )
+                outputs = tuple(TypedValue(output.name, result_types[0]) for output in outputs)
             else:
                 operands = typed(operands, types, opcode)
                 outputs = typed_results(results, result_types, opcode)
@@ -266,7 +268,7 @@ class _Rules(Transformer[Token, Region]):
     ) -> Arithmetic:
         *given, target = types
         return Arithmetic(
-            names(results), str(name), tuple(each.name for each in operands), tuple(given),
+            names(results), str(name), tuple(operand.name for operand in operands), tuple(given),
             predicate and str(predicate), flags and normalised(flags), target, attributes,
         )  # fmt: skip
 

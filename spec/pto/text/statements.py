@@ -61,7 +61,7 @@ class InstructionStatement(Statement):
             operands, results = operands + results, ()
         listed = f" {', '.join(map(str, operands))}" if operands else ""
         signature = ""
-        if any(each.type is not None for each in (*operands, *results)):
+        if any(operand.type is not None for operand in (*operands, *results)):
             signature = f" : ({', '.join(map(str, operand_types(operands)))}) -> {_result_types(results)}"
         prefix = "pto." if self.form is TextualForm.F2 else ""
         return f"{_defined(results)}{prefix}{self.operation}{listed}{attributes}{signature}"
@@ -285,7 +285,7 @@ def _indices(indices: Sequence[str]) -> str:
 
 
 def _defined(operands: Sequence[TypedValue]) -> str:
-    return defined([each.name for each in operands if each.name])
+    return defined([operand.name for operand in operands if operand.name])
 
 
 def _result_types(operands: Sequence[TypedValue]) -> str:

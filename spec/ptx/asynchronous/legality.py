@@ -182,10 +182,10 @@ def _is_of_tensor_memory(form: Form, place: Place, operand: Given) -> bool:
             return True
         case Sort.COORDINATES, Vector(elements):
             suits = len(elements) == form.vector_length(place)
-            return suits and all(isinstance(each, Register | Sink) for each in elements)
+            return suits and all(isinstance(element, Register | Sink) for element in elements)
         case Sort.VECTOR, Vector(elements):
             suits = len(elements) == form.vector_length(place)
-            return suits and all(isinstance(each, Register) for each in elements)
+            return suits and all(isinstance(element, Register) for element in elements)
     return False
 
 
@@ -231,9 +231,9 @@ def _parts(place: Place, form: Form, operand: Given) -> Iterator[tuple[object, f
             yield base, _ADDRESSES
         case Sort.TENSOR, TensorPlace(Address(base), Vector(coordinates)):
             yield base, _integers(64)
-            yield from ((each, _integers(32)) for each in coordinates)
+            yield from ((coordinate, _integers(32)) for coordinate in coordinates)
         case Sort.OFFSETS, Vector(elements):
-            yield from ((each, _integers(16)) for each in elements)
+            yield from ((element, _integers(16)) for element in elements)
         case Sort.ELECTED, Elected(first, second):
             yield first, _integers(32)
             yield second, _PREDICATES
@@ -244,7 +244,7 @@ def _parts(place: Place, form: Form, operand: Given) -> Iterator[tuple[object, f
         case Sort.MATRIX, Address(base):
             yield base, _CELL_BITS
         case ((Sort.VECTOR | Sort.COORDINATES), Vector(elements)):
-            yield from ((each, _WORDS) for each in elements)
+            yield from ((element, _WORDS) for element in elements)
         case Sort.DATA, _:
             data = operand.elements if isinstance(operand, Vector) else (operand,)
             yield from ((each, _suiting(form.type)) for each in data)

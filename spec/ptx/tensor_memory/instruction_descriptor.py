@@ -39,7 +39,9 @@ def _plain(kind: str) -> Iterator[BitField]:
     yield BitField("selector", 0, 2)
     yield flag("sparse", 2)
     yield flag("saturate", 3) if integer else reserved(3)
-    yield BitField("d", 4, 2, tuple((each, _SUMS[each]) for each in KINDS[kind].accumulators))
+    yield BitField(
+        "d", 4, 2, tuple((accumulator, _SUMS[accumulator]) for accumulator in KINDS[kind].accumulators)
+    )
     yield reserved(6)
     yield BitField("a", 7, 3, factors)
     yield BitField("b", 10, 3, factors)
@@ -55,7 +57,7 @@ def _plain(kind: str) -> Iterator[BitField]:
 def _scaled(kind: Kind) -> Iterator[BitField]:
     packed = kind.container == 4
     ids = _EVEN if packed else ()
-    scale_codes = tuple((each, int(each == "ue8m0")) for each in kind.scales)
+    scale_codes = tuple((scale, int(scale == "ue8m0")) for scale in kind.scales)
     yield reserved(0, 2)
     yield flag("sparse", 2)
     yield reserved(3)

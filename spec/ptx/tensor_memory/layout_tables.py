@@ -136,7 +136,7 @@ def _in_shared_memory(product: TensorMultiplication, role: str, text: str) -> El
     sides = {"row": (line, matrix.lines), "column": (k, matrix.length)}
     if role == "b":
         sides = {"row": (k, matrix.length), "column": (line, matrix.lines)}
-    digits = (each if role == "a" else replace(each, image=each.image[::-1]) for each in inverse.digits)
+    digits = (digit if role == "a" else replace(digit, image=digit.image[::-1]) for digit in inverse.digits)
     axes = tuple(Axis(name, extent) for name, (_, extent) in sides.items())
     return ElementTable(
         f"{role} of {product.name}, {_of_cta(product)}{'MN' if matrix.transposed else 'K'}-major, descriptor "

@@ -22,9 +22,9 @@ SCALING = Availability(
 """Where D can be scaled before it is added to."""
 
 _OPERATIONS = ("fill", "use", "lastuse", "discard")
-_OF_A = "|".join(f"collector::a::{each}" for each in _OPERATIONS) + "?"
+_OF_A = "|".join(f"collector::a::{operation}" for operation in _OPERATIONS) + "?"
 _OF_A_SHIFTED = "ashift collector::a::lastuse|collector::a::discard?"
-_OF_B = "|".join(f"collector::b{place}::{each}" for place in range(4) for each in _OPERATIONS) + "?"
+_OF_B = "|".join(f"collector::b{place}::{operation}" for place in range(4) for operation in _OPERATIONS) + "?"
 
 
 def _cells(name: str) -> Place:

@@ -111,5 +111,7 @@ def test_certificates_of_tables_count_every_pair() -> None:
 
 
 def test_theorems_are_the_groups_of_rules() -> None:
-    assert [each for theorem in THEOREMS for each in theorem.obligations() if not each.statement] == []
+    assert [
+        obligation for theorem in THEOREMS for obligation in theorem.obligations() if not obligation.statement
+    ] == []
     assert decided(Obligation("test/rule", "", lambda: goal_of(RULES[0]))).status is Status.PROVED

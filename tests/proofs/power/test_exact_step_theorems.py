@@ -15,12 +15,12 @@ from mmaproof.spec.power.catalogue import UPDATES
 
 def test_every_float_form_is_there_and_asks_a_solver_exactly() -> None:
     obligations = list(chains.one_term.obligations())
-    named = {each.id.split("/")[3] for each in obligations}
+    named = {obligation.id.split("/")[3] for obligation in obligations}
     assert named == {update.mnemonic for update in FLOAT}
-    for each in obligations:
-        goal = each.goal()
+    for obligation in obligations:
+        goal = obligation.goal()
         assert isinstance(goal, Property) and not goal.abstract
-        assert recorded_method(each.id) == "z3"
+        assert recorded_method(obligation.id) == "z3"
 
 
 @pytest.mark.parametrize("mnemonic", ["xvf16ger2pp", "xvf32ger"])

@@ -319,7 +319,7 @@ def of_store(move: Move, tile: Listed, step: Step) -> set[str]:
         last = {32 // move.target.width, 16 if move.target.width == 4 else 32 // move.target.width, None}
         fitting["nz"] &= move.target.rank == 5 and move.target.shape[3] in (16, None)
         fitting["nz"] &= step < Step.HEADERS or move.target.shape[4] in last
-    judged = [fitting[each] for each in layouts(move) if each in fitting]
+    judged = [fitting[layout] for layout in layouts(move) if layout in fitting]
     if not 1 <= tile.columns <= 4095 or (judged and not any(judged)):
         found.add("store-extent")
     return found

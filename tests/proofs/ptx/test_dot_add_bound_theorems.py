@@ -16,7 +16,9 @@ from mmaproof.spec.dot_add_model import DotAddModel
 from mmaproof.spec.formats import F16, F32
 from mmaproof.spec.rounding import Rounding
 
-HOPPER = next(each for each in accumulations() if each.name == "hopper/f16-f16-f32-f32/k16")
+HOPPER = next(
+    accumulation for accumulation in accumulations() if accumulation.name == "hopper/f16-f16-f32-f32/k16"
+)
 
 
 def test_the_identities_have_the_expected_verdicts() -> None:

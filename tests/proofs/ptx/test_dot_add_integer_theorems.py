@@ -21,7 +21,7 @@ from mmaproof.spec.formats import F16, F32, FloatFormat
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx.architectures import ARCHITECTURES
 
-BY_NAME = {each.name: each for each in accumulations()}
+BY_NAME = {accumulation.name: accumulation for accumulation in accumulations()}
 
 
 KNOWN = (*numerics.THEOREMS, *theorems.THEOREMS)
@@ -37,7 +37,7 @@ def test_no_obligation_is_vacuous() -> None:
 
 
 def test_every_architecture_and_premise_is_covered() -> None:
-    assert {each.architecture for each in accumulations()} == set(ARCHITECTURES)
+    assert {accumulation.architecture for accumulation in accumulations()} == set(ARCHITECTURES)
     ids = {
         obligation.id for theorem in (*KNOWN, *dot_add_steps.THEOREMS) for obligation in theorem.obligations()
     }
@@ -100,7 +100,9 @@ def as_float(numbers: Any, fmt: FloatFormat) -> Operand:
 # -- mutants
 
 
-HOPPER = next(each for each in accumulations() if each.name == "hopper/f16-f16-f32-f32/k16")
+HOPPER = next(
+    accumulation for accumulation in accumulations() if accumulation.name == "hopper/f16-f16-f32-f32/k16"
+)
 
 
 def test_a_format_whose_one_is_subnormal_has_too_large_an_exponent() -> None:

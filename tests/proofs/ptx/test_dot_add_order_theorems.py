@@ -13,7 +13,9 @@ from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.ptx import dot_add_order as theorems
 from mmaproof.proofs.ptx.accumulations import accumulations
 
-HOPPER = next(each for each in accumulations() if each.name == "hopper/f16-f16-f32-f32/k16")
+HOPPER = next(
+    accumulation for accumulation in accumulations() if accumulation.name == "hopper/f16-f16-f32-f32/k16"
+)
 
 
 def test_every_obligation_has_the_expected_verdict() -> None:
@@ -63,5 +65,9 @@ def test_a_model_that_sums_in_pairs_depends_on_the_order(monkeypatch: pytest.Mon
 
 
 def test_an_accumulator_that_holds_the_products_does_not_overflow() -> None:
-    narrow = next(each for each in accumulations() if (each.a.name, each.accumulator.name) == ("e3m2", "f16"))
+    narrow = next(
+        accumulation
+        for accumulation in accumulations()
+        if (accumulation.a.name, accumulation.accumulator.name) == ("e3m2", "f16")
+    )
     assert judged(theorems._finite(narrow)).status is not Status.REFUTED

@@ -18,7 +18,7 @@ from mmaproof.spec import dot_add
 from mmaproof.spec.rounding import Rounding
 
 VOLTA, HOPPER, GROUPED = (
-    next(each for each in lengths() if each.name.startswith(name))
+    next(length for length in lengths() if length.name.startswith(name))
     for name in ("volta/f16-f16-f32-f32/k4", "hopper/f16-f16-f32-f32/k8", "blackwell/e2m1-e2m1-f32-f32-ue4m3")
 )
 

@@ -221,6 +221,7 @@ def test_a_fault_is_refuted(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_the_specification_agrees(theorem: Theorem) -> None:
     found = {
-        each.id: defect(theorem, each.id.removeprefix(f"{theorem.id}/")) for each in theorem.obligations()
+        obligation.id: defect(theorem, obligation.id.removeprefix(f"{theorem.id}/"))
+        for obligation in theorem.obligations()
     }
     assert found == dict.fromkeys(found)

@@ -91,7 +91,7 @@ def test_a_sum_needs_the_lemma_of_its_format() -> None:
 def test_an_induction_on_trees_counts_every_rounding() -> None:
     """A step of another node than the one that the conclusion is about is no instance of its formula."""
     goal = rounding_bound.along_trees()
-    named = {each.id: each for each in rounding_bound.tree.obligations()}
+    named = {obligation.id: obligation for obligation in rounding_bound.tree.obligations()}
     assert mismatch(goal, named) is None
     lax = {f"{rounding_bound.tree.id}/node": rounding_bound.Node(counted=False)}
     assert "is not the instance" in str(mismatch(replace(goal, steps=lax), named))

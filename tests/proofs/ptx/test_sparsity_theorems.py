@@ -27,7 +27,7 @@ def test_no_obligation_is_vacuous() -> None:
 
 
 def test_every_shape_type_and_order_is_covered() -> None:
-    names = [each.name for each in metadata.sparse_types()]
+    names = [sparse_type.name for sparse_type in metadata.sparse_types()]
     assert len(names) == len(set(names)) == 34
     assert {name.rpartition("/")[2] for name in names} == {"plain", "ordered"}
     assert set(metadata.meanings()) == {

@@ -152,7 +152,7 @@ ACCESS = loop("y[i] = x[i]; if (%s) y[i + 1] = 1;")
 
 def test_what_is_wrong_on_one_way_counts_where_data_lead_there(tmp_path: Path) -> None:
     found = verified(compiled(ACCESS % "x[i] > 2", tmp_path, "-O1"), contract(""))
-    assert Kind.OUT_OF_BOUNDS in {each.kind for each in found.result.findings}, messages(found)
+    assert Kind.OUT_OF_BOUNDS in {finding.kind for finding in found.result.findings}, messages(found)
     assert found.result.verdict == "refuted"
 
 
@@ -174,7 +174,7 @@ void f(float *y, const float *x, long n)
 
 def test_loops_that_data_end_are_unsupported_where_they_are(tmp_path: Path) -> None:
     found = verified(compiled(COUNTED, tmp_path, "-O1"), contract("", access="inout"))
-    assert {each.kind for each in found.result.findings} == {Kind.UNSUPPORTED}, messages(found)
+    assert {finding.kind for finding in found.result.findings} == {Kind.UNSUPPORTED}, messages(found)
     assert "depends on data (at 0x" in messages(found)
 
 

@@ -24,7 +24,7 @@ def test_a_function_has_no_launch(key: str) -> None:
 
 def test_memory_is_aligned_as_malloc_does_unless_said() -> None:
     instance = next(iter(parse_contract(TEXT).instances()))
-    assert {each.alignment for each in instance.arguments if isinstance(each, Array)} == {16}
+    assert {argument.alignment for argument in instance.arguments if isinstance(argument, Array)} == {16}
     said = parse_contract(TEXT.replace('name = "X"', 'name = "X"\nalignment = 64'))
     assert next(iter(said.instances())).arrays["X"].alignment == 64
 

@@ -46,7 +46,7 @@ def finding_kinds(text: str, folder: Path, of: str) -> tuple[set[Kind], str]:
     path = folder / "kernel.s"
     path.write_text(f"\t.globl f\n\t.type f, @function\nf:\n{text}\tblr\n")
     found = verified(path, of)
-    return {each.kind for each in found.result.findings}, messages(found)
+    return {finding.kind for finding in found.result.findings}, messages(found)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_an_accumulator_may_be_the_storage_of_its_registers(text: str, message: 
     assert apart.result.verdict == "refuted" and message in messages(apart)
     one = verified(path, of.replace('isa = "power"', 'isa = "power"\naliasing = "shared"'))
     assert one.result.verdict == "verified", messages(one)
-    assert any("ACC[k] is the storage of VSR" in each for each in one.result.assumptions)
+    assert any("ACC[k] is the storage of VSR" in assumption for assumption in one.result.assumptions)
     path.write_text(path.read_text().replace("lxv 2,32(4)", "lxv 2,16(4)"))
     wrong = verified(path, of.replace('isa = "power"', 'isa = "power"\naliasing = "shared"'))
     assert wrong.result.verdict == "refuted"
@@ -181,7 +181,7 @@ def test_a_call_loses_what_the_callee_may_change(load: str, store: str, kept: bo
 
 def test_arguments_beyond_registers_are_on_the_stack(tmp_path: Path) -> None:
     names = [f"a{number}" for number in range(9)]
-    longs = ", ".join(f"long {each}" for each in names)
+    longs = ", ".join(f"long {name}" for name in names)
     text = f"void f(double *y, const double *x, {longs}, float s, double t)\n"
     text += "{ y[0] = x[0] * a6 + a8 * (double)s + t - a7; }"
     scalars = "".join(
@@ -229,8 +229,8 @@ def test_candidates_and_outlines(tmp_path: Path) -> None:
     (found,) = list_candidates(kernel)
     assert found.name == "dgemm_kernel_8xNx8" and found.products["xvf64gerpp"] == 8
     outline = read_outline(kernel, None)
-    assert [each.name for each in outline.parameters] == ["r3", "r4", "r5", "r6"]
-    assert [each.is_pointer for each in outline.parameters] == [True, True, True, False]
+    assert [parameter.name for parameter in outline.parameters] == ["r3", "r4", "r5", "r6"]
+    assert [parameter.is_pointer for parameter in outline.parameters] == [True, True, True, False]
     assert outline.parameters[0].is_written and "xvf64gerpp" in outline.products
 
 

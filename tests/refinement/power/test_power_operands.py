@@ -105,6 +105,6 @@ def test_modifiers_are_read_in_capitals_as_llvm_writes_them(tmp_path: Path) -> N
         path = tmp_path / f"{modifier}.s"
         path.write_text(PCREL.format(modifier=modifier))
         images.append(read_text_program(path))
-    (start,) = {each.address for image in images for each in image.functions if each.name == "f"}
+    (start,) = {function.address for image in images for function in image.functions if function.name == "f"}
     words = [[image.word(start + 4 * each) for each in range(5)] for image in images]
     assert words[0] == words[1] and words[0][0] is not None

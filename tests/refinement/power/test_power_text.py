@@ -40,11 +40,12 @@ def test_text_is_assembled_as_gnu_as_does(text: str, flags: str, tmp_path: Path)
     subprocess.run([assembler, "-mpower10", "-o", "kernel.o", "kernel.s"], cwd=tmp_path, check=True)
     mine, theirs = read_text_program(written), read_object(tmp_path / "kernel.o")
     assert not mine.texts
-    for name in {each.name for each in theirs.functions if each.is_function}:
+    for name in {function.name for function in theirs.functions if function.is_function}:
         starts = [
-            next(each.address for each in image.functions if each.name == name) for image in (mine, theirs)
+            next(function.address for function in image.functions if function.name == name)
+            for image in (mine, theirs)
         ]
-        size = next(each.size for each in theirs.functions if each.name == name)
+        size = next(function.size for function in theirs.functions if function.name == name)
         for offset in range(0, size - 32, 4):  # behind the code is a table for tracing
             words = [image.word(start + offset) for image, start in zip((mine, theirs), starts, strict=True)]
             relative = words[0] is not None and words[0] >> 26 in (1, 18, 14, 58, 16)

@@ -41,9 +41,9 @@ def finding_lines(text: str, folder: Path, of: str) -> tuple[dict[Kind, set[int]
     path.write_text(f"\t.globl f\n\t.type f, @function\nf:\n{text}\tblr\n")
     found = verified(path, of)
     kinds: dict[Kind, set[int]] = {}
-    for each in found.result.findings:
-        kinds.setdefault(each.kind, set()).add(each.line)
-    notes = [each.line for each in found.result.notes if "nothing depends on that" in each.message]
+    for finding in found.result.findings:
+        kinds.setdefault(finding.kind, set()).add(finding.line)
+    notes = [note.line for note in found.result.notes if "nothing depends on that" in note.message]
     return kinds, notes, f"{found.result.verdict}: {messages(found)}"
 
 

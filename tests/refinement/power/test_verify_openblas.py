@@ -109,7 +109,7 @@ def verified(library: Path, name: str, m: int, n: int, k: int, folder: Path) -> 
 
 
 def test_the_kernels_are_among_the_candidates(library: Path) -> None:
-    found = {each.name: each for each in list_candidates(library)}
+    found = {candidate.name: candidate for candidate in list_candidates(library)}
     for name, product in (("dgemm", "xvf64gerpp"), ("sgemm", "xvf32gerpp"), ("sbgemm", "xvbf16ger2pp")):
         assert found[f"{name}_kernel_POWER10"].products[product] > 8
     assert any(name.startswith("0x") for name in found)  # others have no names
@@ -204,7 +204,9 @@ def test_faults_in_its_machine_code_are_refuted(
     name: str, old: int, new: int, count: int, library: Path, tmp_path: Path
 ) -> None:
     """Replace the operation of the first matrix instructions of a kind."""
-    first = next(each for each in list_candidates(library) if each.name == f"{name}_kernel_POWER10")
+    first = next(
+        candidate for candidate in list_candidates(library) if candidate.name == f"{name}_kernel_POWER10"
+    )
     data = bytearray(library.read_bytes())
     opcode = 0xFC0007F8
     for at in range(first.address, first.address + first.size, 4):  # this library is mapped as it lies
@@ -220,4 +222,4 @@ def test_faults_in_its_machine_code_are_refuted(
     rows = KERNELS[name][2]
     found = verified(damaged, name, 2 * rows, 16, 18, tmp_path)
     assert found.result.verdict == "refuted", messages(found)
-    assert "wrong-value" in {str(each.kind) for each in found.result.findings}
+    assert "wrong-value" in {str(finding.kind) for finding in found.result.findings}

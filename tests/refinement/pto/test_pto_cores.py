@@ -45,7 +45,7 @@ def test_an_entry_that_calls_one_of_them(tmp_path: Path, name: str, waits: bool)
     found = verified(
         tmp_path, with_entry(calls(name)), contract_of("two_cores_bf16", "A5", first_sizes=True)
     ).result
-    kinds = {each.kind for each in found.findings}
+    kinds = {finding.kind for finding in found.findings}
     assert found.verdict == "refuted"
     assert (Kind.DEADLOCK if waits else Kind.UNDEFINED) in kinds
 
@@ -53,7 +53,7 @@ def test_an_entry_that_calls_one_of_them(tmp_path: Path, name: str, waits: bool)
 def test_an_entry_that_calls_one_core_twice(tmp_path: Path) -> None:
     text = with_entry(calls("scaled_aic", "scaled_aiv", "scaled_aiv"))
     found = verified(tmp_path, text, contract_of("two_cores_bf16", "A5", first_sizes=True)).result
-    assert found.verdict == "refuted" and Kind.DEADLOCK in {each.kind for each in found.findings}
+    assert found.verdict == "refuted" and Kind.DEADLOCK in {finding.kind for finding in found.findings}
 
 
 def test_tiles_outside_of_code_for_one_core(tmp_path: Path) -> None:

@@ -69,8 +69,8 @@ def test_gaps_between_rows_reach_an_output(tmp_path: Path) -> None:
         f"pto.set_validshape %y, %c16, %c32 : {VEC}",
         pitch=40,
     )
-    assert Kind.UNINITIALISED in {each.kind for each in found.findings}
-    assert any("X" in each.message for each in found.findings)
+    assert Kind.UNINITIALISED in {finding.kind for finding in found.findings}
+    assert any("X" in finding.message for finding in found.findings)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_scalar_that_nobody_wrote(tmp_path: Path, statements: list[str], kind:
         "%cmp = arith.cmpf ogt, %s, %zero : f32",
     )
     found = outcome(tmp_path, "X[i, j]", *read, *statements)
-    assert {each.kind for each in found.findings} == {kind} - {None}
+    assert {finding.kind for finding in found.findings} == {kind} - {None}
 
 
 @pytest.mark.parametrize("columns", [1, 32])
@@ -100,7 +100,7 @@ def test_a_move_takes_what_is_valid(tmp_path: Path, columns: int) -> None:
     found = outcome(tmp_path, "X[i, j]", narrow, op("tmov", "%x", VEC))
     assert found.verdict == ("verified" if columns == 32 else "refuted")
     if columns == 1:
-        assert {each.kind for each in found.findings} == {Kind.UNINITIALISED}
+        assert {finding.kind for finding in found.findings} == {Kind.UNINITIALISED}
 
 
 @pytest.mark.parametrize(("condition", "verdict"), [("true", "verified"), ("false", "refuted")])

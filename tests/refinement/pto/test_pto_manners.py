@@ -116,7 +116,7 @@ def test_damaged_text_never_ends_in_a_traceback(
             number = data.draw(
                 st.sampled_from(("0", "-1", "7", "4096", "99999999999", "18446744073709551616"))
             )
-            lines[at] = "".join(number if each.isdecimal() else each for each in _pieces(lines[at]))
+            lines[at] = "".join(number if piece.isdecimal() else piece for piece in _pieces(lines[at]))
         case "name":
             other = data.draw(st.sampled_from(("%c0", "%m", "%a_mat", "%c", "%a_view", "%x", "%none")))
             lines[at] = " ".join([*words[:place], other, *words[place + 1 :]])

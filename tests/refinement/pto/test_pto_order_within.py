@@ -60,7 +60,7 @@ def test_elements_in_their_own_place(tmp_path: Path) -> None:
     assert found.verdict == "verified", found.findings
     again = op("tadds", "%p, %one", f"{VEC}, f32", "%z")
     found = verified(tmp_path, copying(*_PLACED, again, op("tmov", "%x", VEC)), contract).result
-    assert not any("overlap" in each.message for each in found.findings)
+    assert not any("overlap" in finding.message for finding in found.findings)
 
 
 _FIRST = "pto.tmatmul ins(%a, %b : !left, !right) outs(%c : !acc)"
@@ -110,7 +110,7 @@ def test_phases_of_products_and_stores(
     )
     contract = contract.replace("K = 128", "K = 32")
     found = verified(tmp_path, _phased(product, store, flags=flags), contract).result
-    kinds = {each.kind for each in found.findings}
+    kinds = {finding.kind for finding in found.findings}
     assert kinds == ({kind} - {Kind.RACE if sync == "inserted" else None} - {None}), found.findings
 
 

@@ -206,7 +206,7 @@ def test_a_statement_computes_what_it_says(tmp_path: Path, name: str) -> None:
 def test_what_can_not_be_run_has_its_line(tmp_path: Path, statement: str, kind: Kind, message: str) -> None:
     text = copying(statement, op("tadd", "%x, %x", TWO))
     found = verified(tmp_path, text, CONTRACT.replace("{formula}", "Y[i, j] = 2 * X[i, j]")).result
-    alike = [each for each in found.findings if each.kind is kind and message in each.message]
+    alike = [finding for finding in found.findings if finding.kind is kind and message in finding.message]
     assert alike, found.findings
     assert alike[0].line in [line_of(text, statement) + i for i in range(statement.count("\n") + 1)]
 
@@ -232,8 +232,8 @@ def test_a_load_that_re_orders_takes_no_stack(tmp_path: Path, layout: str, tile:
         op("tadd", "%x, %x", TWO),
     )
     assert found.verdict == ("refuted" if illegal else "verified")
-    assert [each.kind for each in found.findings] == [Kind.ILLEGAL] * illegal
-    assert all("load-dimensions" in each.message for each in found.findings)
+    assert [finding.kind for finding in found.findings] == [Kind.ILLEGAL] * illegal
+    assert all("load-dimensions" in finding.message for finding in found.findings)
 
 
 def test_a_loop_of_nothing_without_an_end_is_given_up(
@@ -249,7 +249,7 @@ def test_a_loop_of_nothing_without_an_end_is_given_up(
 
 def test_what_nobody_wrote_is_told_where_an_output_depends_on_it(tmp_path: Path) -> None:
     found = outcome(tmp_path, "Y[i, j] = 2 * X[i, j]", op("tadd", "%x, %y", TWO))
-    assert {each.kind for each in found.findings} == {Kind.UNINITIALISED}
+    assert {finding.kind for finding in found.findings} == {Kind.UNINITIALISED}
     assert "of the buffer of %y" in found.findings[0].message
 
 

@@ -34,13 +34,13 @@ def kernel(
 ) -> str:
     """Return a product of 64x32 elements of A, by a view and a partition of it, and B."""
     numbers = sorted(
-        {each for each in (*shape, *strides, *sizes, *offsets, 0, 1, _M, _N, _K) if each != "%n"}
+        {stride for stride in (*shape, *strides, *sizes, *offsets, 0, 1, _M, _N, _K) if stride != "%n"}
     )
 
     def listed(given: Sequence[int | str]) -> str:
         return ", ".join(each if isinstance(each, str) else f"%c{each}" for each in given)
 
-    constants = "\n    ".join(f"%c{each} = arith.constant {each} : index" for each in numbers)
+    constants = "\n    ".join(f"%c{number} = arith.constant {number} : index" for number in numbers)
     view, part = ("x".join("?" * len(shape)) + "xf16",) * 2
     return f"""
 module attributes {{pto.target_arch = "a5"}} {{
@@ -114,7 +114,7 @@ def test_fractals_are_loaded_as_such(tmp_path: Path, layout: str) -> None:
     text = kernel(*CANONICAL, CANONICAL[0], layout)
     found = outcome(tmp_path, text, CANONICAL[0], FRACTALS)
     assert found.verdict == "verified"
-    assert any("ND or NZ" in each for each in found.assumptions) is (not layout)
+    assert any("ND or NZ" in assumption for assumption in found.assumptions) is (not layout)
     assert outcome(tmp_path, text, (64, 32), ROWS).verdict == "refuted"
 
 
@@ -179,7 +179,7 @@ def test_a_layout_that_extents_contradict(
     tmp_path: Path, shape: tuple[int, ...], strides: tuple[int, ...], layout: str, message: str
 ) -> None:
     found = outcome(tmp_path, kernel(shape, strides, shape, layout), (4096,), "0")
-    assert [each.kind for each in found.findings] == [Kind.ILLEGAL]
+    assert [finding.kind for finding in found.findings] == [Kind.ILLEGAL]
     assert message in found.findings[0].message
 
 

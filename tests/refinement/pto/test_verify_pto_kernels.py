@@ -33,8 +33,8 @@ def test_the_frozen_verdicts_are_those_of_the_sources() -> None:
 def test_a_kernel_is_refuted_where_it_is_illegal(tmp_path: Path, name: str, profile: str) -> None:
     found = verified(tmp_path, text_of(name), contract_of(name, profile, first_sizes=True)).result
     assert found.verdict == "refuted"
-    assert {each.kind for each in found.findings} == {Kind.ILLEGAL}
-    assert any(ILLEGAL[name, profile] in each.message for each in found.findings)
+    assert {finding.kind for finding in found.findings} == {Kind.ILLEGAL}
+    assert any(ILLEGAL[name, profile] in finding.message for finding in found.findings)
 
 
 @pytest.mark.parametrize("name", ["ragged_f32"])
@@ -54,7 +54,7 @@ def test_sums_in_the_documented_order_are_the_very_bits(tmp_path: Path) -> None:
     contract = contract_of("gemv_f16", "A5") + 'accumulate = "sequential"\n'
     result = verified(tmp_path, text_of("gemv_f16"), contract).result
     assert result.equality == "bits"
-    assert any("accumulation=seeded" in each for each in result.assumptions)
+    assert any("accumulation=seeded" in assumption for assumption in result.assumptions)
 
 
 @pytest.mark.parametrize("choice", ["accumulation=added-last", "accumulator-rounding=toward-zero"])
@@ -70,7 +70,7 @@ def test_integers_and_sums_in_any_order_assume_nothing_of_it(tmp_path: Path) -> 
     for name, more in (("transposed_s8", 'accumulate = "sequential"\n'), ("gemv_f16", "")):
         result = verified(tmp_path, text_of(name), contract_of(name, "A5") + more).result
         assert result.verdict == "verified"
-        assert not any("summed" in each for each in result.assumptions)
+        assert not any("summed" in assumption for assumption in result.assumptions)
 
 
 ONE_ROW = (

@@ -218,7 +218,11 @@ def test_a_fault_is_found(tmp_path: Path, name: str) -> None:
     text = text_of(fault.kernel, *fault.replacements)
     found = verified(tmp_path, text, contract_of(fault.kernel, "A5", first_sizes=True)).result
     assert found.verdict == "refuted"
-    alike = [each for each in found.findings if each.kind is fault.kind and fault.message in each.message]
+    alike = [
+        finding
+        for finding in found.findings
+        if finding.kind is fault.kind and fault.message in finding.message
+    ]
     assert alike, found.findings
     if fault.at:
         assert alike[0].line == line_of(text, fault.at)

@@ -31,7 +31,7 @@ def guards_of(kernel: Kernel, contract: Path, sizes: dict[str, int]) -> set[tupl
     instance = read_contract(contract).instance(sizes)
     store = TermStore()
     outcome = kernel.run(instance, store, inputs_of(store, instance))
-    return {(each.line, each.condition, each.held, each.failed) for each in outcome.guards}
+    return {(guard.line, guard.condition, guard.held, guard.failed) for guard in outcome.guards}
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_counts_with_one_limit(name: str, limit: int) -> None:
     done = bench.run(kernel(f"{SETUP} red.global.{name}.u32 [%d3], {limit};", 2), given, grid=3, block=64)
     assert done.findings == ()
     times = [WORDS[:, thread::5].size for thread in range(5)]
-    np.testing.assert_array_equal(bench.left(done, "c", U32), [counted(name, each, limit) for each in times])
+    np.testing.assert_array_equal(bench.left(done, "c", U32), [counted(name, time, limit) for time in times])
 
 
 def test_an_exchange_for_one_value() -> None:

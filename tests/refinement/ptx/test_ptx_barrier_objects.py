@@ -262,7 +262,7 @@ def test_a_fault_is_found_where_it_shows(name: str) -> None:
 )
 def test_what_is_more_than_to_wait_is_not_supported(edit: tuple[str, str], says: str) -> None:
     _, done = run(TOGETHER, edit)
-    assert any(each.kind is Kind.UNSUPPORTED and says in each.message for each in done.findings), (
+    assert any(finding.kind is Kind.UNSUPPORTED and says in finding.message for finding in done.findings), (
         done.findings
     )
 
@@ -337,7 +337,7 @@ def test_a_branch_between_polls_that_does_not_depend_on_them() -> None:
     np.testing.assert_array_equal(bench.left(done, "c", U32), ACROSS)
     changed = TRIED.replace("nanosleep.u32 20;", "@!%p1 add.u32 %r4, %r4, 0;")
     _, done = run(TOGETHER, (MEET, changed))
-    assert any("%r4 depends on the number of polls" in each.message for each in done.findings)
+    assert any("%r4 depends on the number of polls" in finding.message for finding in done.findings)
 
 
 def test_barriers_at_generic_addresses() -> None:

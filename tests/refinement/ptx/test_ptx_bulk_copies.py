@@ -212,7 +212,7 @@ def test_the_source_of_a_copy_may_be_overwritten_when_its_phase_is_over(wait: bo
     described.write_text(CONTRACT[: CONTRACT.index("[[param]]")] + IN_PLACE.lstrip())
     found = verify(kernel, described).result
     assert found.verdict is (Verdict.VERIFIED if wait else Verdict.REFUTED)
-    assert [each.kind for each in found.findings[:1]] == ([] if wait else [Kind.RACE])
+    assert [finding.kind for finding in found.findings[:1]] == ([] if wait else [Kind.RACE])
 
 
 HARMLESS = {
@@ -316,7 +316,7 @@ def test_a_map_begins_at_a_multiple_of_its_alignment(tmp_path: Path) -> None:
     head, _, array, output, ensures = _tables()
     described.write_text(head + output + MAP.lstrip() + array + ensures)
     found = verify(kernel, described).result
-    assert [each.kind for each in found.findings] == [Kind.UNSUPPORTED]
+    assert [finding.kind for finding in found.findings] == [Kind.UNSUPPORTED]
     assert "maps begin at multiples of 64" in found.findings[0].message
     kernel.write_text(text.replace(".align 8 .b8 a", ".align 64 .b8 a"))
     assert verify(kernel, described).result.verdict is Verdict.VERIFIED
@@ -327,4 +327,4 @@ def test_the_barrier_of_a_tensor_copy_may_be_named(tmp_path: Path) -> None:
     named = MAPPED.replace("[%d0, {%r12, %r2, %r1}], [%r6];", "[%d0, {%r12, %r2, %r1}], [full];")
     assert named != MAPPED
     found = mapped(tmp_path, named)
-    assert Kind.ILLEGAL not in {each.kind for each in found.findings}
+    assert Kind.ILLEGAL not in {finding.kind for finding in found.findings}

@@ -101,4 +101,4 @@ def test_a_fault_is_told_for_its_reason(fault: str, tmp_path: Path) -> None:
     edits, kind = FAULTS[fault]
     found = SUM.verified(tmp_path, *edits)
     assert found.verdict is not Verdict.VERIFIED
-    assert kind in {each.kind for each in found.findings}
+    assert kind in {finding.kind for finding in found.findings}

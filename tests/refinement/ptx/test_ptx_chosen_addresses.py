@@ -65,7 +65,7 @@ def test_a_place_outside_is_refuted_if_data_lead_there() -> None:
     body = PICKED.body.replace("+0]", "+4]")
     found = result_of(body, "C[i] = where(A[i] > B[i], A[min(i + 1, 31)], B[min(i + 1, 31)])", PICKED.arrays)
     assert found.verdict.value == "refuted"
-    assert "out-of-bounds" in {each.kind.value for each in found.findings}
+    assert "out-of-bounds" in {finding.kind.value for finding in found.findings}
 
 
 def test_a_place_outside_where_no_data_lead_is_not() -> None:
@@ -101,4 +101,4 @@ def test_many_places_are_those_of_an_integer() -> None:
     body += "mad.wide.u32 %d1, %r2, 4, %at1; ld.global.f32 %C, [%d1];"
     found = result_of(body, "C[i] = B[i]", PICKED.arrays)
     assert found.verdict.value == "refuted"
-    assert "wrong-value" in {each.kind.value for each in found.findings}
+    assert "wrong-value" in {finding.kind.value for finding in found.findings}

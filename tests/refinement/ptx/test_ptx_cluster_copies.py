@@ -92,7 +92,7 @@ def test_one_warp_may_tell_for_its_warpgroup(tmp_path: Path) -> None:
     """One thread releases a stage, behind its own wait alone: that all warps have read it is supposed."""
     found = PRODUCT.verified(tmp_path, ("bar.sync 0;", ""))
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
-    assert any("when one warp has waited" in each for each in found.assumptions)
+    assert any("when one warp has waited" in assumption for assumption in found.assumptions)
 
 
 def test_scopes_of_a_block_are_taken_to_order_reads_alone(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_scopes_of_a_block_are_taken_to_order_reads_alone(tmp_path: Path) -> Non
     wait = ("try_wait.parity.acquire.cluster.shared::cta.b64 %p2", "try_wait.parity.shared::cta.b64 %p2")
     found = RING.verified(tmp_path, ("_, [%r9]", "_, [%r9] "), wait)
     assert found.verdict is Verdict.VERIFIED
-    assert any("at .cta scope" in each for each in found.assumptions)
+    assert any("at .cta scope" in assumption for assumption in found.assumptions)
 
 
 FAULTS: dict[str, tuple[ClusterKernel, tuple[Edit, ...], Kind, str]] = {
@@ -175,7 +175,9 @@ def test_a_fault_is_refuted_for_its_reason(fault: str, tmp_path: Path) -> None:
     kernel, edits, kind, message = FAULTS[fault]
     found = kernel.verified(tmp_path, *edits)
     assert found.verdict is Verdict.REFUTED
-    assert any(each.kind is kind and message in each.message for each in found.findings), found.findings
+    assert any(finding.kind is kind and message in finding.message for finding in found.findings), (
+        found.findings
+    )
 
 
 def from_shared(
@@ -209,7 +211,7 @@ def test_copies_from_shared_memory_to_a_peer(case: str, tmp_path: Path) -> None:
     edits, kind, message = COPIED[case]
     found = RING.verified(tmp_path, *edits)
     assert found.verdict is (Verdict.REFUTED if kind else Verdict.VERIFIED)
-    assert not kind or any(each.kind is kind and message in each.message for each in found.findings)
+    assert not kind or any(finding.kind is kind and message in finding.message for finding in found.findings)
 
 
 FOUR: tuple[Edit, ...] = (
@@ -257,7 +259,7 @@ FENCES: dict[str, tuple[Edit, ...]] = {
 @pytest.mark.parametrize("fence", FENCES)
 def test_a_fence_publishes_what_its_thread_has_made(fence: str, tmp_path: Path) -> None:
     found = RING.verified(tmp_path, *FENCES[fence])
-    assert {each.kind for each in found.findings} == {Kind.RACE}
+    assert {finding.kind for finding in found.findings} == {Kind.RACE}
 
 
 def test_a_copy_that_nobody_waits_for_outlives_its_block(tmp_path: Path) -> None:
@@ -265,7 +267,7 @@ def test_a_copy_that_nobody_waits_for_outlives_its_block(tmp_path: Path) -> None
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r26], 128;
     cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r27], [%d0], 128, [%r26]; OUT: ret;"""
     found = MULTICAST.verified(tmp_path, ("ret;", spare))
-    assert [each.kind for each in found.findings] == [Kind.LIFETIME]
+    assert [finding.kind for finding in found.findings] == [Kind.LIFETIME]
 
 
 SPINNING: tuple[Edit, ...] = (

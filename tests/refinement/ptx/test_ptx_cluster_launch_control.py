@@ -208,13 +208,15 @@ def test_a_fault_is_refuted(fault: str, tmp_path: Path) -> None:
     edits, kind, message = WRONG[fault]
     found = TILES.verified(tmp_path, *edits)
     assert found.verdict is Verdict.REFUTED
-    assert any(each.kind is kind and message in each.message for each in found.findings), found.findings
+    assert any(finding.kind is kind and message in finding.message for finding in found.findings), (
+        found.findings
+    )
 
 
 def test_who_asks_for_ever_is_stopped_at_the_first_request_too_many(tmp_path: Path) -> None:
     found = TILES.verified(tmp_path, ("@%p2 bra NEXT;", "@!%p2 bra NEXT;"))
     assert found.verdict is Verdict.REFUTED
-    assert any("that a request before it failed" in each.message for each in found.findings)
+    assert any("that a request before it failed" in finding.message for finding in found.findings)
 
 
 def test_what_a_block_alone_does_wrong_is_found_with_who_takes_over(tmp_path: Path) -> None:

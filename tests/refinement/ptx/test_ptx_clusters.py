@@ -96,7 +96,9 @@ def test_a_fault_is_refuted_for_its_reason(fault: str, tmp_path: Path) -> None:
     edit, kind, message = FAULTS[fault]
     found = EXCHANGE.verified(tmp_path, edit)
     assert found.verdict is Verdict.REFUTED
-    assert any(each.kind is kind and message in each.message for each in found.findings), found.findings
+    assert any(finding.kind is kind and message in finding.message for finding in found.findings), (
+        found.findings
+    )
 
 
 def test_special_registers_say_where_in_its_cluster_a_block_is() -> None:

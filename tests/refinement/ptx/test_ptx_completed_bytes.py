@@ -105,4 +105,6 @@ def test_a_fault_is_refuted(fault: str, tmp_path: Path) -> None:
     edits, kind, message = WRONG[fault]
     found = TOLD.verified(tmp_path, *edits)
     assert found.verdict is Verdict.REFUTED
-    assert any(each.kind is kind and message in each.message for each in found.findings), found.findings
+    assert any(finding.kind is kind and message in finding.message for finding in found.findings), (
+        found.findings
+    )

@@ -85,7 +85,7 @@ def test_blocks_partition_the_body_and_lead_where_their_last_instruction_does(fu
     entered = [*(block.start for block in flow.blocks), length]
     for number, block in enumerate(flow.blocks):
         assert {flow.block_of[i] for i in range(block.start, block.stop)} == {number}
-        assert {entered[each] for each in block.successors} == steps(function, block.stop - 1)
+        assert {entered[successor] for successor in block.successors} == steps(function, block.stop - 1)
         for index in range(block.start, block.stop - 1):
             assert steps(function, index) == {index + 1}
 

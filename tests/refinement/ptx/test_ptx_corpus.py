@@ -104,7 +104,7 @@ def test_every_statement_is_read_on_its_line(file):
 def test_every_name_is_resolved(file):
     module = module_of(file)
     [entry] = module.entries
-    symbols = {each.name for each in (*module.variables, *entry.variables, *entry.parameters)}
+    symbols = {variable.name for variable in (*module.variables, *entry.variables, *entry.parameters)}
     for instruction in entry.body:
         if instruction.predicate is not None:
             assert entry.registers[instruction.predicate.name] == "pred"

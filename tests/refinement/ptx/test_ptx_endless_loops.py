@@ -100,7 +100,9 @@ def test_shared_memory_is_polled_in_vain_too(tmp_path: Path) -> None:
         "setp.ne.s32 %p1, %r0, 0;", "and.b32 %r6, %r0, 31; setp.ne.s32 %p1, %r6, 0; shr.u32 %r1, %r0, 5;"
     )
     found = result(tmp_path, text, 1, 64)
-    assert any("ld.shared.u32" in each.message and "is weak" in each.message for each in found.findings)
+    assert any(
+        "ld.shared.u32" in finding.message and "is weak" in finding.message for finding in found.findings
+    )
     assert found.verdict != "verified"
 
 

@@ -149,7 +149,7 @@ def _are_nans(form: Form, *sides: NDArray[np.uint64]) -> NDArray[np.bool_]:
     if fmt is None:
         return np.zeros(len(sides[0]), dtype=bool)
     lanes = [side.astype(np.uint64)[:, None] >> np.arange(0, 64, fmt.bits, dtype=np.uint64) for side in sides]
-    left, right = (each.astype(fmt.storage) for each in lanes)
+    left, right = (lane.astype(fmt.storage) for lane in lanes)
     return np.asarray(((left == right) | (is_nan(left, fmt) & is_nan(right, fmt))).all(axis=1))
 
 

@@ -343,8 +343,8 @@ def test_threads_that_decide_differently_over_one_place_are_refused() -> None:
     assert not done.complete
     assert {Kind.UNSUPPORTED} <= kinds(done).keys() <= {Kind.UNSUPPORTED, Kind.UNDECIDED}
     assert any(
-        "threads that decide by different data write one place, c+0x0" in each.message
-        for each in done.findings
+        "threads that decide by different data write one place, c+0x0" in finding.message
+        for finding in done.findings
     )
 
 

@@ -60,9 +60,9 @@ USED = "mov.u32 %r1, x;\nst.shared.u32 [%r1], 7;\n" + STORED
 def test_launches_beyond_every_limit(launch: str, message: str, tmp_path: Path) -> None:
     result = verified(tmp_path, launch)
     assert result.verdict is Verdict.REFUTED
-    assert {each.kind for each in result.findings} == {Kind.ILLEGAL}
-    assert any(message in each.message for each in result.findings)
-    assert all(each.line == 5 for each in result.findings)
+    assert {finding.kind for finding in result.findings} == {Kind.ILLEGAL}
+    assert any(message in finding.message for finding in result.findings)
+    assert all(finding.line == 5 for finding in result.findings)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_static_shared_memory(size: int, verdict: Verdict, tmp_path: Path) -> No
 )
 def test_static_arrays_beyond_every_memory(declared: str, what: str, tmp_path: Path) -> None:
     result = verified(tmp_path, body=declared + "\nmov.u64 %rd2, x;\n" + STORED)
-    assert [each.kind for each in result.findings] == [Kind.ILLEGAL]
+    assert [finding.kind for finding in result.findings] == [Kind.ILLEGAL]
     assert what in result.findings[0].message
 
 
@@ -121,7 +121,7 @@ def test_static_arrays_beyond_every_memory(declared: str, what: str, tmp_path: P
 )
 def test_clusters_that_do_not_fit(limits: str, launch: str, message: str, tmp_path: Path) -> None:
     result = verified(tmp_path, launch, limits=limits, target="sm_90")
-    assert [each.kind for each in result.findings] == [Kind.ILLEGAL]
+    assert [finding.kind for finding in result.findings] == [Kind.ILLEGAL]
     assert message in result.findings[0].message
 
 
@@ -196,7 +196,7 @@ def test_dynamic_shared_memory_that_the_contract_does_not_mention(tmp_path: Path
     with pytest.raises(InputError, match=r"k\.ptx:\d+: st\.shared\.u32 .* dynamic_shared in \[launch\]"):
         verified(tmp_path, outside=OPEN, body=USED)
     result = verified(tmp_path, "dynamic_shared = 0", outside=OPEN, body=USED)
-    assert {each.kind for each in result.findings} == {Kind.OUT_OF_BOUNDS}
+    assert {finding.kind for finding in result.findings} == {Kind.OUT_OF_BOUNDS}
     assert verified(tmp_path, "dynamic_shared = 4", outside=OPEN, body=USED).verdict is Verdict.VERIFIED
     assert verified(tmp_path, outside=OPEN).verdict is Verdict.VERIFIED
 

@@ -165,7 +165,7 @@ def test_what_is_not_shown_in_every_order_is_unsupported(old: str, new: str, mes
     assert old in LOCKED
     _, done = run(LOCKED.replace(old, new))
     assert Kind.UNSUPPORTED in kinds(done)
-    assert any(message in each.message for each in done.findings)
+    assert any(message in finding.message for finding in done.findings)
 
 
 def test_a_block_that_takes_locks_twice_is_unsupported() -> None:

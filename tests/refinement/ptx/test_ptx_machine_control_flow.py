@@ -196,7 +196,7 @@ def test_kernels_without_an_end_keep_what_was_found_before(
     done = failing(f"mov.u32 %r2, 0; ld.global.u32 %r1, [64];\n{loop}")
     assert not done.complete
     assert kinds(done) == {Kind.OUT_OF_BOUNDS: [BODY + 1], Kind.UNSUPPORTED: [BODY + 2]}
-    (given_up,) = [each for each in done.findings if each.kind is Kind.UNSUPPORTED]
+    (given_up,) = [finding for finding in done.findings if finding.kind is Kind.UNSUPPORTED]
     assert "has not ended after" in given_up.message
 
 

@@ -36,8 +36,8 @@ ASSEMBLY = re.compile(r"\basm\b(?:\s+volatile)?\s*\(((?:\s|\"(?:[^\"\\]|\\.)*\")
 def headers() -> list[Path]:
     """Return CUDA's headers where its packages are installed; skip where they are not."""
     package = importlib.util.find_spec("nvidia")
-    places = [] if package is None else [Path(each) for each in package.submodule_search_locations or ()]
-    found = [each for place in places for each in place.glob("*/include/**/*.h*")]
+    places = [] if package is None else [Path(folder) for folder in package.submodule_search_locations or ()]
+    found = [path for place in places for path in place.glob("*/include/**/*.h*")]
     return found or pytest.skip("CUDA's headers (nvidia-cuda-runtime) are not installed")
 
 
@@ -101,7 +101,7 @@ def test_a_form_that_is_said_to_be_refused_is(form: str) -> None:
     text = kernel(body, 2, ".shared .align 8 .b8 s[64]; .reg .b128 %q<4>;", "sm_100a")
     bench = Bench()
     done = bench.run(text, [bench.given("a", [7] * 32, U32), written("c", 128)])
-    assert [(each.kind, each.line) for each in done.findings] == [(Kind.UNSUPPORTED, BODY + 1)]
+    assert [(finding.kind, finding.line) for finding in done.findings] == [(Kind.UNSUPPORTED, BODY + 1)]
 
 
 def test_forms_without_what_is_refused_are_not() -> None:

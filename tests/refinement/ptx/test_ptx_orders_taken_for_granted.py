@@ -30,7 +30,7 @@ RELAXED = (("isa =", 'mbarrier = "as-assembled"\nisa ='), (MADE, ""))
 def test_objects_that_no_fence_has_published_may_be_taken_for_seen(tmp_path: Path) -> None:
     found = RING.verified(tmp_path, *RELAXED)
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
-    assert any("fence.mbarrier_init is not needed" in each for each in found.assumptions)
+    assert any("fence.mbarrier_init is not needed" in assumption for assumption in found.assumptions)
 
 
 def test_objects_that_are_made_behind_the_barrier_are_not(tmp_path: Path) -> None:
@@ -49,11 +49,11 @@ IN_ORDER = COPIED.contract.replace("isa =", 'tcgen05 = "in-order"\nisa =')
 def test_a_copy_over_what_a_product_reads_may_be_taken_to_follow_it(tmp_path: Path) -> None:
     text = edited(COPIED, COMMIT, f"{AGAIN}\n{COMMIT}")
     found = verified(tmp_path, text, COPIED.contract)
-    assert [each.kind for each in found.findings] == [Kind.RACE]
+    assert [finding.kind for finding in found.findings] == [Kind.RACE]
     assert 'tcgen05 = "in-order"' in found.findings[0].message
     found = verified(tmp_path, text, IN_ORDER)
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
-    assert any("as CUTLASS has it" in each for each in found.assumptions)
+    assert any("as CUTLASS has it" in assumption for assumption in found.assumptions)
 
 
 def test_a_copy_of_another_thread_is_not(tmp_path: Path) -> None:
@@ -74,7 +74,9 @@ def test_the_number_of_scale_factors_in_their_address_is_that_of_the_descriptor(
     found = verified(tmp_path, f"{before}[%r40 + {96 + (number << 30)}]{behind}", SCALED.contract)
     assert found.verdict is verdict
     if verdict is Verdict.VERIFIED:
-        assert any("bits 31..30 of an address of scale factors" in each for each in found.assumptions)
+        assert any(
+            "bits 31..30 of an address of scale factors" in assumption for assumption in found.assumptions
+        )
 
 
 def multiplied_again(count: int) -> str:
@@ -104,7 +106,7 @@ mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 1;
 def test_a_product_over_cells_that_were_read_follows_arrivals_at_a_narrow_scope(tmp_path: Path) -> None:
     found = verified(tmp_path, multiplied_again(256), PAIR.contract)
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
-    assert any("at .cta scope" in each for each in found.assumptions)
+    assert any("at .cta scope" in assumption for assumption in found.assumptions)
 
 
 def test_a_product_that_half_of_the_arrivals_let_begin_is_a_race(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_fault_is_refuted_for_its_reason(case: str, tmp_path: Path) -> None:
     edits, kind = WRONG[case]
     found = SUMS.verified(tmp_path, *edits)
     assert found.verdict is Verdict.REFUTED
-    assert kind in {each.kind for each in found.findings}
+    assert kind in {finding.kind for finding in found.findings}
 
 
 LEFT: dict[str, tuple[Edit, str]] = {

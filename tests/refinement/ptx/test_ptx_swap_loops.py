@@ -145,4 +145,4 @@ def test_what_is_known_of_a_kernel_stays_known_where_terms_are_nested_too_deeply
     (tmp_path / "k.toml").write_text(CONTRACT, encoding="utf-8")
     result = verify(tmp_path / "k.ptx", tmp_path / "k.toml").result
     assert result.verdict == "refuted"
-    assert {each.kind for each in result.findings} == {Kind.RACE, Kind.UNDECIDED}
+    assert {finding.kind for finding in result.findings} == {Kind.RACE, Kind.UNDECIDED}

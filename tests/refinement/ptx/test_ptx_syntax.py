@@ -260,7 +260,7 @@ def test_directives_of_a_function():
         }
         """
     )
-    assert [each.name for each in module.entries] == ["first", "second"]
+    assert [entry.name for entry in module.entries] == ["first", "second"]
     assert module.functions["first"].limits == {"maxnreg": (64,)}
     assert not module.functions["vprintf"].defined
     twice, second = module.functions["twice"], module.functions["second"]
@@ -278,7 +278,7 @@ def test_directives_of_a_function():
     assert [each.source for each in second.body] == lines
     first, again = (each.operands[0].base.name for each in second.body if each.opcode == "st")
     assert first != again
-    assert {each.name for each in second.variables if each.space == "param"} == {first, again}
+    assert {variable.name for variable in second.variables if variable.space == "param"} == {first, again}
 
 
 def test_variables_of_a_module():
@@ -294,7 +294,7 @@ def test_variables_of_a_module():
         .global .b8 large[4][1000000000000] = {{}, {7}};
         """
     )
-    variables = {each.name: each for each in module.variables}
+    variables = {variable.name: variable for variable in module.variables}
     assert variables["dynamic"].size is None
     assert variables["dynamic"].linkage == ("extern",)
     assert dict(variables["table"].initial) == {

@@ -164,4 +164,4 @@ def test_places_that_data_lead_to_are_no_sure_races(first: str, second: str) -> 
     body = READ_AND_ADDED.replace("FIRST", "").replace("SECOND", first + second)
     found = result_of(body, "C[i] = A[I[0] & 31]", {"A": "f32", "I": "s32", "C": "f32 out"})
     assert found.verdict == "undecided"
-    assert first.startswith("@") or any("if data lead there" in each.message for each in found.findings)
+    assert first.startswith("@") or any("if data lead there" in finding.message for finding in found.findings)

@@ -69,7 +69,7 @@ def test_an_address_in_a_descriptor_need_not_be_masked(tmp_path: Path) -> None:
     kernel = Kernel(n=8)
     found = verified(tmp_path, kernel.text.replace(MASK, ""), kernel.contract)
     assert (found.verdict, found.findings) == (Verdict.VERIFIED, ())
-    assert any("addresses of shared memory are below 2^18" in each for each in found.assumptions)
+    assert any("addresses of shared memory are below 2^18" in assumption for assumption in found.assumptions)
 
 
 def test_bits_beside_an_address_that_is_not_masked_are_illegal(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_fences_are_asked_for_where_the_contract_says_so(
 ) -> None:
     text = edited(kernel, old, new)
     found = verified(tmp_path, text, kernel.contract.replace('isa = "ptx"', STRICT))
-    assert [each.kind for each in found.findings[:1]] == ([] if kind is None else [kind])
+    assert [finding.kind for finding in found.findings[:1]] == ([] if kind is None else [kind])
     assert found.verdict is (Verdict.VERIFIED if kind is None else Verdict.REFUTED)
 
 
@@ -143,9 +143,9 @@ def test_a_verdict_without_fences_says_that_it_rests_on_it(tmp_path: Path) -> No
     text = SMALL.text.replace(AFTER, "").replace(BEFORE, "")
     found = verified(tmp_path, text, SMALL.contract)
     assert found.verdict is Verdict.VERIFIED
-    assert any("tcgen05.fence is not needed" in each for each in found.assumptions)
+    assert any("tcgen05.fence is not needed" in assumption for assumption in found.assumptions)
     told = verified(tmp_path, SMALL.text, SMALL.contract)
-    assert not any("tcgen05.fence" in each for each in told.assumptions)
+    assert not any("tcgen05.fence" in assumption for assumption in told.assumptions)
 
 
 MASKS = {
@@ -162,7 +162,7 @@ def test_columns_that_a_mask_makes_zero(case: str, tmp_path: Path) -> None:
     kernel = Kernel(m=32, n=64, ws=True)
     text = kernel.text.replace("%d3, %r50, %p4;", f"%d3, %r50, %p4, {mask};", 1)
     found = verified(tmp_path, text, kernel.contract)
-    assert [each.kind for each in found.findings[:1]] == ([] if kind is None else [kind])
+    assert [finding.kind for finding in found.findings[:1]] == ([] if kind is None else [kind])
 
 
 def test_lanes_of_a_mask_keep_d(tmp_path: Path) -> None:

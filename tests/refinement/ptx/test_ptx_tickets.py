@@ -134,7 +134,7 @@ def test_without_a_fence_behind_the_ticket_that_is_assumed() -> None:
     bench, done = run(head + tail)
     assert kinds(done) == {}
     assert bench.left(done, "sums", U32).tolist() == SUMS
-    assert any("fence" in each for each in done.assumptions)
+    assert any("fence" in assumption for assumption in done.assumptions)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_without_a_fence_behind_the_ticket_that_is_assumed() -> None:
 def test_faults_are_found(old: str, new: str) -> None:
     assert old in COUNTED
     _, done = run(COUNTED.replace(old, new, 1))
-    assert any(each.refutes for each in kinds(done))
+    assert any(kind.refutes for kind in kinds(done))
 
 
 def test_a_missing_fence_is_a_race_of_the_read() -> None:
@@ -177,7 +177,7 @@ def test_a_fault_of_one_block_alone_is_found_though_another_is_last_at_first() -
     own = COUNTED.replace("@%p1 bra DONE;", "setp.eq.u32 %p2, %r0, 1;\n@%p1 bra DONE;\n@%p2 bra DONE;")
     _, done = run(own)
     assert kinds(done)
-    assert not any(each is Kind.RACE for each in kinds(done))
+    assert not any(kind is Kind.RACE for kind in kinds(done))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_the_word_that_others_write_cannot_be_read_on_the_way() -> None:
 
 def test_a_count_that_begins_elsewhere_has_another_last() -> None:
     _, done = run(COUNTED, first=1)
-    assert any(each.refutes for each in kinds(done))
+    assert any(kind.refutes for kind in kinds(done))
 
 
 def test_too_many_tickets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

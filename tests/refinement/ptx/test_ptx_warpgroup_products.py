@@ -145,7 +145,7 @@ def test_what_ptxas_mends_may_be_taken_for_granted(fault: str, tmp_path: Path) -
     contract = kernel.contract.replace("[kernel]", '[kernel]\nwgmma = "as-assembled"')
     found = verified(tmp_path, kernel.text.replace(old, new, 1), contract)
     assert found.verdict is Verdict.VERIFIED
-    assert any("ptxas inserts" in each for each in found.assumptions)
+    assert any("ptxas inserts" in assumption for assumption in found.assumptions)
 
 
 def test_what_ptxas_does_not_mend_is_a_fault_all_the_same(tmp_path: Path) -> None:
@@ -168,7 +168,8 @@ def test_dynamic_shared_memory_is_taken_to_be_aligned(tmp_path: Path) -> None:
     found = verified(tmp_path, text, contract)
     assert found.verdict is Verdict.VERIFIED
     assert any(
-        "multiple of 1024 bytes; tile is declared with .align 16" in each for each in found.assumptions
+        "multiple of 1024 bytes; tile is declared with .align 16" in assumption
+        for assumption in found.assumptions
     )
 
 
@@ -216,13 +217,13 @@ def test_other_warps_fill_the_tiles(meeting: str, kind: Kind | None, tmp_path: P
     text = text.replace("mov.u32 %r1, tile;", f"mov.u32 %r1, tile; mov.u32 %r50, object; {start} {PRODUCERS}")
     text = text.replace(MEETING, meeting).replace("ret;", "OUT:\nret;")
     found = verified(tmp_path, text, STEPS.contract.replace("block = 128", "block = 256"))
-    assert next((each.kind for each in found.findings), None) is kind
+    assert next((finding.kind for finding in found.findings), None) is kind
     assert (found.verdict is Verdict.VERIFIED) is (kind is None)
 
 
 @pytest.mark.parametrize("fence", ["", FENCE])
 def test_products_of_two_shapes_need_a_wait_between(fence: str, tmp_path: Path) -> None:
     wide, narrow = replace(STEPS, n=16), replace(STEPS, n=8)
-    second = [each for each in narrow.text.splitlines() if "wgmma.mma_async" in each][1]
+    second = [line for line in narrow.text.splitlines() if "wgmma.mma_async" in line][1]
     text = wide.text.replace(COMMIT, f"{fence}{second}\n{COMMIT}", 1)
     assert verified(tmp_path, text, wide.contract).findings[0].kind is Kind.PENDING

@@ -158,8 +158,8 @@ def spelled_otherwise(text: str, order: int) -> str:
 
     def other(match: re.Match[str]) -> str:
         modifiers = match[2][1:].split(".")
-        free = [each for each in modifiers if each not in kept]
-        fixed = [each for each in modifiers if each in kept]
+        free = [modifier for modifier in modifiers if modifier not in kept]
+        fixed = [modifier for modifier in modifiers if modifier in kept]
         free = free[order:] + free[:order]
         return f"{match[1]}.{'.'.join([*fixed, *free] if order % 2 else [*free, *fixed])}"
 
@@ -249,7 +249,7 @@ def test_a_warp_has_one_pointer_and_one_stride() -> None:
         lane + "add.u32 %r30, %r30, 16;" + re.sub(r"\[%d0\], \d+;|\[%d0\];", "[%d0], %r30;", LOADS),
     ):
         _, done, _ = finished("", loads=loads)
-        found = [each for each in done.findings if "the same in a whole warp" in each.message]
+        found = [finding for finding in done.findings if "the same in a whole warp" in finding.message]
         assert found and found[0].kind is Kind.UNDEFINED
 
 

@@ -102,7 +102,7 @@ def test_other_statements_are_printed_as_they_were(text):
 def test_literal_dots_are_an_opaque_type(text):
     instruction = parse(text)
     assert str(instruction) == text
-    assert {each.type for each in instruction.operands().values()} == {TileType(Spelling.OPAQUE)}
+    assert {operand.type for operand in instruction.operands().values()} == {TileType(Spelling.OPAQUE)}
 
 
 @given(instructions())
@@ -139,7 +139,7 @@ def test_roles_follow_the_order_of_the_text():
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS.values() if each.stores])
 def test_a_store_names_what_it_writes(operation):
     instruction = parse(f"pto.{operation} %t, %memory : (!pto.tile<...>, !pto.memref<...>) -> ()")
-    assert [each.name for each in instruction.outputs] == ["%memory"]
+    assert [output.name for output in instruction.outputs] == ["%memory"]
 
 
 @pytest.mark.parametrize(
@@ -219,8 +219,8 @@ def test_the_gemm_file_is_read_as_it_was_printed():
 def test_the_gemm_file_gives_access_to_its_parts():
     read = parse_module(GEMM)
     assert dict(read.attributes) == {"pto.target_arch": '"a5"'}
-    (function,) = (each for each in read.walk() if isinstance(each, module.Function))
-    assert [each.name for each in function.parameters] == [
+    (function,) = (node for node in read.walk() if isinstance(node, module.Function))
+    assert [parameter.name for parameter in function.parameters] == [
         "%c_ptr",
         "%a_ptr",
         "%b_ptr",
@@ -228,14 +228,14 @@ def test_the_gemm_file_gives_access_to_its_parts():
         "%has_bias",
     ]
     constants = {
-        each.name: each.integer for each in read.walk() if isinstance(each, statements.ConstantDefinition)
+        node.name: node.integer for node in read.walk() if isinstance(node, statements.ConstantDefinition)
     }
-    (loop,) = (each for each in read.walk() if isinstance(each, module.Loop))
+    (loop,) = (node for node in read.walk() if isinstance(node, module.Loop))
     assert [constants[name] for name in (loop.lower, loop.upper, loop.step)] == [0, 8, 1]
     products = [
-        each.operation.name
-        for each in read.walk()
-        if isinstance(each, InstructionStatement) and each.operation.kind is OperationKind.MATMUL
+        node.operation.name
+        for node in read.walk()
+        if isinstance(node, InstructionStatement) and node.operation.kind is OperationKind.MATMUL
     ]
     assert products == ["tmatmul.bias", "tmatmul", "tmatmul.acc"]
     lines = GEMM.splitlines()
@@ -268,7 +268,7 @@ func.func @f(%p: memref<?xf32>, %n: index) -> (i32) attributes {pto.entry} {
 """
     read = parse_module(text)
     assert str(read) == text
-    (section,) = (each for each in read.walk() if isinstance(each, module.Other) and "section" in each.name)
+    (section,) = (node for node in read.walk() if isinstance(node, module.Other) and "section" in node.name)
     (body,) = section.regions
     assert [type(each) for each in body] == [module.Other, statements.Arithmetic]
     assert body.statements[0].values == ("%a",)
@@ -315,7 +315,7 @@ def test_what_a_region_encloses_does_not_decide_that_it_is_one(head: str, inside
         assert not str(error).startswith("line 1,")
         assert found not in str(error).rpartition("found ")[0]
     else:
-        assert [type(each).__name__ for each in module.walk()][-1] == "Other"
+        assert [type(node).__name__ for node in module.walk()][-1] == "Other"
 
 
 # What is no PTO text

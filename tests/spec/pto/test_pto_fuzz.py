@@ -99,7 +99,7 @@ def test_mutated_texts_are_judged_or_refused(seed: int) -> None:
             assert found not in expected, text  # «expected '{', found '{'» says nothing
         else:
             assert judgement.target in PROFILES
-            assert all(len(str(each)) < 20_000 for each in judgement.violations)
+            assert all(len(str(violation)) < 20_000 for violation in judgement.violations)
 
 
 @pytest.mark.parametrize("seed", range(4))

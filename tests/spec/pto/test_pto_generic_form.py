@@ -30,7 +30,9 @@ def generic(instruction: InstructionStatement, in_angles: bool = True) -> str:
     operands = [*instruction.inputs, *instruction.outputs]
     attributes = ", ".join(f"{key} = {value}" for key, value in instruction.attributes)
     spelled = (f" <{{{attributes}}}>" if in_angles else f" {{{attributes}}}") if attributes else ""
-    names, types = (", ".join(str(getattr(each, part)) for each in operands) for part in ("name", "type"))
+    names, types = (
+        ", ".join(str(getattr(operand, part)) for operand in operands) for part in ("name", "type")
+    )
     return f'"pto.{instruction.operation}"({names}){spelled} : ({types}) -> ()'
 
 
@@ -81,7 +83,10 @@ def test_allocations_and_constants_place_tiles() -> None:
     %b = "pto.alloc_tile"(%x, %y) <{operandSegmentSizes = array<i32: 1, 0, 1>}> : (i64, index) -> \
 !pto.tile_buf<bias, 1x16xf32, valid=1x?>"""
     *constants, allocation = parse_module(text).body
-    assert [each.integer for each in constants if isinstance(each, ConstantDefinition)] == [12288, 16]
+    assert [constant.integer for constant in constants if isinstance(constant, ConstantDefinition)] == [
+        12288,
+        16,
+    ]
     assert isinstance(allocation, Allocation)
     assert (allocation.address, allocation.valid_rows, allocation.valid_columns) == ("%x", None, "%y")
     (judged,) = judged_statements(parse_module(text).body, A5)

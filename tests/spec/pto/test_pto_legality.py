@@ -414,8 +414,8 @@ func.func @f() {
 
 def test_statements_of_a_text_are_judged_with_the_constants_in_scope() -> None:
     found = {
-        each.name: [violation.rule.id for violation in each.judgement.violations]
-        for each in judged_statements(parse_module(MODULE).body, A5)
+        judged_statement.name: [violation.rule.id for violation in judged_statement.judgement.violations]
+        for judged_statement in judged_statements(parse_module(MODULE).body, A5)
     }
     assert found == {
         "alloc_tile %ok": [],

@@ -319,8 +319,8 @@ def test_addresses_assigned_to_allocated_tiles() -> None:
     text = """%b = pto.alloc_tile : !pto.tile_buf<bias, 1x16xf32>
     pto.tassign %b, @tile(0x3000)"""
     found = [
-        (each.name, [violation.rule.id for violation in each.judgement.violations])
-        for each in judged_statements(parse_module(text).body, A5)
+        (judged_statement.name, [violation.rule.id for violation in judged_statement.judgement.violations])
+        for judged_statement in judged_statements(parse_module(text).body, A5)
     ]
     assert found == [("alloc_tile %b", []), ("tassign %b", ["address-range"])]
 

@@ -107,7 +107,7 @@ def test_operations_of_a_rule_are_spelled_so_that_they_can_be_told() -> None:
     }
     groups = {
         *tables._GROUPS.values(),
-        *(each.operations for rule in tables.ALL_RULES for each in rule.enforcements),
+        *(enforcement.operations for rule in tables.ALL_RULES for enforcement in rule.enforcements),
     }
     for group in groups:
         text = tables._spell_operations(group)

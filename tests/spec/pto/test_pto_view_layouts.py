@@ -163,7 +163,7 @@ def test_a_load_is_judged_by_the_layout_of_its_view(
     for tile, legal in (("", rows), (", blayout=col_major", columns)):
         module = parse_module(LOAD.format(strides=strides, layout=layout, tile=tile))
         violations = judge_module(module, A5).violations
-        assert [each.rule.id for each in violations] == ([] if legal else ["load-layout"])
+        assert [violation.rule.id for violation in violations] == ([] if legal else ["load-layout"])
 
 
 def test_releases_agree_but_on_fractals() -> None:

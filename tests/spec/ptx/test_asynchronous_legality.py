@@ -138,7 +138,9 @@ def test_a_module() -> None:
     assert {each.rule.id for each in wrong} == {"async-target"} and len(wrong) == 4
     later = MODULE.replace("BYTES", "4096").replace("MODE", "tile::gather4")
     assert not judge_text(later, "k.ptx", "sm_100a", "8.6").is_judged
-    assert {each.rule.id for each in judge_text(later, "k.ptx", None, None).violations} == {"async-target"}
+    assert {violation.rule.id for violation in judge_text(later, "k.ptx", None, None).violations} == {
+        "async-target"
+    }
 
 
 @pytest.mark.parametrize(
@@ -155,4 +157,4 @@ def test_a_module() -> None:
 )
 def test_directives_of_clusters(directives: str, target: str, version: str, rules: list[str]) -> None:
     text = f".version {version}\n.target {target}\n.address_size 64\n.entry k() {directives} {{ ret; }}\n"
-    assert [each.rule.id for each in judge_text(text, "k.ptx", None, None).violations] == rules
+    assert [violation.rule.id for violation in judge_text(text, "k.ptx", None, None).violations] == rules

@@ -73,7 +73,7 @@ mma.sp m16n8k128 e2m1 4 4 f32:4
 @pytest.mark.parametrize("row", REGISTERS.strip().splitlines())
 def test_an_operand_takes_as_many_registers_as_ptxas_accepts(row: str) -> None:
     family, shape, element, a, b, *accumulators = row.split()
-    counts = dict(each.split(":") for each in accumulators)
+    counts = dict(accumulator.split(":") for accumulator in accumulators)
     forms = [
         form
         for form in PRODUCTS

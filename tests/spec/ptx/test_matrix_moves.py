@@ -180,7 +180,7 @@ def test_registers_of_a_batch_are_stored_to_copies_of_one_memory() -> None:
     memory, addresses = np.zeros(512, dtype=np.uint8), 16 * np.arange(32)
     written = stmatrix(move, memory, addresses, registers)
     assert [each.tolist() for each in written] == [
-        stmatrix(move, memory, addresses, each).tolist() for each in registers
+        stmatrix(move, memory, addresses, register).tolist() for register in registers
     ]
     with pytest.raises(InputError, match="broadcast"):
         stmatrix(move, np.zeros((2, 512), dtype=np.uint8), addresses, registers)

@@ -132,7 +132,9 @@ def test_wmma_register_counts_follow_from_the_shape() -> None:
             a, b, accumulators = expected[str(form.shape), same_group(name)]
             assert (form.registers("a", name), form.registers("b", name)) == (a, b)
         for role in "cd":
-            assert {each: form.registers(role, each) for each in form.role_types(role)} == accumulators
+            assert {
+                role_type: form.registers(role, role_type) for role_type in form.role_types(role)
+            } == accumulators
     assert seen == set(expected)
 
 

@@ -12,7 +12,9 @@ def test_there_is_a_row_for_every_form_rule_and_claim() -> None:
     assert len(rows) == len(ALL_FORMS)
     assert len({tuple(row.values()) for row in rows}) == len(rows)
     assert len(tables.rule_rows()) == len(RULES)
-    assert len(tables.contradiction_rows()) == sum(len(each.claims) for each in CONTRADICTIONS)
+    assert len(tables.contradiction_rows()) == sum(
+        len(contradiction.claims) for contradiction in CONTRADICTIONS
+    )
 
 
 def test_rows_have_every_column_and_what_can_be_used() -> None:

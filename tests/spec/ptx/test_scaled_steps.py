@@ -59,8 +59,8 @@ def test_a_chain_of_steps_scales_every_product_by_its_own_factor(
         part = slice(start, start + length)
         x_part, y_part = (Operand(each.bits[:, part], E2M1) for each in (x, y))
         left, right = (
-            Operand(np.repeat(each.bits, PRODUCTS // factors, axis=-1)[:, part][:, ::group], UE8M0)
-            for each in scales
+            Operand(np.repeat(scale.bits, PRODUCTS // factors, axis=-1)[:, part][:, ::group], UE8M0)
+            for scale in scales
         )
         c = Operand(NUMPY.dot_add(F32, model, x_part, y_part, c, (left, right)), F32)
     assert chained.tolist() == c.bits.tolist()

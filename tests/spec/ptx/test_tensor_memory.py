@@ -309,7 +309,7 @@ def test_what_is_not_executed(text: str, error: type[Exception], message: str) -
     ],
 )  # fmt: skip
 def test_legality(text: str, target: str, rules: list[str]) -> None:
-    assert [each.rule.id for each in read(text).legal(target).violations] == rules
+    assert [violation.rule.id for violation in read(text).legal(target).violations] == rules
 
 
 MODULE = """.version 8.8
@@ -329,7 +329,7 @@ MODULE = """.version 8.8
 def test_a_module() -> None:
     for idesc, rules in (("0x08200010", []), ("0x08600010", ["idesc-shape"]), ("%rd3", ["async-register"])):
         judgement = judge_text(MODULE.replace("IDESC", idesc), "k.ptx", None, None)
-        assert [each.rule.id for each in judgement.violations] == rules
+        assert [violation.rule.id for violation in judgement.violations] == rules
     short = judge_text(MODULE.replace("IDESC", "%r3").replace("{%r4, %r5}", "{%r4}"), "k.ptx", None, None)
     assert "r must be a vector of 2 registers, not {%r4}" in str(short.violations[0])
 
@@ -339,7 +339,7 @@ def test_a_function_has_one_number_of_ctas() -> None:
         f"tcgen05.relinquish_alloc_permit.cta_group::{count}.sync.aligned;\n" for count in (2, 1, 2)
     )
     judgement = judge_text(both, "k.ptx", "sm_100a", None)
-    assert [each.rule.id for each in judgement.violations] == ["cta-group"]
+    assert [violation.rule.id for violation in judgement.violations] == ["cta-group"]
     assert "line 2" in str(judgement.violations[0])
     apart = ".func a() {{ {} }}\n.func b() {{ {} }}".format(*both.splitlines()[:2])
     assert not judge_text(apart, "k.ptx", "sm_100a", None).violations

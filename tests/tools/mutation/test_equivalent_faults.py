@@ -337,5 +337,5 @@ def test_faults_that_change_nothing_survive_trials(seed: int) -> None:
     allowed = {
         each: {Fate.SURVIVED} | ({Fate.REFUTED} if how == SPEECH else set()) for each, how in shown.items()
     }
-    wrong = [each for each in score.results if each.outcome not in allowed[each.mutant]]
+    wrong = [result for result in score.results if result.outcome not in allowed[result.mutant]]
     assert len(score.results) == 25 and wrong == []
