@@ -17,7 +17,11 @@ import warpgroup_kernels
 from faulty_kernels import Faulty
 
 TRITON = (
-    ("Warpgroups", triton_warpgroup_faults.CORPUS, ("by_pointers", "by_maps", "by_roles")),
+    (
+        "Warpgroups",
+        triton_warpgroup_faults.CORPUS,
+        ("by_pointers", "by_maps", "by_roles", "persistent"),
+    ),
     ("Tensor memory", triton_tensor_memory_faults.CORPUS, ("by_pointers", "by_roles")),
 )
 """What Triton compiled, and takes less than five seconds of the processor, by its corpus."""

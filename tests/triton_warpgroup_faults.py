@@ -7,7 +7,7 @@ from pathlib import Path
 from mmaproof.refinement.findings.finding import Kind
 
 CORPUS = Path(__file__).parent / "kernels" / "triton_warpgroup"
-KERNELS = ("by_pointers", "by_maps", "by_roles", "by_made_maps")
+KERNELS = ("by_pointers", "by_maps", "by_roles", "by_made_maps", "persistent", "attention")
 
 _PENDING = "wgmma.wait_group.sync.aligned 1;"
 _ALL = "wgmma.wait_group.sync.aligned 0;"
@@ -17,6 +17,7 @@ _ACQUIRE = "@%p2 fence.proxy.tensormap::generic.acquire.gpu [ %rd11 + 0 ], 0x80;
 _BOX = "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [ %rd9 + 0 ], 0x1, "
 _ROWS = "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [ %rd9 + 0 ], 0x1, "
 _PARITY = "cvt.u32.u64 \t%r16, %rd9;"
+_STORED = "cp.async.bulk.wait_group.read \t0;"
 _SWIZZLE = "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [ %rd9 + 0 ], "
 
 FAULTS = {
@@ -53,6 +54,30 @@ FAULTS = {
     "the stride of made maps": (
         "by_made_maps", "mul.wide.s32 \t%rd14, %r18, 2;", "mul.wide.s32 \t%rd14, %r18, 1;", Kind.WRONG_VALUE,
     ),
+    "a tile is no block's": (
+        "persistent", "add.s32 \t%r149, %r149, %r3;", "add.s32 \t%r149, %r149, 1;", Kind.MISSING_OUTPUT,
+    ),
+    "the sums of a tile go on with those before": (
+        "persistent", "commit_group;\n\tmov.b32 \t%r129, 0f00000000;", "commit_group;", Kind.WRONG_VALUE,
+    ),
+    "a tile's products are not waited for": ("persistent", _ALL, _PENDING, Kind.PENDING),
+    "a box is written while it is stored": ("persistent", _STORED, "", Kind.RACE),
+    "the parity of the next tile": ("persistent", "xor.b32 \t%r124, %r124, %r75;", "", Kind.RACE),
+    "scores are not waited for": ("attention", f"{_ALL}\n\tmul.f32", "mul.f32", Kind.PENDING),
+    "no proxy fence behind the copies of K": ("attention", _PROXY, "", Kind.PROXY),
+    "the copies of K are not waited for": (
+        "attention", "cp.async.wait_group \t0;", "cp.async.wait_group \t2;", Kind.RACE,
+    ),
+    "one sum is not scaled": ("attention", "mul.f32 \t%r182, %r182, %r112;", "", Kind.WRONG_VALUE),
+    "two rows have one maximum": (
+        "attention", "neg.f32 \t%r94, %r10;", "neg.f32 \t%r94, %r9;", Kind.WRONG_VALUE,
+    ),
+    "weights of half of the threads": (
+        "attention", "add.f32 \t%r122, %r120, %r121;", "mov.b32 \t%r122, %r120;", Kind.WRONG_VALUE,
+    ),
+    "a fragment of P is another's": (
+        "attention", "mov.b32 %r53, %r54;", "mov.b32 %r53, %r52;", Kind.WRONG_VALUE,
+    ),
 }  # fmt: skip
 """The kernel, what of its text is replaced once and by what, and the kind of the first finding."""
 
@@ -74,6 +99,12 @@ HARMLESS = {
     "a map is filled as another": (
         "by_made_maps", _SWIZZLE, f"{_SWIZZLE.replace('swizzle', 'fill')}0x0;\n\t{_SWIZZLE}",
     ),
+    "a tile's products are waited for sooner": ("persistent", _PENDING, _ALL),
+    "a box is stored whole before the next": ("persistent", _STORED, "cp.async.bulk.wait_group \t0;"),
+    "the maximum of a row the other way round": (
+        "attention", "max.f32 \t%r9, %r183, %r86;", "max.f32 \t%r9, %r86, %r183;",
+    ),
+    "one proxy fence is enough": ("attention", f"{_PROXY}\n\tmov.b32 %r51", "mov.b32 %r51"),
     "nothing is committed": ("by_made_maps", "@%p2 cp.async.bulk.commit_group ;", ""),
 }  # fmt: skip
 """The kernel, and what of its text is replaced once and by what."""

@@ -83,10 +83,12 @@ def test_other_values_are_the_same_on_both_sides(edit: str, seed: int, tmp_path:
 
 
 COMPILED = (
+    "triton_warpgroup/attention",
     "triton_warpgroup/by_made_maps",
     "triton_warpgroup/by_maps",
     "triton_warpgroup/by_pointers",
     "triton_warpgroup/by_roles",
+    "triton_warpgroup/persistent",
     "triton_tensor_memory/attention",
     "triton_tensor_memory/by_pointers",
     "triton_tensor_memory/by_roles",

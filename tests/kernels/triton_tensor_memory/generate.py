@@ -1,7 +1,8 @@
-"""Compile products.py for sm_100a to the PTX files beside it: ``python generate.py``, with triton 3.9.
+"""Compile products.py to PTX, with triton 3.9: ``python generate.py``.
 
-Beside each lies the contract for it. The faults are edits of the text, see
-``tests/triton_tensor_memory_faults.py``.
+For sm_100a the files are beside it, and of some, for sm_90a, in ``triton_warpgroup``. With each goes the
+contract for it. The faults are edits of the text, see ``tests/triton_tensor_memory_faults.py`` and
+``tests/triton_warpgroup_faults.py``.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ BUILDS = (
 )  # fmt: skip
 
 
-def build(each: Build) -> None:
+ON_HOPPER = ("persistent", "attention")
+
+
+def build(each: Build, architecture: int, folder: Path) -> None:
     """Write a kernel and its contract."""
     function = getattr(products, each.kernel)
     signature, attributes = {}, {}
@@ -105,10 +109,12 @@ def build(each: Build) -> None:
             signature[name], attributes[(number,)] = "i32", [["tt.divisibility", 16]]
     source = ASTSource(function, signature, constexprs=each.constants, attrs=attributes)
     built = triton.compile(
-        source, target=GPUTarget("cuda", 100, 32), options={"num_warps": 4, "num_stages": each.stages}
+        source,
+        target=GPUTarget("cuda", architecture, 32),
+        options={"num_warps": 4, "num_stages": each.stages},
     )
     text = clean(built.asm["ptx"])
-    (HERE / f"{each.kernel}.ptx").write_text(text)
+    (folder / f"{each.kernel}.ptx").write_text(text)
     threads = int(re.search(r"\.reqntid (\d+)", text)[1])
     grid = [int(extent) if extent.isdigit() else extent for extent in each.grid]
     lines += ["[kernel]", 'isa = "ptx"', "[launch]", f"grid = {grid}", f"block = {threads}"]
@@ -132,8 +138,8 @@ def build(each: Build) -> None:
     for name in ("global_scratch", "profile_scratch"):
         lines += ["[[param]]", f'name = "{name}"', 'type = "u64"', "value = 0"]
     lines += ["[ensures]", each.ensures]
-    (HERE / f"{each.kernel}.toml").write_text("\n".join(lines).replace("'", '"') + "\n")
-    print(f"{len(text):8} {each.kernel}")
+    (folder / f"{each.kernel}.toml").write_text("\n".join(lines).replace("'", '"') + "\n")
+    print(f"{len(text):8} {each.kernel} for sm_{architecture}a")
 
 
 def clean(ptx: str) -> str:
@@ -145,4 +151,6 @@ def clean(ptx: str) -> str:
 
 if __name__ == "__main__":
     for each in BUILDS:
-        build(each)
+        build(each, 100, HERE)
+        if each.kernel in ON_HOPPER:
+            build(each, 90, HERE.parent / "triton_warpgroup")
