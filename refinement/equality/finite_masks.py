@@ -92,7 +92,8 @@ class _Sizes(Domain):
             for place in range(0, factors, 2):
                 for one, other in ((place, place + 1), (place + 1, place)):
                     factor = np.abs(numbers[other])
-                    scaled = np.where(np.isfinite(given[one]), given[one] * factor, np.inf)
+                    scaled = np.full(len(terms), np.inf)
+                    np.multiply(given[one], factor, out=scaled, where=np.isfinite(given[one]))
                     sizes[one] = np.where(np.isnan(factor), _lost(given[one]), scaled)
         for place, number in enumerate(numbers[factors:], factors):  # which a scan begins with, say
             sizes[place] = np.where(number <= _MASK, 0.0, sizes[place])

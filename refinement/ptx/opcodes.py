@@ -15,7 +15,6 @@ from .scalar.hints import WITHOUT_EFFECT
 REFUSED = MappingProxyType(
     {
         "atom": ("b128",),
-        "red": ("async",),
         "st": ("bulk",),
     }
 )

@@ -84,7 +84,6 @@ def test_what_is_not_supported_is_refused_with_its_line(opcode: str) -> None:
 
 FORMS = {
     ("atom", "b128"): "atom.global.exch.b128 %q0, [%d0], %q1;",
-    ("red", "async"): "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32 [%r0], %r1, [%r2];",
     ("st", "bulk"): "st.bulk.weak.shared::cta [%r0], 32, 0;",
 }  # fmt: skip
 """A form with each modifier that is said to be refused."""
