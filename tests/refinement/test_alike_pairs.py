@@ -18,7 +18,7 @@ from mmaproof.spec.formats import F32
 
 from ..elementwise_kernels import result_of
 
-COUNT = 256
+COUNT = 80
 ADD, MULTIPLY = operations.fused(F32, (), (F32, F32)), operations.fused(F32, ((F32, F32),))
 EXPONENTIAL = operations.function("ex2", F32, F32)
 
