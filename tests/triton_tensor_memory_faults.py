@@ -33,6 +33,14 @@ FAULTS = {
     ),
     "D is given back before it is loaded": ("persistent", f"{_LOADED}\n\tbar.sync \t0, 128;", "", Kind.RACE),
     "the other D is loaded": ("persistent", "add.s32 \t%r73, %r76, %r2;", "mov.b32 \t%r73, %r2;", Kind.RACE),
+    "more bytes than both boxes have": ("persistent", "_, [%r47], 6144;", "_, [%r47], 8192;", Kind.DEADLOCK),
+    "no proxy fence before a tile is stored": ("persistent", _PROXY, "", Kind.PROXY),
+    "a tile of c is written while it is stored": (
+        "persistent", "cp.async.bulk.wait_group.read \t0;", "", Kind.RACE,
+    ),
+    "D is never given back": (
+        "persistent", "@%p56 mbarrier.arrive.shared::cta.b64 _, [%r171];", "", Kind.DEADLOCK,
+    ),
     "the stage is given back at once": (
         "by_roles", f"@%p15 {_COMMIT}[%r34];", "@%p15 mbarrier.arrive.shared::cta.b64 _, [%r34];", Kind.RACE,
     ),
@@ -79,6 +87,10 @@ HARMLESS = {
     "a product keeps A": (
         "scaled", f"{_FACTORS} [ %r177 + 0 ], %rd18", f"{_FACTORS}.collector::a::fill [ %r177 + 0 ], %rd18",
     ),
+    "a tile of c is stored whole before the next": (
+        "persistent", "cp.async.bulk.wait_group.read \t0;", "cp.async.bulk.wait_group \t0;",
+    ),
+    "D is waited for twice": ("persistent", _LOADED, f"{_LOADED}\n\t{_LOADED}"),
     "loads are waited for twice": ("attention", _LOADED, f"{_LOADED}\n\t{_LOADED}"),
 }  # fmt: skip
 """The kernel, and what of its text is replaced once and by what."""
