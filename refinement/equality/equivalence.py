@@ -32,6 +32,7 @@ from .order_cases import OrderCases
 from .proportional_choices import ProportionalChoices
 from .rewritten_terms import decided, halves_away, truncated, whole
 from .special_values import SpecialValues
+from .vanishing_divisors import vanishing_divisors
 
 Differing = Callable[[NormalForms, Ids, Ids, Indices, Format], tuple[Indices, str | None]]
 """Tells which of some members of terms (n,) are not shown equal, and why some may yet be."""
@@ -122,6 +123,7 @@ def compare(
         forms.quantifier.is_patient = True
     actual, expected = found.evaluated or (actual, expected)
     both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
+    found = _without_poles(forms, actual, expected, found, both)
     members = np.flatnonzero(found.equal & ~both)
     read = compared_as(fmt)
     try:
@@ -130,6 +132,19 @@ def compare(
         objection.member = int(members[objection.member])
         raise
     return replace(found, equal=found.equal | both, checked=again)
+
+
+def _without_poles(
+    forms: NormalForms, actual: Ids, expected: Ids, found: Comparison, both: NDArray[np.bool_]
+) -> Comparison:
+    """Return what is found without terms (n,) that divide by what is 0 for all inputs, if not bit by bit."""
+    terms = np.stack([actual, expected])
+    some = found.equal & ~found.identical & ~both
+    poles = vanishing_divisors(forms.store, terms[:, some].reshape(-1))
+    if not len(poles):
+        return found
+    some &= (forms.overflows.within(terms.reshape(-1), poles).reshape(terms.shape) != NONE).any(axis=0)
+    return replace(found, equal=found.equal & ~some, reason=_POLE if some.any() else found.reason)
 
 
 def _of_merges(

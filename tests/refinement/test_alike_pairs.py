@@ -58,6 +58,20 @@ def test_elements_that_are_equal_in_pairs_are_told_from_others() -> None:
     assert np.flatnonzero(found.equal).tolist() == list(range(0, COUNT, 2))
 
 
+def test_two_inputs_that_become_one_are_no_instance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``2 * a / (a - b)``, of neighbours, is nowhere a number where b is a, in one element of all."""
+    monkeypatch.setattr(alike_pairs, "_ELEMENTS", 2)
+    monkeypatch.setattr(alike_pairs, "_OF_SHAPE", 1)
+    monkeypatch.setattr(alike_pairs, "_PART", 1)
+    body = """shfl.sync.bfly.b32 %f1, %A, 1, 31, -1;
+    setp.eq.u32 %p1, %t, 20; selp.f32 %f1, %A, %f1, %p1; sub.f32 %f1, %A, %f1;
+    rcp.rn.f32 %f1, %f1; mul.f32 %f2, %A, %f1; add.f32 %C, %f2, %f2;"""
+    formula = "C[i] = 2 * A[i] / (A[i] - where(i == 20, A[i], A[i + 1 - 2 * (i % 2)]))"
+    result = result_of(body, formula, {"A": "f32", "C": "f32 out"})
+    assert result.verdict == "undecided"
+    assert "what divides, or has a logarithm, is 0 for all inputs" in result.findings[0].message
+
+
 def test_some_of_each_shape_are_taken() -> None:
     store = TermStore()
     left, right = sides(store, np.arange(COUNT, dtype=np.int32))
