@@ -22,7 +22,7 @@ _EVALUATIONS: WeakKeyDictionary[TermStore, ResidueEvaluation] = WeakKeyDictionar
 
 
 def vanishing_divisors(store: TermStore, terms: Ids) -> Ids:
-    """Return the divisors, and arguments of functions with poles, that are 0 for all inputs; but constants."""
+    """Return the divisors, and arguments of functions with poles, that are 0 for all inputs, no constants."""
     if store not in _EVALUATIONS:
         _EVALUATIONS[store] = ResidueEvaluation(store, _SEED)
     found = [np.empty(0, dtype=np.int32)]
