@@ -89,8 +89,13 @@ class ConvertedRanges(Domain):
         given = [self.table(fmt)[arguments[:, index]] for index, fmt in reads]
         if operation.name == operations.EXTREMUM:
             return self._of_extrema(operation, arguments, given)
-        certain: NDArray[np.bool_] = np.logical_and.reduce(given, axis=0, dtype=bool)
-        return np.broadcast_to(certain, (len(terms),))
+        certain = np.logical_and.reduce([np.full(len(terms), True), *given], axis=0, dtype=bool)
+        if operation.name != operations.SELECT:  # what is computed of infinities may be NaN
+            ranges = [self._ranges.read(arguments[:, index], fmt) for index, fmt in reads]
+            certain &= np.isfinite(np.concatenate(ranges, axis=1)).all(axis=1)
+        if operation.name == operations.FUNCTION:  # of which nothing is known where it has no value
+            certain &= ~np.isinf(self._ranges.read(terms, read)).all(axis=1)
+        return certain
 
     def _reads(self, operation: Operation, read: Format | None) -> list[tuple[int, Format]]:
         if operation.name == operations.SELECT:

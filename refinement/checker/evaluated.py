@@ -139,15 +139,13 @@ def checked(store: TermStore, actual: Ids, expected: Ids, fmt: Format, how: Take
         If two are not equal on some numbers.
     """
     places = np.flatnonzero(actual != expected)
-    report = Checked(elements=len(places))
     if not len(places):
-        return report
-    new = ResidueEvaluation(store, SEED), ResidueEvaluation(store, SEED + 1, alike=True)
-    at_a_point, of_shapes = _RESIDUES.setdefault(store, new)
+        return Checked()
+    at_a_point, of_shapes = residues(store)
     sides = [side[places] for side in (actual, expected)]
     values = [at_a_point.of(side, fmt) for side in sides]
     left = np.flatnonzero(values[0] != values[1])
-    report.by_residues = len(places) - len(left)
+    report = Checked(len(places), len(places) - len(left))
     if len(left):
         shapes = np.stack([of_shapes.of(side[left], fmt) for side in sides], axis=1)
         classes = np.unique(shapes, axis=0, return_inverse=True)[1].reshape(-1)
@@ -156,6 +154,13 @@ def checked(store: TermStore, actual: Ids, expected: Ids, fmt: Format, how: Take
 
 
 _RESIDUES: WeakKeyDictionary[TermStore, tuple[ResidueEvaluation, ResidueEvaluation]] = WeakKeyDictionary()
+
+
+def residues(store: TermStore) -> tuple[ResidueEvaluation, ResidueEvaluation]:
+    """Return evaluations of terms: at a random point, and at one where all inputs of an array are alike."""
+    return _RESIDUES.setdefault(
+        store, (ResidueEvaluation(store, SEED), ResidueEvaluation(store, SEED + 1, alike=True))
+    )
 
 
 def _by_points(
