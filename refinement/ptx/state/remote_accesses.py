@@ -18,6 +18,7 @@ from ..order.snapshots import Snapshot
 from ..order.vector_clocks import THREAD, Knowledge, is_over, joined
 from ..registers.threads import WARP, Indices
 from .execution import Execution
+from .held import Held
 
 _MAY_NOT_HAVE_BEGUN = "which may not have begun: no barrier of the cluster is before"
 _MAY_HAVE_ENDED = "which may have ended: none of its threads waits until the access is over"
@@ -32,7 +33,7 @@ class _Last:
 
 
 @dataclass
-class RemoteAccesses:
+class RemoteAccesses(Held):
     """Accesses of a batch to shared memory of other blocks.
 
     Attributes
@@ -45,16 +46,11 @@ class RemoteAccesses:
         Threads that have stored there.
     """
 
+    KEY = "remote accesses"
+
     by_block: dict[int, _Last] = field(default_factory=dict)
     by_copies: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     storing: set[int] = field(default_factory=set)
-
-    @classmethod
-    def of(cls, execution: Execution) -> RemoteAccesses:
-        """Return those of an execution."""
-        found = execution.state.setdefault("remote accesses", cls())
-        assert isinstance(found, RemoteAccesses)
-        return found
 
     def record_in(self, snapshot: Snapshot) -> None:
         """See `snapshots`."""

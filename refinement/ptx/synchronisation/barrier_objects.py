@@ -33,6 +33,7 @@ from ..order.snapshots import Snapshot
 from ..order.vector_clocks import AGENT, NOTHING, Happened, joined, of_agents
 from ..registers.threads import Indices
 from ..state.execution import Execution
+from ..state.held import Held
 from ..state.state_space import Space
 from .barrier_phases import Arrival, Events, Phase
 
@@ -378,7 +379,7 @@ class BarrierObject:
         )
 
 
-class BarrierObjects:
+class BarrierObjects(Held):
     """The barrier objects of a batch.
 
     Attributes
@@ -388,6 +389,8 @@ class BarrierObjects:
     assumptions : dict of str to None
         What is taken for granted.
     """
+
+    KEY = "barrier objects"
 
     def __init__(self) -> None:
         self.ended = 0
@@ -405,13 +408,6 @@ class BarrierObjects:
         """See `snapshots`; states that were returned before are not known any more."""
         snapshot.take(self._of_lane)
         snapshot.take(self._made)
-
-    @classmethod
-    def of(cls, execution: Execution) -> BarrierObjects:
-        """Return those of an execution."""
-        found = execution.state.setdefault("barrier objects", cls())
-        assert isinstance(found, BarrierObjects)
-        return found
 
     def initialise(self, execution: Execution, part: Space, lane: int, thread: int, count: int) -> None:
         """Make a barrier object."""

@@ -20,6 +20,7 @@ from ..order.snapshots import Snapshot
 from ..registers.threads import Indices
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
+from ..state.held import Held
 from ..text.module import TYPE_BITS
 from ..text.operands import Operand
 from .atomics import MODELLED, update_words
@@ -55,7 +56,7 @@ class _Store:
 
 
 @dataclass
-class BulkStores:
+class BulkStores(Held):
     """Copies to global memory under way.
 
     Attributes
@@ -66,15 +67,10 @@ class BulkStores:
         What is not waited for.
     """
 
+    KEY = "bulk stores"
+
     committed: dict[int, int] = field(default_factory=dict)
     pending: list[_Store] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, execution: Execution) -> BulkStores:
-        """Return those of an execution."""
-        found = execution.state.setdefault("bulk stores", cls())
-        assert isinstance(found, BulkStores)
-        return found
 
     def record_in(self, snapshot: Snapshot) -> None:
         """See `snapshots`."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..registers.threads import Indices
+from ..state.held import Held
 from .barrier_objects import BarrierObject
 
 if TYPE_CHECKING:
@@ -21,18 +22,13 @@ _Question = tuple[int, int, str, int]
 """The index of the instruction, the block and place of the barrier, and the parity."""
 
 
-class QuestionsAhead:
+class QuestionsAhead(Held):
     """Questions that were answered by no, and are to be asked again."""
+
+    KEY = "questions ahead"
 
     def __init__(self) -> None:
         self._phases: dict[_Question, dict[int, set[tuple[BarrierObject, int, int]]]] = {}
-
-    @classmethod
-    def of(cls, execution: Execution) -> QuestionsAhead:
-        """Return those of an execution."""
-        held = execution.state.setdefault("questions ahead", cls())
-        assert isinstance(held, cls)
-        return held
 
     def record_in(self, snapshot: Snapshot) -> None:
         """See `snapshots`; phases are told from where their barriers are."""

@@ -22,6 +22,7 @@ from ..order.ordering import NOBODY
 from ..registers.threads import Indices
 from ..state.execution import Execution, Step
 from ..state.handlers import Modifiers
+from ..state.held import Held
 from ..state.state_space import Space
 from ..text.module import TYPE_BITS, InstructionStatement
 from .atomics import after, depends_on_operand, rounds
@@ -35,7 +36,7 @@ Way = tuple[int, int, str, int]
 
 
 @dataclass
-class _Updates:
+class _Updates(Held):
     """How places, bytes of shared memory of all blocks, were updated last.
 
     Attributes
@@ -44,14 +45,9 @@ class _Updates:
         By the place.
     """
 
-    ways: dict[int, Way] = field(default_factory=dict)
+    KEY = "asynchronous updates"
 
-    @classmethod
-    def of(cls, execution: Execution) -> _Updates:
-        """Return those of an execution."""
-        found = execution.state.setdefault("asynchronous updates", cls())
-        assert isinstance(found, _Updates)
-        return found
+    ways: dict[int, Way] = field(default_factory=dict)
 
 
 def reduced_asynchronously(instruction: InstructionStatement) -> Step:

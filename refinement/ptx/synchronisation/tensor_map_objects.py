@@ -35,6 +35,7 @@ from ..memory.symbolic_accesses import is_of_any_size
 from ..registers.threads import Indices
 from ..scalar.hints import fence
 from ..state.execution import Decoders, Execution, undecoded
+from ..state.held import Held
 from ..state.state_space import WINDOWS
 from ..text.module import InstructionStatement
 
@@ -93,7 +94,7 @@ class _Published:
 
 
 @dataclass
-class _Objects:
+class _Objects(Held):
     """Tensor maps that the kernel has made.
 
     Attributes
@@ -104,14 +105,10 @@ class _Objects:
         Of maps in global memory, by address.
     """
 
+    KEY = "tensor maps"
+
     made: dict[int, tuple[NDArray[np.int32], Fields]] = field(default_factory=dict)
     published: dict[int, _Published] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, execution: Execution) -> _Objects:
-        found = execution.state.setdefault("tensor maps", cls())
-        assert isinstance(found, _Objects)
-        return found
 
 
 def map_at(execution: Execution, at: np.uint64, thread: Indices) -> TensorMap | None:

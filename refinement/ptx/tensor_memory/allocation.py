@@ -20,6 +20,7 @@ from ..memory.memory_access import store
 from ..memory.proxy_reads import note_addresses
 from ..registers.threads import Indices
 from ..state.execution import Execution, Step
+from ..state.held import Held
 from ..text.module import InstructionStatement
 from .cells import Cells
 from .operands import Written, of_each_warp, refuse_on_data, written
@@ -36,7 +37,7 @@ PLACED = (
 
 
 @dataclass
-class Allocations:
+class Allocations(Held):
     """The allocations of a batch.
 
     Attributes
@@ -49,16 +50,11 @@ class Allocations:
         Columns of the last allocation of each block.
     """
 
+    KEY = "allocations of tensor memory"
+
     live: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     relinquished: dict[int, int] = field(default_factory=dict)
     smallest: dict[int, int] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, execution: Execution) -> Allocations:
-        """Return those of an execution."""
-        found = execution.state.setdefault("allocations of tensor memory", cls())
-        assert isinstance(found, Allocations)
-        return found
 
     def report_left(self, execution: Execution) -> None:
         """Report what is allocated still when all threads have ended."""

@@ -15,6 +15,7 @@ from ...findings.finding import Kind
 from ...terms.interning import Ids
 from ..memory.same_words import differ_for_some
 from ..state.execution import Execution
+from ..state.held import Held
 
 _STATE = "kept operands"
 
@@ -72,20 +73,15 @@ class Operand:
     line: int
 
 
-class KeptOperands:
+class KeptOperands(Held):
     """What the buffers of the blocks of a batch hold."""
+
+    KEY = _STATE
 
     def __init__(self) -> None:
         self._filled: dict[tuple[tuple[int, ...], str], Operand] = {}
         self._users: dict[tuple[int, ...], set[tuple[int, str]]] = {}
         self._reusing: set[tuple[int, ...]] = set()
-
-    @classmethod
-    def of(cls, execution: Execution) -> KeptOperands:
-        """Return those of an execution."""
-        found = execution.state.setdefault(_STATE, cls())
-        assert isinstance(found, KeptOperands)
-        return found
 
     def note(
         self, execution: Execution, collector: Collector, operand: Operand, blocks: tuple[int, ...]

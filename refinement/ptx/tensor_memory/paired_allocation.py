@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...findings.finding import Kind
 from ..registers.threads import WARP, Indices
 from ..state.execution import Execution
+from ..state.held import Held
 from ..text.module import InstructionStatement
 from .allocation import give, store_addresses, take, wishes_of
 from .operands import Written, refuse_on_data, written
@@ -69,7 +70,7 @@ class _Request:
     met: bool = False
 
 
-class PairedAllocations:
+class PairedAllocations(Held):
     """The allocations of pairs that warps of a batch wait for.
 
     Attributes
@@ -78,16 +79,11 @@ class PairedAllocations:
         How often two warps have met.
     """
 
+    KEY = "allocations of pairs"
+
     def __init__(self) -> None:
         self._requests: dict[int, _Request] = {}
         self.ended = 0
-
-    @classmethod
-    def of(cls, execution: Execution) -> PairedAllocations:
-        """Return those of an execution."""
-        found = execution.state.setdefault("allocations of pairs", cls())
-        assert isinstance(found, cls)
-        return found
 
     def passed(
         self, execution: Execution, instruction: InstructionStatement, active: Indices

@@ -19,6 +19,7 @@ from ..order.snapshots import Snapshot
 from ..order.vector_clocks import FENCED, OPERATIONS, THREAD, Happened, Knowledge
 from ..registers.threads import WARP, Indices
 from ..state.execution import Execution
+from ..state.held import Held
 
 NO_FENCE = (
     "tcgen05.fence is not needed where barriers tell that tensor memory may be used: ptxas 13.0 writes no "
@@ -107,19 +108,14 @@ class Operation:
         snapshot.rest(self, "agent", "time", "issuer", "issued")
 
 
-class Clocks:
+class Clocks(Held):
     """The clocks of the agents of a batch, and what threads knew when they last ran a fence."""
+
+    KEY = "clocks of tensor memory"
 
     def __init__(self) -> None:
         self._times: dict[int, int] = {}
         self._fenced: dict[int, Knowledge] = {}
-
-    @classmethod
-    def of(cls, execution: Execution) -> Clocks:
-        """Return those of an execution."""
-        found = execution.state.setdefault("clocks of tensor memory", cls())
-        assert isinstance(found, Clocks)
-        return found
 
     def record_in(self, snapshot: Snapshot) -> None:
         """See `snapshots`."""
