@@ -117,7 +117,9 @@ def _unequal_at_once(
 ) -> Indices:
     """Return which terms (n,) are not shown equal, or not to be numbers for any inputs."""
     differing = _at_once(forms, actual, expected, np.arange(len(actual)), fmt, shares=shares)[0]
-    return np.arange(len(actual)) if have_poles(forms, np.concatenate([actual, expected])) else differing
+    return (
+        np.arange(len(actual)) if with_poles(forms, np.concatenate([actual, expected])).any() else differing
+    )
 
 
 def _at_once(
@@ -158,9 +160,10 @@ def _at_once(
     return left[:0], None
 
 
-def have_poles(forms: NormalForms, terms: Ids) -> bool:
-    """Tell whether there is, for all inputs, no number that some of the terms (n,) are."""
+def with_poles(forms: NormalForms, terms: Ids) -> NDArray[np.bool_]:
+    """Tell which terms (n,) are no numbers for all inputs, as far as normal forms have come upon that."""
     if not (forms.poles and len(terms)):
-        return False
+        return np.zeros(len(terms), dtype=bool)
     poles = np.array(sorted(forms.poles), dtype=np.int32)
-    return bool((forms.overflows.within(terms, poles) != NONE).any())
+    found: NDArray[np.bool_] = forms.overflows.within(terms, poles) != NONE
+    return found

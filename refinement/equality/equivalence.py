@@ -23,7 +23,7 @@ from ..terms.domains import NONE, Domain
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore, bits
 from ..terms.traversal import by_operation
-from .differing_terms import MOST_AT_FIRST, Indices, differing_members, have_poles
+from .differing_terms import MOST_AT_FIRST, Indices, differing_members, with_poles
 from .distinguishing_inputs import DistinguishingInputs
 from .finite_masks import FiniteMasks
 from .instances_of_pairs import without_instances
@@ -314,8 +314,9 @@ def _compared(
         classes = forms.quantifier.classes
         infinite = classes.never_finite(actual, fmt) | classes.never_finite(expected, fmt)
         equal &= identical | ~infinite
-        if have_poles(forms, np.concatenate([each[equal & ~identical] for each in (actual, expected)])):
-            equal, reason = identical.copy(), _POLE
+        poles = equal & ~identical & (with_poles(forms, actual) | with_poles(forms, expected))
+        if poles.any():
+            equal, reason = equal & ~poles, _POLE
     special, some = SpecialValues(forms), np.flatnonzero(equal & ~identical)
     unlike = special.unlike(actual[some], expected[some], fmt)
     if unlike.somewhere.any():

@@ -25,6 +25,8 @@ class Held:
     @classmethod
     def of(cls, execution: _Holds) -> Self:
         """Return that of an execution, a new one where it has none yet."""
-        found = execution.state.setdefault(cls.KEY, cls())
+        if cls.KEY not in execution.state:
+            execution.state[cls.KEY] = cls()
+        found = execution.state[cls.KEY]
         assert isinstance(found, cls)
         return found

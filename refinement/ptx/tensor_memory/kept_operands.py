@@ -17,8 +17,6 @@ from ..memory.same_words import differ_for_some
 from ..state.execution import Execution
 from ..state.held import Held
 
-_STATE = "kept operands"
-
 
 @dataclass(frozen=True)
 class Collector:
@@ -76,7 +74,7 @@ class Operand:
 class KeptOperands(Held):
     """What the buffers of the blocks of a batch hold."""
 
-    KEY = _STATE
+    KEY = "kept operands"
 
     def __init__(self) -> None:
         self._filled: dict[tuple[tuple[int, ...], str], Operand] = {}
