@@ -238,12 +238,12 @@ def _examined(
     if examination.equality is not None and instance.case.example is not None:
         if told is not None:
             told(f"running on numbers{where}", 0, 1)
-        _try(kernel, instance, store, comparer, examination, outcome, reference)
+        _run_on_numbers(kernel, instance, store, comparer, examination, outcome, reference)
     examination.certificate = comparer.certificate()
     return examination, outcome.stats
 
 
-def _try(
+def _run_on_numbers(
     kernel: Kernel,
     instance: Instance,
     store: TermStore,
