@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
@@ -95,7 +95,7 @@ class SizeDomain:
 
 @dataclass(frozen=True)
 class ResidueClass:
-    """The numbers of a domain with one remainder.
+    """The numbers of a domain with one remainder, or with any.
 
     Attributes
     ----------
@@ -103,15 +103,22 @@ class ResidueClass:
         The domain.
     modulus, residue : int
         A multiple of the domain's step, and the rest of a division by it.
+    has_tail : bool
+        Whether each number stands for all ``modulus * n + D`` of its n, with D any multiple of the step up to
+        the modulus. The residue is then the least D.
     """
 
     domain: SizeDomain
     modulus: int
     residue: int
+    has_tail: bool = False
 
     def from_(self, number: int) -> int:
         """Return the first number of the class that is not below a number."""
-        number = max(number, self.domain.least)
+        least = self.domain.least
+        if self.has_tail:
+            least -= (least - self.residue) % self.modulus
+        number = max(number, least)
         return number + (self.residue - number) % self.modulus
 
     def count(self, number: int) -> float:
@@ -121,11 +128,28 @@ class ResidueClass:
     @property
     def last(self) -> int:
         """The last number."""
+        if self.has_tail:
+            return (self.domain.most // self.modulus - 1) * self.modulus + self.residue
         return self.domain.most - (self.domain.most - self.residue) % self.modulus
+
+    @property
+    def covered(self) -> SizeDomain:
+        """The domain, up to the last number that this stands for."""
+        return (
+            self.domain.up_to(self.domain.most // self.modulus * self.modulus)
+            if self.has_tail
+            else self.domain
+        )
 
     def up_to(self, most: int) -> ResidueClass:
         """Return the part up to a number."""
-        return ResidueClass(self.domain.up_to(most), self.modulus, self.residue)
+        whole = most // self.modulus * self.modulus if self.has_tail else most
+        return replace(self, domain=self.domain.up_to(whole))
+
+
+def with_tail(domain: SizeDomain, modulus: int) -> ResidueClass:
+    """Return the numbers of a domain as whole tiles of a modulus, and a tail."""
+    return ResidueClass(domain, modulus, domain.step, has_tail=True)
 
 
 def is_domain(value: object) -> bool:

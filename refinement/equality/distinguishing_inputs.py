@@ -234,19 +234,25 @@ def _of_integer(
     source: np.random.Generator, fmt: Format, count: int, mined: NDArray[np.float64]
 ) -> list[Words]:
     half = 1 << fmt.bits - 1
-    ends = np.array([0, 1, half - 1, half, half + 1, 2 * half - 1], dtype=object)
-    powers = np.array([1 << each for each in range(fmt.bits)], dtype=object)
-    numbers = np.array([int(each) for each in mined if abs(each) < 1 << 62] or [0], dtype=object)
-    numbers = np.concatenate([numbers, numbers // 2, numbers // 2 + half, -numbers])
-    steps = np.array([-1, 0, 1], dtype=object)
+    ends = _modulo([0, 1, half - 1, half, half + 1, 2 * half - 1])
+    powers = _modulo([1 << each for each in range(fmt.bits)])
+    numbers = [int(each) for each in mined if abs(each) < 1 << 62] or [0]
+    near = _modulo([*numbers, *(each // 2 for each in numbers), *(each // 2 + half for each in numbers),
+                    *(-each for each in numbers)])  # fmt: skip
+    steps = _modulo([-1, 0, 1])
     chosen = [
-        source.integers(-3, 4, count).astype(object),
-        source.integers(0, 1 << min(fmt.bits, 62), count).astype(object),
+        source.integers(-3, 4, count).astype(np.uint64),
+        source.integers(0, 1 << min(fmt.bits, 62), count).astype(np.uint64),
         source.choice(ends, count),
         source.choice(powers, count) + source.choice(steps, count),
-        source.choice(numbers, count) + source.choice(steps, count),
+        source.choice(near, count) + source.choice(steps, count),
     ]
-    return [np.array([int(each) & 2 * half - 1 for each in some], dtype=np.uint64) for some in chosen]
+    return [each & ones(fmt.bits) for each in chosen]
+
+
+def _modulo(numbers: Sequence[int]) -> Words:
+    """Return integers modulo 2^64."""
+    return np.array([each & (1 << 64) - 1 for each in numbers], dtype=np.uint64)
 
 
 def _of_float(

@@ -98,15 +98,18 @@ class Symbols:
 
     def _values_at_corners(self) -> NDArray[np.float64]:
         """Return the values (monomials, corners) of the monomials."""
-        columns = []
-        for chosen in product(*(group.corners for group in self.groups)):
-            values = {
-                symbol: number
-                for group, corner in zip(self.groups, chosen, strict=True)
-                for symbol, number in zip(group.symbols, corner, strict=True)
-            }
-            columns.append([np.prod([values[symbol] for symbol in monomial]) for monomial in self.monomials])
-        return np.array(columns, dtype=np.float64).T
+        counts = [len(group.corners) for group in self.groups]
+        chosen = np.indices(counts).reshape(len(counts), prod(counts))  # a corner of each group
+        values = {
+            symbol: column[which]
+            for group, which in zip(self.groups, chosen, strict=True)
+            for symbol, column in zip(group.symbols, np.array(group.corners, dtype=np.float64).T, strict=True)
+        }
+        found = np.ones((len(self), prod(counts)))
+        for place, monomial in enumerate(self.monomials):
+            for symbol in monomial:
+                found[place] *= values[symbol]
+        return found
 
     def largest_monomial(self, row: Rows) -> int:
         """Return the column of the monomial of a row (monomials,), beside 1, that can be the largest."""

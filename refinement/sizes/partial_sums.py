@@ -23,7 +23,20 @@ from ..contract.size_polynomials import Polynomial, SizePolynomials
 from ..expected.formula_space import FormulaSpace
 from ..expected.integer_ranges import range_of
 from ..formula.index_arithmetic import Expression
-from ..formula.tree import Binary, Bound, Element, Formula, Name, Node, Number, Reduction, Sum, walk
+from ..formula.tree import (
+    Binary,
+    Bound,
+    Cast,
+    Element,
+    Formula,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Reduction,
+    Sum,
+    walk,
+)
 
 PREFIX = "sum_so_far"
 """The array, in the contracts for parts, of what a loop holds for each output element."""
@@ -95,6 +108,25 @@ class PartialSums:
         """Return a range that holds every integer that is added up, at sizes that stand in for all."""
         space = FormulaSpace(instance, self.formula)
         return range_of(space, self.total.body, space.summed(self.total, space.scope)[0])
+
+    def axes_of_zeros(self) -> Mapping[str, int]:
+        """Return axes of arrays along which elements behind the end are to be 0, so that nothing is added.
+
+        Raises
+        ------
+        UnsupportedError
+            If terms with zeros in place of these elements are not known to be 0.
+        """
+        axes = {
+            element.array: axis
+            for element in walk(self.total.body)
+            if isinstance(element, Element)
+            for axis, index in enumerate(element.indices)
+            if isinstance(index, Name) and index.name == self.index
+        }
+        if self.part != 1 or not _vanishes(self.total.body, axes, self.index):
+            raise UnsupportedError(f"what is added for {self.index} is no product of its elements")
+        return axes
 
     def so_far(self, fmt: Format) -> Contract:
         """Return the contract that what is held is the sum alone."""
@@ -198,6 +230,25 @@ def depends_on_sizes(contract: Contract, formula: Formula, name: Name, polynomia
     ]
     passed = [value for value in values if isinstance(value, Expression)]
     return any(map(polynomials.varies, [Expression(formula.source, name), *passed]))
+
+
+def _vanishes(node: Node, axes: Mapping[str, int], index: str) -> bool:
+    """Tell whether a term is 0 if the elements of arrays are whose indices along axes are an index."""
+
+    def zero(part: Node) -> bool:
+        return _vanishes(part, axes, index)
+
+    match node:
+        case Element(array=array, indices=indices) if array in axes:
+            own = indices[axes[array]]
+            return isinstance(own, Name) and own.name == index
+        case Binary(operator="*", left=left, right=right):
+            return zero(left) or zero(right)
+        case Binary(operator="+" | "-", left=left, right=right):
+            return zero(left) and zero(right)
+        case Negative(operand=operand) | Cast(operand=operand):
+            return zero(operand)
+    return False
 
 
 def _known(moved: tuple[int | None, ...]) -> tuple[int, ...]:

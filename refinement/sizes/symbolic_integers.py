@@ -45,6 +45,8 @@ class Doubt(NamedTuple):
         The largest that would fit; 0 where nothing has to, `UNBOUNDED` where rests decide.
     row : tuple of int
         The coefficients of the polynomial that may be the largest.
+    divisor : int
+        What it is divided by, where the rest is what is not known; else 0.
     """
 
     line: int
@@ -52,6 +54,7 @@ class Doubt(NamedTuple):
     highest: int
     limit: int
     row: tuple[int, ...]
+    divisor: int = 0
 
 
 def deciding(doubts: Sequence[Doubt]) -> Doubt | None:
@@ -176,9 +179,11 @@ class SymbolicIntegers(TermStore):
         """Return the terms of an operation, whatever its arguments depend on."""
         return super().apply(operation, *arguments)
 
-    def doubt(self, what: str, rows: Rows, limit: int = 0) -> None:
-        """Note what the symbols don't decide, about some polynomials."""
+    def doubt(self, what: str, rows: Rows, limit: int = 0, divisor: int = 0) -> None:
+        """Note what the symbols don't decide, about some polynomials; see `Doubt`."""
         if len(rows):
             high = self.symbols.bounds(rows)[1]
             worst = int(np.argmax(high))
-            self.doubts.append(Doubt(self.line, what, int(high[worst]), limit, tuple(rows[worst].tolist())))
+            self.doubts.append(
+                Doubt(self.line, what, int(high[worst]), limit, tuple(rows[worst].tolist()), divisor)
+            )

@@ -126,6 +126,8 @@ def _field(
         if low == whole - 1:  # the sign, which compilers add to what they halve
             above = ~known & (symbols.bounds(rows)[0] >= 0)
             store.doubt(f"a sign of {whole} bits is not known", rows[above], (1 << low) - 1)
+        else:
+            store.doubt(f"a quotient by {1 << low} is not known", rows[~known], UNBOUNDED, 1 << low)
         rows = quotients
     if is_top or width >= 62:
         if not is_top:
@@ -189,7 +191,7 @@ def _compared(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     for rest in store.rests:
         left = np.flatnonzero(found < 0)
         form = store.symbols.form(rest.form)
-        found[left] = compared(store, form, rest.size, rows[left], str(operation.attribute))
+        found[left] = compared(store, form, rest, rows[left], str(operation.attribute))
     store.doubt(f"{operation.attribute} is not decided", rows[found < 0])
     return _placed(len(words[0]), where, found)
 
@@ -238,7 +240,7 @@ def _quotient(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     for divisor in np.unique(divisors[usable, 0]).tolist():
         some = np.flatnonzero(usable & (divisors[:, 0] == divisor))
         quotients, rests, known = divided(store.symbols, rows[some], divisor)
-        store.doubt(f"{name} by {divisor} is not known", rows[some[~known]], UNBOUNDED)
+        store.doubt(f"{name} by {divisor} is not known", rows[some[~known]], UNBOUNDED, divisor)
         result = quotients if name == "div" else rests
         found[where[some[known]]] = store.integers(result[known], fmt.bits)
     some = np.flatnonzero(varying & readable & _in_range(store, divisors, fmt))

@@ -1,13 +1,14 @@
 """Tail predicates: conditions on the number of rows of the last tile.
 
-In the last tile of a size the number D of its rows that there are is not known. That D is more than x is a
+In the last tile of a size the number D of its rows that there are is not known, and neither is how much of a
+sum is left for the last turn of a loop. That D is more than x is a
 bit of its own for each x, as if it were data; a kernel's masks are made of such bits. What a mask says of D
 bounds the addresses where it holds, and whether it holds for a row that there is can be told from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 
 from ..terms import bit_slices, operations
 from ..terms.interning import Ids
+from ..terms.operations import select
 from ..terms.store import CONSTANT, INPUT, TermStore, bits
-from ..terms.truth_tables import A
-from .integer_forms import Rows
+from ..terms.truth_tables import A, B
+from .integer_forms import Group, Rows
 
 Bounds = Mapping[str, int]
 """For sizes, a number that D is known to be more than."""
@@ -51,6 +53,10 @@ class Rest:
         """D, by the symbols that are multiplied."""
         return {(self.symbol,): self.step, (): self.step}
 
+    def group(self, most: int) -> Group:
+        """Return the symbol alone, where D is any up to a number."""
+        return Group((self.symbol,), ((0.0,), (most / self.step - 1.0,)))
+
     def reach(self, number: int) -> int:
         """Return the largest number that D is more than where it is more than one."""
         return (number // self.step + 1) * self.step - 1
@@ -64,9 +70,25 @@ class Rest:
         return np.maximum(bounds, 0) // self.step
 
 
-def more_than(store: TermStore, size: str, numbers: NDArray[np.int64]) -> Ids:
-    """Return the bits (n,) that say whether D is more than some numbers."""
-    return np.asarray(store.inputs(name_of(size), bits(1), numbers), dtype=np.int32)
+def more_than(store: TermStore, rest: Rest, numbers: NDArray[np.int64]) -> Ids:
+    """Return the bits (n,) that say whether D is more than some numbers, one where no D tells them apart."""
+    return np.asarray(store.inputs(name_of(rest.size), bits(1), rest.reach_of(numbers)), dtype=np.int32)
+
+
+def with_zeros(store: TermStore, masks: Sequence[tuple[Rest, NDArray[np.int64]]], terms: Ids) -> Ids:
+    """Return terms (n,) where D of each size is more than some numbers, and zeros elsewhere."""
+    conditions = store.constants(np.ones(len(terms), dtype=np.uint64), 1)
+    for rest, numbers in masks:
+        some = np.flatnonzero(numbers >= rest.step)
+        more = more_than(store, rest, numbers[some])
+        conditions[some] = bit_slices.bitwise(store, A & B, conditions[some], more, more)
+    some = np.flatnonzero(~store.are(CONSTANT, conditions))
+    if not len(some):
+        return terms
+    found, width = terms.copy(), int(store.widths(terms[:1])[0])
+    zeros = store.constants(np.zeros(len(some), dtype=np.uint64), width)
+    found[some] = store.apply(select(width), conditions[some], found[some], zeros)
+    return found
 
 
 def name_of(size: str) -> str:
@@ -84,7 +106,7 @@ it has to be more."""
 _SIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
-def compared(store: TermStore, form: Rows, size: str, differences: Rows, relation: str) -> Ids:
+def compared(store: TermStore, form: Rows, rest: Rest, differences: Rows, relation: str) -> Ids:
     """Return bits (n,) that say how differences of D and a number stand to 0; -1 for other differences.
 
     Parameters
@@ -93,8 +115,8 @@ def compared(store: TermStore, form: Rows, size: str, differences: Rows, relatio
         The terms.
     form : Rows (monomials,)
         D.
-    size : str
-        The size.
+    rest : Rest
+        What D is of.
     differences : Rows (n, monomials)
         The integers.
     relation : str
@@ -107,7 +129,7 @@ def compared(store: TermStore, form: Rows, size: str, differences: Rows, relatio
         if rule is None or not len(some):
             continue
         numbers = -sign * (differences[some, 0] - sign * form[0]) + rule[0]
-        terms = more_than(store, size, numbers)
+        terms = more_than(store, rest, numbers)
         found[some] = terms if rule[1] else bit_slices.bitwise(store, 0xFF ^ A, terms, terms, terms)
     return found
 

@@ -20,7 +20,7 @@ from ....spec.errors import InputError, UnsupportedError
 from ....spec.ptx.operands import Integer
 from ...checker.evaluated import Checked
 from ...contract.contract import Contract
-from ...contract.size_domains import LARGEST, ResidueClass, SizeDomain
+from ...contract.size_domains import LARGEST, ResidueClass, SizeDomain, with_tail
 from ...contract.size_polynomials import SizePolynomials
 from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
@@ -241,6 +241,7 @@ class _Attempt:
         self._roundings: list[GrowingRoundings | None] = []
         self._checked = Checked()
         self._last_limit = ""
+        self._tail = 0
         self._last_end = LARGEST
 
     def fitting(self, domains: Sequence[SizeDomain]) -> int | None:
@@ -254,7 +255,12 @@ class _Attempt:
 
     def _stated_launches(self) -> list[BlockLaunch]:
         """Return the launches with no numbers behind the end of the last size's domain."""
-        return [launch for launch in self._launches if launch.numbers.domain.most <= self._last_end]
+        numbers = [(launch, launch.numbers) for launch in self._launches]
+        return [
+            launch
+            for launch, own in numbers
+            if own.domain.most - own.has_tail * (own.modulus - own.residue) <= self._last_end
+        ]
 
     def overflow(self, shown: int, domains: Sequence[SizeDomain], last: SizeDomain | None) -> Overflow | None:
         """Return sizes of which some are behind the largest shown, and at which an index overflows."""
@@ -378,22 +384,35 @@ class _Attempt:
         def launched(numbers: ResidueClass) -> BlockLaunch:
             return self._launched(tell, position, self._known, numbers)
 
-        found: SizeProof = prove(launched, last, lambda what: self._told(f"{tell}: {what}"), self._factors)
+        found: SizeProof = prove(
+            launched, last, lambda what: self._told(f"{tell}: {what}"), self._factors, self._tail
+        )
+        self._tail = found.tail
         self._obligations += [obligation.of(tell) for obligation in found.obligations]
         self._roundings.append(found.roundings)
         self._checked += found.checked
         self._last_limit = self._last_limit or found.limit
         equality = found.equality
-        for number in found.alone:
+        for number in found.alone if not found.tail else ():
             if self._run(position, {**self._known, last.name: number}) is Equality.VALUE:
+                equality = Equality.VALUE
+        for most in range(found.tail, found.first, found.tail) if found.tail else ():
+            numbers = with_tail(replace(last, least=most, most=most), found.tail)
+            if self._run(position, self._known, numbers) is Equality.VALUE:
                 equality = Equality.VALUE
         return equality, found.domain
 
-    def _run(self, position: BlockPosition, known: Mapping[str, int]) -> Equality:
-        """Prove the block at a position right at numbers of all other sizes."""
-        at = ", ".join(f"{name} = {number}" for name, number in known.items())
+    def _run(
+        self, position: BlockPosition, known: Mapping[str, int], numbers: ResidueClass = NO_SIZE
+    ) -> Equality:
+        """Prove the block at a position right at numbers of all other sizes, of one up to a tail more."""
+        stated = [f"{name} = {number}" for name, number in known.items()]
+        if numbers.has_tail:
+            most = numbers.domain.most
+            stated.append(f"{numbers.domain.name} = {most - numbers.modulus + numbers.residue} to {most}")
+        at = ", ".join(stated)
         name = f"{position.name or 'every block'}{f' at {at}' if at else ''}"
-        launch = self._launched(name, position, known, NO_SIZE)
+        launch = self._launched(name, position, known, numbers)
         equality = launch.check(partial(self._noting, name))
         self._checked += launch.checked
         return equality

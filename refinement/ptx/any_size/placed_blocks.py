@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 import numpy as np
 
@@ -75,17 +76,7 @@ class PlacedLaunch(BlockLaunch):
             If what blocks hold there is not told by the place of their tile.
         """
         batch = super().begun(corners)
-        key = tuple(corners)
-        if key not in self._before_access:
-            found = [self._at_access(block, corners) for block in self._blocks]
-            first, registers = found[0]
-            for at, others in found[1:]:
-                if at != first or others.keys() != registers.keys():
-                    raise OrderError
-                if any((others[name] != terms).any() for name, terms in registers.items()):
-                    raise OrderError
-            self._before_access[key] = first, registers
-        at, held = self._before_access[key]
+        at, held = self._state_at_access(corners)
         (strand,) = batch.scheduler.runnable
         strand.at = at
         for axis in {axis for block in self._blocks for axis in block.position.indices}:
@@ -96,6 +87,34 @@ class PlacedLaunch(BlockLaunch):
             for name, terms in held.items()
         }
         return batch
+
+    def _state_at_access(self, corners: Corners) -> tuple[int, Mapping[str, Ids]]:
+        """Return where the first access is, and what registers hold there, the same for all blocks.
+
+        What holds for all numbers of the size holds for some of them, so that it is looked at once.
+        """
+        for hull in (self._all_numbers(), tuple(corners)):
+            if hull in self._before_access:
+                return self._before_access[hull]
+            with suppress(OrderError):
+                self._before_access[hull] = self._common_state(hull)
+                return self._before_access[hull]
+        raise OrderError
+
+    def _all_numbers(self) -> tuple[tuple[float, float], ...]:
+        numbers = self.numbers
+        return ((numbers.count(numbers.from_(0)), 0.0), (numbers.count(numbers.last), 0.0))
+
+    def _common_state(self, corners: Corners) -> tuple[int, Mapping[str, Ids]]:
+        """Run all blocks to their first access; raises `OrderError` where they do not hold the same there."""
+        found = [self._at_access(block, corners) for block in self._blocks]
+        first, registers = found[0]
+        for at, others in found[1:]:
+            if at != first or others.keys() != registers.keys():
+                raise OrderError
+            if any((others[name] != terms).any() for name, terms in registers.items()):
+                raise OrderError
+        return first, registers
 
     def _at_access(self, launch: BlockLaunch, corners: Corners) -> tuple[int, Mapping[str, Ids]]:
         """Run a block to its first access; return where that is, and what registers hold there."""

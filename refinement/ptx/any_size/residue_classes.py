@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
 from ....spec.errors import InputError, UnsupportedError
 from ...checker.evaluated import Checked
 from ...contract.contract import Contract
-from ...contract.size_domains import ResidueClass, SizeDomain
+from ...contract.size_domains import ResidueClass, SizeDomain, with_tail
 from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
 from ...sizes.given_elements import periods
@@ -18,7 +19,7 @@ from ...sizes.growing_roundings import joined
 from .loop_periods import LONGEST, OBSERVED, first_settled, period_of
 from .loop_states import Cells
 from .size_induction import Induction
-from .size_proofs import NextCandidateError, SizeProof, UndecidedError
+from .size_proofs import LimitError, NextCandidateError, SizeProof, UndecidedError
 from .symbolic_launch import LARGE, SymbolicLaunch
 from .turn_distances import distances
 
@@ -38,6 +39,9 @@ def factors_of(contract: Contract) -> Sequence[int]:
 _SEARCH = 30
 """Seconds of the processor after which no other modulus is tried."""
 
+_SEARCH_WITH_TAIL = 10
+"""Seconds after which rests are looked at one by one."""
+
 _CANDIDATES = ((1, 1), (2, 1), (1, 2), (2, 2), (1, 3), (3, 1), (2, 3), (1, 4), (2, 4), (1, 6))
 """Turns before the induction begins, and turns of the kernel's loop that make one of it, to be tried."""
 
@@ -53,10 +57,12 @@ def prove(
     domain: SizeDomain,
     told: Callable[[str], None],
     factors: Sequence[int] = FACTORS,
+    tile: int = 0,
 ) -> SizeProof:
     """Prove that a kernel is right for every number of a domain that is not below `SizeProof.first`.
 
-    Where that depends on rests of the number, each rest is a proof of its own. Of a domain that ends a few
+    Where that depends on rests of the number, one proof is of all: of whole tiles and any tail. Where that
+    does not work, each rest is a proof of its own. Of a domain that ends a few
     turns behind the first ones, more is tried to be proved than is asked for, since an induction needs room.
 
     Parameters
@@ -69,6 +75,8 @@ def prove(
         Told what is being done.
     factors : sequence of int
         By how much numbers of one class may differ, in steps of the domain, to be tried.
+    tile : int
+        Before which there likely is any tail; 0 where nothing is known.
 
     Raises
     ------
@@ -78,13 +86,13 @@ def prove(
     if domain.count < _FAR:
         further = replace(domain, most=domain.least + (_FAR - 1) * domain.step)
         try:
-            proof = _of_domain(launched, further, told, factors)
+            proof = _of_domain(launched, further, told, factors, tile)
         except (UnsupportedError, InputError):  # such as an index that overflows only there
             told("up to the end alone")
         else:
             if proof.domain.most >= domain.most:
                 return replace(proof, domain=domain, limit="", overflow=None)
-    return _of_domain(launched, domain, told, factors)
+    return _of_domain(launched, domain, told, factors, tile)
 
 
 def _of_domain(
@@ -92,32 +100,66 @@ def _of_domain(
     domain: SizeDomain,
     told: Callable[[str], None],
     factors: Sequence[int],
+    tile: int,
 ) -> SizeProof:
     """Prove that a kernel is right for every number of a domain, as one class or several."""
-    reason: UnsupportedError | None = None
+    if tile and (proof := _with_tail(launched, domain, [tile], told)) is not None:
+        return proof
+    launch = launched(ResidueClass(domain, domain.step, 0))
     started = time.process_time()
-    for factor in (1, *factors):
-        if reason is not None and time.process_time() - started > _SEARCH:
+    try:
+        return _of_class(launch, told)
+    except UndecidedError as error:
+        reason = error
+    if (proof := _with_tail(launched, domain, _tiles(launch), told)) is not None:
+        return proof
+    for factor in factors:
+        if time.process_time() - started > _SEARCH:
             raise UnsupportedError(f"after {_SEARCH} s of searching: {reason}")
         modulus = domain.step * factor
-        rests = list(range(0, modulus, domain.step))[::-1]
-        try:
-            return _joined([_of_class(launched, ResidueClass(domain, modulus, rest), told) for rest in rests])
-        except UndecidedError as error:
-            reason = reason or error
-    assert reason is not None
+        rests = range(0, modulus, domain.step)[::-1]
+        with suppress(UndecidedError):
+            return _joined([_of_class(launched(ResidueClass(domain, modulus, rest)), told) for rest in rests])
     raise reason
 
 
-def _of_class(
-    launched: Callable[[ResidueClass], SymbolicLaunch], numbers: ResidueClass, told: Callable[[str], None]
-) -> SizeProof:
+def _with_tail(
+    launched: Callable[[ResidueClass], SymbolicLaunch],
+    domain: SizeDomain,
+    tiles: Sequence[int],
+    told: Callable[[str], None],
+) -> SizeProof | None:
+    """Prove that a kernel is right for whole tiles and any tail, of the first tile for which it works."""
+    for tile in tiles:
+        whole = replace(domain, most=-(-domain.most // tile) * tile)
+        told(f"any tail of {tile}")
+        try:
+            proof = _of_class(launched(with_tail(whole, tile)), told, _SEARCH_WITH_TAIL)
+        except LimitError:  # of the grid, which is as large whatever the tail
+            raise
+        except (UnsupportedError, InputError):
+            continue
+        cut = proof.domain.most >= domain.most
+        return replace(proof, domain=domain, limit="", overflow=None) if cut else proof
+    return None
+
+
+def _tiles(launch: SymbolicLaunch) -> list[int]:
+    """Return what a tail may be left of: what sizes are divided by, or what a turn goes over."""
+    step, monomials = launch.numbers.domain.step, launch.store.symbols.monomials
+    of_size = [column for column, monomial in enumerate(monomials) if "n" in monomial]
+    found = [doubt.divisor for doubt in launch.store.doubts if any(doubt.row[column] for column in of_size)]
+    found += [int(moved) for moved in _moved(launch) or () if moved.denominator == 1]
+    return [tile for tile in dict.fromkeys(found) if tile > step and tile % step == 0]
+
+
+def _of_class(launch: SymbolicLaunch, told: Callable[[str], None], most: float = _SEARCH) -> SizeProof:
     """Prove that a kernel is right for every number of a class."""
-    launch = launched(numbers)
+    numbers = launch.numbers
     reason: UnsupportedError | None = None
     started = time.process_time()
     for start, period in _candidates(launch):
-        if reason is not None and time.process_time() - started > _SEARCH:
+        if reason is not None and time.process_time() - started > most:
             break
         try:
             return Induction(launch, numbers, start, period, told).proof()
@@ -141,13 +183,20 @@ def _candidates(launch: SymbolicLaunch) -> Iterator[tuple[int, int]]:
 
 def _observed(launch: SymbolicLaunch, count: int) -> list[Cells]:
     """Return what is held at up to so many turns of the main loop, as many as it surely has."""
+    if (found := _moved(launch)) is None:
+        return []
+    moved = max(found | {Fraction(1)})
+    most = min(launch.numbers.domain.most // 2, LARGE)
+    return launch.turns(min(count, int(most / moved) - 1))[1:]
+
+
+def _moved(launch: SymbolicLaunch) -> set[Fraction] | None:
+    """Return how far a turn of the main loop moves along the size; None where no loop is found."""
     try:
         launch.turns(2)
     except UnsupportedError:
-        return []
-    moved = max(distances(launch, 1, 2) | {Fraction(1)})
-    most = min(launch.numbers.domain.most // 2, LARGE)
-    return launch.turns(min(count, int(most / moved) - 1))[1:]
+        return None
+    return distances(launch, 1, 2)
 
 
 def _joined(proofs: Sequence[SizeProof]) -> SizeProof:

@@ -86,6 +86,7 @@ class Induction:
         self.launch, self.numbers, self.store = launch, numbers, launch.store
         self.name, self.modulus = numbers.domain.name, numbers.modulus
         self.start, self.period, self.told = start, period, told
+        self._tail = numbers.modulus if numbers.has_tail else 0
         self.sums: PartialSums = partial_sums(launch.contract, self.name, launch.polynomials, launch.stays)
         self.turns = TurnTerms(self.store, launch.symbolic_arrays, "u", is_token)
         self.equality, self.checked = Equality.BITS, Checked()
@@ -107,12 +108,14 @@ class Induction:
         if (factor := self._factor(distance)) > 1:
             return self._longer(factor)
         turn = distance // self.period
-        first = self.numbers.from_(turn * (self.start + 1))
+        least = turn * (self.start + 1)
+        first = self.numbers.from_(least - self._tail + self.numbers.residue if self._tail else least)
         reason = limit = ""
         doubt: Doubt | None = None
         numbers = self.numbers
         for _ in range(_ATTEMPTS):
-            cases = distance // self.modulus + first // self.numbers.domain.step
+            alone = self.modulus if self._tail and self.launch.is_of_block else self.numbers.domain.step
+            cases = distance // self.modulus + first // alone
             if cases > MOST_CASES:
                 raise UnsupportedError(f"{cases} numbers would have to be verified one by one: {reason}")
             if numbers.last < first + distance:
@@ -127,13 +130,15 @@ class Induction:
                 first = self.numbers.from_(first + turn)
                 continue
             except LimitError as error:
+                if self._tail and not self.launch.is_of_block:  # a class of its own tells where it fails
+                    raise UndecidedError(str(error)) from error
                 reason, limit, doubt = str(error), str(error), error.doubt
                 numbers = numbers.up_to(error.most)
                 continue
             overflow = None if doubt is None else self._overflow(doubt, numbers.last)
             granted = tuple(self.launch.assumptions)
             parts = self.obligations, self.roundings, overflow, self.checked, granted
-            return SizeProof(numbers.domain, first, self.equality, limit, *parts)
+            return SizeProof(numbers.covered, first, self.equality, limit, *parts, self._tail)
         raise UndecidedError(f"no first number is found from which on all turns go alike: {reason}")
 
     # -- what a turn takes
@@ -318,15 +323,23 @@ class Induction:
         self._held_format = self._format(found)
         self._bound_sums(found, numbers)
         for taken in self._possible_starts(rest):
-            left = rest - taken
-            contract = self.sums.rest(self._held_format, empty=not left)
-            expected = self._expected(contract, left or numbers.domain.least, taken, found, last)
+            expected = self._expected_rest(rest - taken, taken, found, last)
             if self._same(actual, expected, output.format):
+                if self._tail and isinstance(self._held_format, FloatFormat):
+                    self.equality = Equality.VALUE  # zeros that are added may change a sum's sign
                 self.taken = taken
                 return found
         failing = UnsupportedError if self._moves_evenly(1) else NextCandidateError
         what = f"what is stored for {self.name} = {self.distance}·u + {rest} is not shown"
         raise failing(self._told_of(UnsupportedError(what), since))
+
+    def _expected_rest(self, left: int, taken: int, held: Ids, move: Callable[[Rows], Rows]) -> Ids:
+        """Return what the contract says of what is held and so many more, or up to a tail more."""
+        if (tail := self.launch.tail) is None:
+            contract = self.sums.rest(self._held_format, empty=not left)
+            return self._expected(contract, left or self.numbers.domain.least, taken, held, move)
+        contract = self.sums.rest(self._held_format, empty=False)
+        return self._expected(contract, self._summed_at_most(left), taken, held, move, left - tail.step)
 
     def _bound_sums(self, held: Ids, numbers: ResidueClass) -> None:
         """Bound sums of integers so far, which is what is held if the guess is right.
@@ -341,7 +354,7 @@ class Induction:
             return
         least, most = self.sums.term_range(self.launch.standing_in(self.launch.contract, self.distance))
         largest = max(abs(least), abs(most), 1)
-        allowed = fmt.maximum // largest - self.first - 2 * self.distance
+        allowed = fmt.maximum // largest - self.first - 2 * self.distance - self.modulus
         if numbers.last > allowed:
             about = f"{self.launch.path}:{self.launch.saturating_line}"
             raise LimitError(allowed, f"{about}: a sum of {fmt} may saturate")
@@ -362,8 +375,16 @@ class Induction:
         near = [turn * (self.start + more) for more in (0, -1, 1, -2)]
         found = [*near, *(each + self.numbers.residue % turn for each in near), *range(0, rest + 1, step)]
         for each in dict.fromkeys(found[:_STARTS]):
-            if 0 <= each <= rest and self._moves_evenly(each) and self._is_whole(rest - each):
+            left = self._summed_at_most(rest - each)
+            if 0 <= each <= rest and left >= 0 and self._moves_evenly(each) and self._is_whole(left):
                 yield each
+
+    def _summed_at_most(self, left: int) -> int:
+        """Return how many of the size are left at most; negative where the tail would have to be cut."""
+        tail = self.launch.tail
+        if tail is None:
+            return left
+        return -1 if (left - tail.step) % self.modulus else left - tail.step + self.modulus
 
     def _is_whole(self, extent: int) -> bool:
         """Tell whether arrays can be as long as a part of the size."""
@@ -432,14 +453,23 @@ class Induction:
         return True
 
     def _expected(
-        self, contract: Contract, extent: int, taken: int, held: Ids, move: Callable[[Rows], Rows]
+        self,
+        contract: Contract,
+        extent: int,
+        taken: int,
+        held: Ids,
+        move: Callable[[Rows], Rows],
+        whole: int | None = None,
     ) -> Ids:
-        """Return what a contract for a part says, of elements that begin behind what was taken before."""
+        """Return what a contract for a part says, of elements that begin behind what was taken before.
+
+        Where it has a tail, `whole` says how many are before that.
+        """
         instance = self.launch.standing_in(contract, extent)
         moved_first, moved_turn = self.sums.shifts(taken), self.sums.shifts(self.distance)
         starts = {name: (moved_first[name], moved_turn[name]) for name in moved_first}
         self.store.placed = {
-            name: self._placing(instance, name, *starts[name], move)
+            name: self._placing(instance, name, *starts[name], move, whole)
             for name in self.launch.symbolic_arrays
             if name in starts
         }
@@ -458,6 +488,7 @@ class Induction:
         first: tuple[int, ...],
         each_turn: tuple[int, ...],
         move: Callable[[Rows], Rows],
+        whole: int | None,
     ) -> Callable[[np.ndarray], Ids]:
         symbols, array = self.store.symbols, self.launch.arrays[name]
         shape = instance.arrays[name].shape
@@ -470,7 +501,7 @@ class Induction:
                 rows[:, symbols.column("u")] += each_turn[axis]
                 own.append(rows)
             terms = self.store.elements_at(name, array.format, move(array.place(symbols, own)))
-            return self.launch.masked(name, places, terms)
+            return self.launch.masked(name, places, terms, whole)
 
         return placed
 

@@ -92,6 +92,8 @@ class SizeProof:
         What the checker evaluated again of the equalities that the proof is made of.
     assumptions : tuple of str
         What its runs take for granted.
+    tail : int
+        Of how much one proof stands for every rest; 0 where each rest is a proof of its own.
     """
 
     domain: SizeDomain
@@ -103,6 +105,7 @@ class SizeProof:
     overflow: Overflow | None = None
     checked: Checked = field(default_factory=Checked)
     assumptions: tuple[str, ...] = ()
+    tail: int = 0
 
     @property
     def alone(self) -> range:

@@ -21,10 +21,13 @@ from ...formula.index_arithmetic import Expression
 from ...machine.array_memory import elements_in, inputs_of, memories
 from ...machine.memory import ByteLanes
 from ...machine.observations import Observations
+from ...sizes.block_positions import Form, sum_of
 from ...sizes.given_elements import check_given, given_elements, with_given
 from ...sizes.integer_forms import Group, Rows, Symbols
+from ...sizes.partial_sums import partial_sums
 from ...sizes.symbolic_arrays import SymbolicArray, SymbolicMemory
 from ...sizes.symbolic_terms import SymbolicTerms
+from ...sizes.tail_predicates import Rest, with_zeros
 from ...terms.interning import Ids
 from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_size
 from ..registers.threads import Launch, Threads
@@ -89,7 +92,16 @@ class SymbolicLaunch:
         self.known, self._domain, self.numbers = known, domain, numbers
         self._function = launching.entry_named(kernel.module, kernel.entry)
         self.polynomials = self._polynomials(contract.quantified)
+        symbol = f"rest of {domain.name}"
+        self.tail = Rest(domain.name, symbol, domain.step) if numbers.has_tail else None
         self.store = SymbolicTerms(self._symbols(((1.0, 0.0), (2.0, 0.0))))
+        self.store.rests = () if self.tail is None else (self.tail,)
+        self.axes_of_zeros: Mapping[str, int] = {}
+        """Axes of arrays along which elements behind the tail are to be 0."""
+        if self.tail is not None:
+            self.axes_of_zeros = partial_sums(
+                contract, domain.name, self.polynomials, self.stays
+            ).axes_of_zeros()
         self.instance = self._instance(contract, domain.least)
         self._check()
         self.arrays = dict(self._symbolic_arrays())
@@ -232,13 +244,22 @@ class SymbolicLaunch:
     def _rows(self, value: Polynomial) -> Rows:
         rows = self.store.symbols.constants(np.zeros(1, dtype=np.int64))
         for names, coefficient in value.items():
-            scaled = coefficient * (self.numbers.modulus if names else 1)
-            rest = coefficient * self.numbers.residue if names else 0
-            if len(names) > 1 or scaled.denominator != 1 or rest.denominator != 1:
-                raise UnsupportedError(f"{self._domain.name} is not used linearly")
-            rows[0, self.store.symbols.column("n") if names else 0] += int(scaled)
-            rows[0, 0] += int(rest)
+            for symbols, factor in (self._size_form if names else {(): 1}).items():
+                scaled = coefficient * factor
+                if len(names) > 1 or scaled.denominator != 1:
+                    raise UnsupportedError(f"{self._domain.name} is not used linearly")
+                rows[0, self.store.symbols.column(*symbols)] += int(scaled)
         return rows
+
+    @property
+    def _size_form(self) -> Form:
+        """The size, by symbols: whole tiles are a number where there is one number of them."""
+        numbers = self.numbers
+        if self.tail is None:
+            return {("n",): numbers.modulus, (): numbers.residue}
+        if numbers.last == numbers.from_(0):
+            return sum_of(self.tail.form, {(): numbers.last - numbers.residue})
+        return {("n",): numbers.modulus, **self.tail.form}
 
     @property
     def loop_line(self) -> int:
@@ -263,7 +284,12 @@ class SymbolicLaunch:
         self.store.symbols = self._symbols(corners)
 
     def _symbols(self, corners: Corners) -> Symbols:
-        return Symbols([Group(("n", "u"), tuple(corners))])
+        return Symbols(self._groups(corners))
+
+    def _groups(self, corners: Corners) -> list[Group]:
+        """Return the symbols n and u, and that of the size's tail, where it has one."""
+        tail = [] if self.tail is None else [self.tail.group(self.numbers.modulus)]
+        return [Group(("n", "u"), tuple(corners)), *tail]
 
     def begun(self, corners: Corners) -> LoopBatch:
         """Return the kernel at its beginning, for n and u in the hull of some points."""
@@ -460,9 +486,30 @@ class SymbolicLaunch:
         """Return by how much the indices (axes, monomials) of an array are moved for the block that runs."""
         return np.zeros_like(self.arrays[name].extents)
 
-    def masked(self, name: str, indices: Sequence[NDArray[np.intp]], terms: Ids) -> Ids:
-        """Return elements of an array as they are, or as a kernel loads them that masks its last tile."""
-        return terms
+    def masked(
+        self, name: str, indices: Sequence[NDArray[np.intp]], terms: Ids, whole: int | None = None
+    ) -> Ids:
+        """Return elements of an array as a kernel loads them that masks its last tile, and its tail.
+
+        Parameters
+        ----------
+        name : str
+            The array.
+        indices : sequence of array (n,)
+            Their indices.
+        terms : array (n,)
+            The elements.
+        whole : int, optional
+            How many terms of the sum there are before the tail; None where there is no tail.
+        """
+        return with_zeros(self.store, list(self._masks(name, indices, whole)), terms)
+
+    def _masks(
+        self, name: str, indices: Sequence[NDArray[np.intp]], whole: int | None
+    ) -> Iterator[tuple[Rest, NDArray[np.int64]]]:
+        """Yield sizes, and what has to be left of each (n,), or else an element is taken for 0."""
+        if whole is not None and self.tail is not None and name in self.axes_of_zeros:
+            yield self.tail, indices[self.axes_of_zeros[name]].astype(np.int64) - whole
 
     def settled(self, terms: Ids, output: Array) -> Ids:
         """Return terms (n elements, …) of an output for those elements that are stored."""
