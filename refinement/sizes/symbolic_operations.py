@@ -84,6 +84,22 @@ def _extended(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     return _placed(len(words[0]), where[fits], store.integers(rows[fits], operation.result.bits))
 
 
+def _converted(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
+    """Convert integers to floats in one way, whatever format they are held in."""
+    fmt = operation.operands[0]
+    if not isinstance(fmt, IntegerFormat) or (read := _read(store, words)) is None:
+        return None
+    (rows,), where = read
+    found = np.full(len(rows), -1, dtype=np.int32)
+    fits = _in_range(store, rows, fmt) & rows[:, 1:].any(axis=1)
+    for bits in (64, 32):
+        own = operations.signed(bits)
+        some = np.flatnonzero(fits & _in_range(store, rows, own))
+        narrowest = Operation(operation.name, operation.result, (own,), operation.attribute)
+        found[some] = store.plain(narrowest, store.integers(rows[some], bits))
+    return _placed(len(words[0]), where, found)
+
+
 def _concatenated(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
     parts = store.elements(words[0])
     symbolic = store.is_integer(parts).any(axis=1)
@@ -209,9 +225,19 @@ def _extremum(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     assert isinstance(attribute, tuple)
     greatest = attribute[0] == "max"
     first, second = (low >= 0, high <= 0) if greatest else (high <= 0, low >= 0)
-    store.doubt(f"{attribute[0]} is not decided", rows[~(first | second)])
-    chosen = np.where(first, words[0][where], np.where(second, words[1][where], -1))
-    return _placed(len(words[0]), where, chosen.astype(np.int32))
+    chosen = np.where(first, words[0][where], np.where(second, words[1][where], -1)).astype(np.int32)
+    for rest in store.rests:
+        left = np.flatnonzero(chosen < 0)
+        bits = compared(
+            store, store.symbols.form(rest.form), rest.size, rows[left], "gt" if greatest else "lt"
+        )
+        left, bits = left[bits >= 0], bits[bits >= 0]
+        if len(left):
+            store.wraps = True
+            given = (word[where[left]] for word in words)
+            chosen[left] = store.apply(operations.select(fmt.bits), bits, *given)
+    store.doubt(f"{attribute[0]} is not decided", rows[chosen < 0])
+    return _placed(len(words[0]), where, chosen)
 
 
 def _selected(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
@@ -286,6 +312,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         operations.RING: _ring,
         operations.NEGATE: _negated,
         operations.EXTEND: _extended,
+        operations.CONVERT: _converted,
         CONCATENATION: _concatenated,
         operations.COMPARE: _compared,
         operations.EXTREMUM: _extremum,

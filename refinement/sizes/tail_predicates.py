@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..terms import bit_slices, operations
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, INPUT, TermStore, bits
-from ..terms.truth_tables import A
+from ..terms.truth_tables import A, B
 from .integer_forms import Rows
 
 Bounds = Mapping[str, int]
@@ -101,6 +101,12 @@ def compared(store: TermStore, form: Rows, size: str, differences: Rows, relatio
         What is asked of them.
     """
     found = np.full(len(differences), -1, dtype=np.int32)
+    if relation in ("eq", "ne"):
+        ends = [compared(store, form, size, differences, each) for each in ("ge", "le")]
+        some = np.flatnonzero(np.minimum(*ends) >= 0)
+        table = A & B if relation == "eq" else 0xFF ^ (A & B)
+        found[some] = bit_slices.bitwise(store, table, ends[0][some], ends[1][some], ends[0][some])
+        return found
     for sign in (-1, 1):
         rule = _THRESHOLDS.get((sign, _SIGNED.get(relation, relation)))
         some = np.flatnonzero((differences[:, 1:] == sign * form[1:]).all(axis=1))
@@ -108,8 +114,14 @@ def compared(store: TermStore, form: Rows, size: str, differences: Rows, relatio
             continue
         numbers = -sign * (differences[some, 0] - sign * form[0]) + rule[0]
         terms = more_than(store, size, numbers)
+        always = numbers < form[0]  # D is its step at least
+        terms[always] = store.constants(np.ones(int(always.sum()), dtype=np.uint64), 1)
         found[some] = terms if rule[1] else bit_slices.bitwise(store, 0xFF ^ A, terms, terms, terms)
     return found
+
+
+_MOST_TRIED = 16
+"""Numbers that a bit compares what is left of a size with, all of which are tried."""
 
 
 class RestConditions:
@@ -127,6 +139,7 @@ class RestConditions:
         self._store = store
         self._sizes = {name_of(rest.size): rest.size for rest in rests}
         self._implied: dict[tuple[int, bool], dict[str, int]] = {}
+        self._compared: dict[int, Mapping[str, list[int]]] = {}
 
     def implied(self, term: int, *, holds: bool = True) -> Bounds:
         """Return what D of each size is more than if a bit is as it is said to be."""
@@ -136,62 +149,103 @@ class RestConditions:
         return self._implied[key]
 
     def _find_implied(self, term: int, holds: bool) -> dict[str, int]:
-        store = self._store
-        operation = store.operations[int(store.operation_numbers(np.array([term]))[0])]
-        if operation.name == INPUT and operation.attribute in self._sizes:
-            number = int(store.arguments(np.array([term]))[0, 0])
-            return {self._sizes[str(operation.attribute)]: number} if holds else {}
-        if operation.name != operations.BITWISE:
-            return {}
+        """Try what a size may leave in order, from the least, until the bit can be as it is said to be."""
         found: dict[str, int] = {}
-        for operand, values in self._operands(term, operation.attribute, holds):
-            if len(values) == 1:
-                for size, number in self.implied(operand, holds=values.pop()).items():
-                    found[size] = max(number, found.get(size, number))
+        for size, numbers in self._thresholds(term).items():
+            for index in range(len(numbers) + 1):
+                more = {size: numbers[index - 1]} if index else {}
+                most = {size: numbers[index]} if index < len(numbers) else {}
+                found |= more
+                if self.value(term, more, most) is not (not holds):
+                    break
         return found
 
-    def _operands(self, term: int, table: object, holds: bool) -> list[tuple[int, set[bool]]]:
-        """Return the operands of a combination, and what each can be if the result is as is said."""
-        assert isinstance(table, int)
-        operands = self._store.arguments(np.array([term]))[0, :3].tolist()
-        rows = [row for row in range(8) if bool(table >> row & 1) == holds]
-        rows = [row for row in rows if self._possible(operands, row)]
-        return [
-            (operand, {bool(row >> (2 - place) & 1) for row in rows})
-            for place, operand in enumerate(operands)
-        ]
+    def _thresholds(self, term: int) -> Mapping[str, list[int]]:
+        """Return by size the numbers that a bit compares D with, in order."""
+        if term not in self._compared:
+            found: dict[str, set[int]] = {}
+            for number, _ in self._nodes(term):
+                if (own := self._threshold(number)) is not None:
+                    found.setdefault(own[0], set()).add(own[1])
+            self._compared[term] = {size: sorted(numbers) for size, numbers in found.items()}
+        return self._compared[term]
 
-    def _possible(self, operands: list[int], row: int) -> bool:
-        """Tell whether operands can be what a row of a table says: one can't be both."""
-        said: dict[int, bool] = {}
-        for place, operand in enumerate(operands):
-            bit = bool(row >> (2 - place) & 1)
-            if said.setdefault(operand, bit) != bit or self._constant(operand) not in (None, bit):
-                return False
-        return True
+    def _threshold(self, term: int) -> tuple[str, int] | None:
+        one = np.array([term])
+        operation = self._store.operations[int(self._store.operation_numbers(one)[0])]
+        if operation.name != INPUT or operation.attribute not in self._sizes:
+            return None
+        return self._sizes[str(operation.attribute)], int(self._store.arguments(one)[0, 0])
+
+    def _nodes(self, term: int) -> list[tuple[int, tuple[int, list[int]] | None]]:
+        """Return the bits that a bit combines, operands first, each with its table and operands."""
+        found: dict[int, tuple[int, list[int]] | None] = {}
+        pending = [(term, False)]
+        while pending:
+            node, is_ready = pending.pop()
+            one = np.array([node])
+            operation = self._store.operations[int(self._store.operation_numbers(one)[0])]
+            if node in found:
+                continue
+            if operation.name != operations.BITWISE:
+                found[node] = None
+                continue
+            operands = self._store.arguments(one)[0, :3].tolist()
+            assert isinstance(operation.attribute, int)
+            if is_ready:
+                found[node] = operation.attribute, operands
+            else:
+                pending += [(node, True), *((operand, False) for operand in operands)]
+        return list(found.items())
+
+    def value(self, term: int, bounds: Bounds, most: Bounds | None = None) -> bool | None:
+        """Return what a bit is where D of each size is more than a number, and at most another.
+
+        None if that is not known.
+        """
+        ends = dict(most or {})
+        if (found := self._known(term, bounds, ends)) is not None:
+            return found
+        for size, numbers in self._thresholds(term).items():
+            least = bounds.get(size, -1)
+            between = [each for each in numbers if least < each < ends.get(size, each + 1)]
+            if (
+                0 < len(between) <= _MOST_TRIED
+            ):  # each number that D may be compared with, one way or the other
+                middle = between[len(between) // 2]
+                found = self.value(term, {**bounds, size: middle}, ends)
+                also = None if found is None else self.value(term, bounds, {**ends, size: middle})
+                return found if found is also else None
+        return None
+
+    def _known(self, term: int, bounds: Bounds, most: Bounds) -> bool | None:
+        """Return what a bit is if it is told by the bits that it combines, each by itself."""
+        values: dict[int, bool | None] = {}
+        for node, made in self._nodes(term):
+            if made is not None:
+                values[node] = self._combined(*made, values)
+            elif (own := self._threshold(node)) is not None:
+                size, number = own
+                is_less = size in most and number >= most[size]
+                values[node] = True if number <= bounds.get(size, -1) else False if is_less else None
+            else:
+                values[node] = self._constant(node)
+        return values[term]
+
+    @staticmethod
+    def _combined(table: int, operands: list[int], values: Mapping[int, bool | None]) -> bool | None:
+        """Return what a combination of bits is, of which some are known; one can't be both."""
+        results = set()
+        for row in range(8):
+            said: dict[int, bool] = {}
+            for place, operand in enumerate(operands):
+                bit = bool(row >> (2 - place) & 1)
+                if values[operand] not in (None, bit) or said.setdefault(operand, bit) != bit:
+                    break
+            else:
+                results.add(bool(table >> row & 1))
+        return results.pop() if len(results) == 1 else None
 
     def _constant(self, term: int) -> bool | None:
         one = np.array([term])
         return bool(self._store.constant_values(one)[0]) if self._store.are(CONSTANT, one)[0] else None
-
-    def value(self, term: int, bounds: Bounds) -> bool | None:
-        """Return what a bit is where D of each size is more than a number; None if that is not known."""
-        if (known := self._constant(term)) is not None:
-            return known
-        store, one = self._store, np.array([term])
-        operation = store.operations[int(store.operation_numbers(one)[0])]
-        if operation.name == INPUT and operation.attribute in self._sizes:
-            size = self._sizes[str(operation.attribute)]
-            return True if int(store.arguments(one)[0, 0]) <= bounds.get(size, -1) else None
-        if operation.name != operations.BITWISE:
-            return None
-        assert isinstance(operation.attribute, int)
-        operands = store.arguments(one)[0, :3].tolist()
-        values = [self.value(operand, bounds) for operand in operands]
-        results = {
-            bool(operation.attribute >> row & 1)
-            for row in range(8)
-            if self._possible(operands, row)
-            and all(each in (None, bool(row >> (2 - place) & 1)) for place, each in enumerate(values))
-        }
-        return results.pop() if len(results) == 1 else None

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.errors import UnsupportedError
 from ..terms import operations
 from ..terms.domains import Domain, Rewriting
 from ..terms.interning import Ids
@@ -111,18 +110,14 @@ def distributed(
 def settled(store: SymbolicIntegers, terms: Ids, there: Sequence[tuple[Rest, NDArray[np.int64]]]) -> Ids:
     """Return terms (n,) where D of sizes is more than some numbers (n,).
 
-    Raises
-    ------
-    UnsupportedError
-        If one depends on more of what is left of a size.
+    Those that depend on more of what is left of a size stay as they are.
     """
-    bits = _Settled(store)
+    bits, found = _Settled(store), terms.copy()
+    told = np.ones(len(terms), dtype=bool)
     for rest, numbers in there:
-        if (_Deciding(store, rest, bits).values(terms) > rest.reach_of(numbers)).any():
-            raise UnsupportedError(
-                f"what is stored for a row of {rest.size} depends on another that may not be"
-            )
-    return _Chosen(store, bits).values(terms)
+        told &= _Deciding(store, rest, bits).values(terms) <= rest.reach_of(numbers)
+    found[told] = _Chosen(store, bits).values(terms[told])
+    return found
 
 
 class _Settled:

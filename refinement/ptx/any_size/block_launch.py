@@ -13,24 +13,28 @@ from ....spec.errors import UnsupportedError
 from ...checker.evaluated import Checked
 from ...contract.arguments import Array
 from ...contract.contract import Contract
-from ...contract.parameters import ArrayParameter
+from ...contract.parameters import ArrayParameter, ScalarParameter
 from ...contract.size_domains import QuantifiedSizes, ResidueClass, SizeDomain
 from ...contract.size_polynomials import SizePolynomials, constant
 from ...equality.equivalence import compare
 from ...examine.references import FormulaReference
 from ...findings.result import Equality
 from ...formula.index_arithmetic import Expression
+from ...formula.tree import Formula, Name, walk
 from ...normal_forms.forms import NormalForms
+from ...sizes.block_formulas import BlockFormula, BlockSpace
 from ...sizes.block_positions import BlockPosition, Position
 from ...sizes.given_elements import check_given
 from ...sizes.integer_forms import Group, Rows, Symbols
+from ...sizes.partial_sums import depends_on_sizes
 from ...sizes.row_arithmetic import RowArithmetic
-from ...sizes.symbolic_integers import Placed
 from ...sizes.tail_predicates import Rest, RestConditions, more_than
-from ...sizes.tile_shifts import direct_axes, tile_shifts
+from ...sizes.tile_shifts import check_sums, direct_axes, output_variables, tile_shifts
 from ...sizes.wrapped_indices import settled
+from ...terms import bit_slices
 from ...terms.interning import Ids
 from ...terms.operations import select
+from ...terms.truth_tables import A, B
 from ..memory.symbolic_accesses import memory_of_any_size
 from ..registers.values import Value, of_terms
 from ..run.entry import PtxEntry
@@ -83,11 +87,14 @@ class BlockLaunch(SymbolicLaunch):
         self._tiles = {each.domain.name: each.tile for each in position.positions}
         self._others = dict(known)
         super().__init__(kernel, contract, {**known, **self._tiles}, numbers)
-        self.store.rests = tuple(each.rest for each in position.positions if each.rest is not None)
+        self.store.rests = tuple(rest for each in position.positions if (rest := each.rest or each.behind))
         self._check_outputs()
-        self._shifts = tile_shifts(contract, self._tiles, self.polynomials, self.symbolic_arrays, self.stays)
         self._masking, self.checked = True, Checked()
-        self._direct = direct_axes(contract, self._tiles, self.polynomials)
+        check_sums(contract, self._tiles, self.polynomials)
+        if numbers is not NO_SIZE:
+            grows = self.symbolic_arrays
+            self._shifts = tile_shifts(contract, self._tiles, self.polynomials, grows, self.stays)
+            self._direct = direct_axes(contract, self._tiles, self.polynomials)
 
     # -- sizes
     def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
@@ -246,7 +253,7 @@ class BlockLaunch(SymbolicLaunch):
         return self.settled(terms, output)
 
     def settled(self, terms: Ids, output: Array) -> Ids:
-        """See `SymbolicLaunch.settled`; raises UnsupportedError if they depend on others that may not be."""
+        """See `SymbolicLaunch.settled`."""
         return self._settled(terms, output) if self.store.wraps else terms
 
     def _settled(self, terms: Ids, output: Array) -> Ids:
@@ -260,7 +267,7 @@ class BlockLaunch(SymbolicLaunch):
 
     def _axes_left(self, output: Array) -> dict[int, Rest]:
         """Return along which axes of an output the tile may have fewer rows."""
-        rests = {rest.size: rest for rest in self.store.rests}
+        rests = {each.domain.name: each.rest for each in self.position.positions if each.rest is not None}
         return {
             axis: rests[size]
             for (name, axis), size in self._axes_of_tiles()
@@ -315,35 +322,53 @@ class BlockLaunch(SymbolicLaunch):
                 found[some] = self.store.apply(select(width), conditions, found[some], zeros)
         return found
 
-    def _own(self, array: Array) -> Iterator[Rows]:
-        """Yield the indices of the elements of the block's tile, along each axis."""
-        offsets = self.block_offsets(array.name)
-        for axis, index in enumerate(np.unravel_index(np.arange(array.elements), array.shape)):
-            yield self.store.symbols.constants(index.astype(np.int64)) + offsets[axis]
+    def _begins(self) -> Mapping[str, Rows]:
+        """Return where the block's tile of each size begins."""
+        symbols = self.store.symbols
+        return {each.domain.name: each.tile * symbols.form(each.block) for each in self.position.positions}
+
+    def _own(self, output: Array) -> Iterator[Rows]:
+        """Yield the indices of the elements of the block's tile of an output, along each axis."""
+        begins, sizes = self._begins(), dict(self._axes_of_tiles())
+        for axis, index in enumerate(np.unravel_index(np.arange(output.elements), output.shape)):
+            rows = self.store.symbols.constants(index.astype(np.int64))
+            size = sizes.get((output.name, axis))
+            yield rows if size is None else rows + begins[size]
 
     def expected(self, output: Array) -> Ids:
         """Return what the contract says of the elements of the block's tile."""
-        self.store.placed = {name: self._placing(name) for name in self.symbolic_arrays}
-        try:
-            return FormulaReference(self.instance, self.store).expected(output)
-        finally:
-            self.store.placed = {}
+        formula = self.contract.formula(output.name)
+        variables = output_variables(self.contract, formula, self._tiles, self.polynomials)
+        begins, rests = self._begins(), {rest.size for rest in self.store.rests}
+        space = BlockSpace(
+            self.instance, formula, self.store,
+            {variables[size]: begins[size] for size in variables}, self._sizes_in(formula),
+        )  # fmt: skip
+        made = BlockFormula(
+            space, self.store, self.arrays,
+            {axis: rest.size for axis, rest in self._axes_left(output).items()},
+            self._tails(rests) if self._masking and not self.store.wraps else {},
+        )  # fmt: skip
+        return np.asarray(space.over_output(made.stored(output.format))).reshape(-1)
 
-    def _placing(self, name: str) -> Placed:
-        array, shape = self.arrays[name], self.instance.arrays[name].shape
-        offsets = self.block_offsets(name)
+    def _tails(self, rests: set[str]) -> Mapping[tuple[str, int], str]:
+        """Return axes of arrays that are only read that go over sizes of which something is left."""
+        return {
+            (name, axis): size
+            for (name, axis), size in self._axes_of_tiles()
+            if size in rests and not self.arrays[name].is_written
+        }
 
-        def placed(indices: NDArray[np.int64]) -> Ids:
-            own = [
-                self.store.symbols.constants(index.astype(np.int64)) + offsets[axis]
-                for axis, index in enumerate(np.unravel_index(indices, shape))
-            ]
-            places = array.place(self.store.symbols, own)
-            return self.masked(
-                name, np.unravel_index(indices, shape), self.store.elements_at(name, array.format, places)
-            )
-
-        return placed
+    def _sizes_in(self, formula: Formula) -> Mapping[str, Rows]:
+        """Return names of sizes in a formula, and of scalars that are passed such."""
+        found = {}
+        for node in walk(formula.body):
+            if isinstance(node, Name) and depends_on_sizes(self.contract, formula, node, self.polynomials):
+                passed = [each for each in self.contract.parameters if each.name == node.name]
+                values = [each.value for each in passed if isinstance(each, ScalarParameter)]
+                value = next((each for each in values if isinstance(each, Expression)), None)
+                found[node.name] = self.row_of(value or Expression(formula.source, node))[0]
+        return found
 
     # -- a block whose loops have known numbers of turns
     def check(self, noting: Callable[..., Timed]) -> Equality:
@@ -379,6 +404,25 @@ class BlockLaunch(SymbolicLaunch):
                     equality = Equality.VALUE
         return equality
 
+    def _ways(self, actual: Ids, output: Array) -> Iterator[tuple[Callable[[], tuple[Ids, Ids]], bool]]:
+        """Yield what to compare, and whether the formula's elements are zeros where there are none."""
+        for masking in (True, False) if self.store.rests else (False,):
+            yield lambda: (actual, self.expected(output)), masking
+        if self.store.rests and not self.store.wraps:
+            yield lambda: (self._settled(actual, output), self.expected(output)), False
+        if self._axes_left(output):
+            yield lambda: self._where_there(output, actual, self.expected(output)), False
+
+    def _where_there(self, output: Array, *terms: Ids) -> tuple[Ids, ...]:
+        """Return terms (n,) of an output's elements, zeros where the tile does not have them."""
+        bits, width = self.store.constants(np.ones(output.elements, dtype=np.uint64), 1), output.format.bits
+        indices = np.unravel_index(np.arange(output.elements), output.shape)
+        for axis, rest in self._axes_left(output).items():
+            also = more_than(self.store, rest.size, indices[axis].astype(np.int64))
+            bits = bit_slices.bitwise(self.store, A & B, bits, also, bits)
+        zero = self.store.constants(np.zeros(output.elements, dtype=np.uint64), width)
+        return tuple(self.store.apply(select(width), bits, each, zero) for each in terms)
+
     def _is_right(self, actual: Ids, output: Array) -> bool:
         """Check what is stored; tell whether it is the same term by term.
 
@@ -387,16 +431,10 @@ class BlockLaunch(SymbolicLaunch):
         UnsupportedError
             If it is not shown to be what the formula says.
         """
-        for masking in (True, False) if self.store.rests else (False,):
+        for compared, masking in self._ways(actual, output):
             self._masking = masking
-            found = compare(NormalForms(self.store), actual, self.expected(output), output.format)
-            if found.equal.all():
-                self.checked += found.checked
-                return bool(found.identical.all())
-        if self.store.rests and not self.store.wraps:
             with suppress(UnsupportedError):  # what is stored for a row depends on others
-                there = self._settled(actual, output)
-                found = compare(NormalForms(self.store), there, self.expected(output), output.format)
+                found = compare(NormalForms(self.store), *compared(), output.format)
                 if found.equal.all():
                     self.checked += found.checked
                     return bool(found.identical.all())
