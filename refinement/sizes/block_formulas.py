@@ -27,10 +27,12 @@ from ..terms.operations import select
 from ..terms.store import CONSTANT
 from ..terms.truth_tables import A, B
 from . import wrapped_indices
+from .implied_bounds import RestConditions
 from .integer_forms import Rows, divided, divided_by
+from .open_comparisons import at_least_0
 from .symbolic_arrays import SymbolicArray
 from .symbolic_terms import SymbolicTerms
-from .tail_predicates import RestConditions, compared, more_than
+from .tail_predicates import compared, more_than
 
 _WIDTH = 64
 
@@ -336,17 +338,13 @@ class BlockFormula(FormulaTerms):
         symbols = self._symbolic.symbols
         room = array.extents[axis] - rows
         room[:, 0] -= 1
-        outside = (symbols.bounds(rows)[0] < 0) | (symbols.bounds(room)[0] < 0)
         impossible = self.store.are(CONSTANT, conditions) & (self.store.constant_values(conditions) == 0)
-        some = np.flatnonzero(outside & needed & ~impossible)
-        before, room = rows[some], room[some]
-        implied = [self._said.implied(each) for each in conditions[some].tolist()]
-        for rest in self._symbolic.rests:
-            least = rest.raised(np.array([each.get(rest.size, -1) for each in implied], dtype=np.int64))
-            before, room = (symbols.raised(each, rest.symbol, least) for each in (before, room))
-        low = np.minimum(symbols.bounds(before)[0], symbols.bounds(room)[0])
-        if (low < 0).any():
-            wrong = np.flatnonzero(low < 0)
-            self._symbolic.doubt(f"an index of {array.name} is not decided", before[wrong])
+        some = np.flatnonzero(needed & ~impossible)
+        some = some[np.minimum(symbols.bounds(rows[some])[0], symbols.bounds(room[some])[0]) < 0]
+        where, ones = self._said.known([conditions[some]]), symbols.form({(): 1})[None]
+        inside = [at_least_0(symbols, each[some], where, ones) for each in (rows, room)]
+        wrong = some[~(inside[0] & inside[1])]
+        if len(wrong):
+            self._symbolic.doubt(f"an index of {array.name} is not decided", rows[wrong])
             self._symbolic.doubt(f"an index of {array.name} is not decided", room[wrong])
             raise UnsupportedError(f"an index of {array.name} in the formula may leave it for some sizes")

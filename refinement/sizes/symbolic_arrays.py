@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from ..terms.interning import Ids
 from ..terms.operations import select
 from ..terms.truth_tables import A, B
 from .integer_forms import UNBOUNDED, Rows, Symbols, divided
+from .open_comparisons import Where, at_least_0
 from .symbolic_terms import SymbolicTerms
 
 BYTE = 8
@@ -102,12 +103,9 @@ class OutsideError(UnsupportedError):
 Visited = Callable[[SymbolicArray, Rows, NDArray[np.intp], bool], None]
 """Told the array of accesses, how far from its first byte they are, whose they are, and if they store."""
 
-Where = Mapping[str, NDArray[np.int64]] | None
-"""For symbols, how many they are at least (n,) in each access; None where nothing is known of any."""
-
 
 def _some(where: Where, members: NDArray[np.intp]) -> Where:
-    return None if where is None else {symbol: numbers[members] for symbol, numbers in where.items()}
+    return None if where is None else where.of_some(members)
 
 
 class Part(NamedTuple):
@@ -448,11 +446,12 @@ class SymbolicMemory:
         symbols = self._store.symbols
         room = array.size(symbols) - offsets
         room[:, 0] -= total
-        before = offsets
-        for symbol, numbers in (where or {}).items():
-            before, room = (symbols.raised(each, symbol, numbers) for each in (before, room))
-        inside = (symbols.bounds(before)[0] >= 0) & (symbols.bounds(room)[0] >= 0)
+        bits = array.element_bits
+        factors = np.concatenate([array.strides, symbols.form({(): 1})[None]]) * max(bits // BYTE, 1)
+        inside = at_least_0(symbols, offsets, where, factors) & at_least_0(symbols, room, where, factors)
         if not inside.all():
+            low = symbols.bounds(offsets)[0] < 0
+            self._store.doubt("an address may be out of bounds", -offsets[~inside & low])
             out = room[~inside]
             known = (symbols.bounds(out)[0] > -UNBOUNDED).all()
             what = "an address may be out of bounds" if known else "an address is too large to be bounded"

@@ -17,6 +17,7 @@ from ..terms.slices import fields
 from ..terms.store import CONCATENATION, CONSTANT, Operation
 from . import polynomial_bits, wrapped_indices
 from .integer_forms import UNBOUNDED, Rows, Truths, divided, divided_by
+from .open_comparisons import open_bits
 from .symbolic_integers import SymbolicIntegers
 from .tail_predicates import compared
 
@@ -207,6 +208,9 @@ def _compared(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
         form = store.symbols.form(rest.form)
         found[left] = compared(store, form, rest.size, rows[left], str(operation.attribute))
     store.doubt(f"{operation.attribute} is not decided", rows[found < 0])
+    if store.opens:
+        left = np.flatnonzero(found < 0)
+        found[left] = open_bits(store, rows[left], str(operation.attribute))
     return _placed(len(words[0]), where, found)
 
 

@@ -18,9 +18,10 @@ from ..terms import operations
 from ..terms.domains import Domain, Rewriting
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation
+from .implied_bounds import RestConditions
 from .integer_forms import Rows, Truths
 from .symbolic_integers import SymbolicIntegers
-from .tail_predicates import Rest, RestConditions, compared
+from .tail_predicates import Rest, compared
 
 _NONE = -1
 

@@ -25,10 +25,11 @@ from ...normal_forms.forms import NormalForms
 from ...sizes.block_formulas import BlockFormula, BlockSpace
 from ...sizes.block_positions import BlockPosition, Position
 from ...sizes.given_elements import check_given
+from ...sizes.implied_bounds import RestConditions
 from ...sizes.integer_forms import Group, Rows, Symbols
 from ...sizes.partial_sums import depends_on_sizes
 from ...sizes.row_arithmetic import RowArithmetic
-from ...sizes.tail_predicates import Rest, RestConditions, more_than
+from ...sizes.tail_predicates import Rest, more_than
 from ...sizes.tile_shifts import check_sums, direct_axes, output_variables, tile_shifts
 from ...sizes.wrapped_indices import settled
 from ...terms import bit_slices
@@ -90,6 +91,7 @@ class BlockLaunch(SymbolicLaunch):
         self.store.rests = tuple(rest for each in position.positions if (rest := each.rest or each.behind))
         self._check_outputs()
         self._masking, self.checked = True, Checked()
+        self.store.opens = numbers is NO_SIZE
         check_sums(contract, self._tiles, self.polynomials)
         if numbers is not NO_SIZE:
             grows = self.symbolic_arrays
