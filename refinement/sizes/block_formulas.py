@@ -326,7 +326,7 @@ class BlockFormula(FormulaTerms):
             behind = own - array.extents[axis]
             some = np.flatnonzero(store.symbols.bounds(behind)[1] >= 0)
             form = store.symbols.form(self._rests[size].form)
-            bits = compared(store, form, size, behind[some], "lt")
+            bits = compared(store, store.symbols, form, size, behind[some], "lt")
             some, bits = some[bits >= 0], bits[bits >= 0]
             if len(some):
                 zeros = store.constants(np.zeros(len(some), dtype=np.uint64), array.format.bits)

@@ -18,6 +18,9 @@ from .tail_predicates import Bounds, Rest, name_of
 _MOST_TRIED = 16
 """Numbers that a bit compares what is left of a size with, all of which are tried."""
 
+_NEVER = 1 << 30
+"""What is more than is ever left of a size, where a bit can't be as it is said to be."""
+
 _MOST_OPEN = 6
 """Comparisons that are taken one way and the other."""
 
@@ -57,6 +60,8 @@ class RestConditions:
                 found |= more
                 if self.value(term, more, most) is not (not holds):
                     break
+            else:  # it never is
+                found[size] = _NEVER
         return found
 
     def known(self, given: Sequence[Ids]) -> Known:

@@ -206,7 +206,7 @@ def _compared(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     for rest in store.rests:
         left = np.flatnonzero(found < 0)
         form = store.symbols.form(rest.form)
-        found[left] = compared(store, form, rest.size, rows[left], str(operation.attribute))
+        found[left] = compared(store, store.symbols, form, rest.size, rows[left], str(operation.attribute))
     store.doubt(f"{operation.attribute} is not decided", rows[found < 0])
     if store.opens:
         left = np.flatnonzero(found < 0)
@@ -232,9 +232,8 @@ def _extremum(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     chosen = np.where(first, words[0][where], np.where(second, words[1][where], -1)).astype(np.int32)
     for rest in store.rests:
         left = np.flatnonzero(chosen < 0)
-        bits = compared(
-            store, store.symbols.form(rest.form), rest.size, rows[left], "gt" if greatest else "lt"
-        )
+        form, relation = store.symbols.form(rest.form), "gt" if greatest else "lt"
+        bits = compared(store, store.symbols, form, rest.size, rows[left], relation)
         left, bits = left[bits >= 0], bits[bits >= 0]
         if len(left):
             store.wraps = True

@@ -17,7 +17,7 @@ from ..terms import bit_slices
 from ..terms.interning import Ids
 from ..terms.store import TermStore, bits
 from ..terms.truth_tables import A, B
-from .integer_forms import Rows
+from .integer_forms import Rows, Symbols
 
 Bounds = Mapping[str, int]
 """For sizes, a number that D is known to be more than."""
@@ -84,13 +84,17 @@ it has to be more."""
 _SIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
-def compared(store: TermStore, form: Rows, size: str, differences: Rows, relation: str) -> Ids:
+def compared(
+    store: TermStore, symbols: Symbols, form: Rows, size: str, differences: Rows, relation: str
+) -> Ids:
     """Return bits (n,) that say how differences of D and a number stand to 0; -1 for other differences.
 
     Parameters
     ----------
     store : TermStore
         The terms.
+    symbols : Symbols
+        What D depends on.
     form : Rows (monomials,)
         D.
     size : str
@@ -102,11 +106,12 @@ def compared(store: TermStore, form: Rows, size: str, differences: Rows, relatio
     """
     found = np.full(len(differences), -1, dtype=np.int32)
     if relation in ("eq", "ne"):
-        ends = [compared(store, form, size, differences, each) for each in ("ge", "le")]
+        ends = [compared(store, symbols, form, size, differences, each) for each in ("ge", "le")]
         some = np.flatnonzero(np.minimum(*ends) >= 0)
         table = A & B if relation == "eq" else 0xFF ^ (A & B)
         found[some] = bit_slices.bitwise(store, table, ends[0][some], ends[1][some], ends[0][some])
         return found
+    (least,), (most,) = symbols.bounds(form[None])
     for sign in (-1, 1):
         rule = _THRESHOLDS.get((sign, _SIGNED.get(relation, relation)))
         some = np.flatnonzero((differences[:, 1:] == sign * form[1:]).all(axis=1))
@@ -114,7 +119,6 @@ def compared(store: TermStore, form: Rows, size: str, differences: Rows, relatio
             continue
         numbers = -sign * (differences[some, 0] - sign * form[0]) + rule[0]
         terms = more_than(store, size, numbers)
-        always = numbers < form[0]  # D is its step at least
-        terms[always] = store.constants(np.ones(int(always.sum()), dtype=np.uint64), 1)
+        terms = np.where((numbers >= least) & (numbers < most), terms, store.constants(numbers < least, 1))
         found[some] = terms if rule[1] else bit_slices.bitwise(store, 0xFF ^ A, terms, terms, terms)
     return found

@@ -39,7 +39,7 @@ def brought_back(store: SymbolicIntegers, rows: Rows, divisors: Rows, width: int
         other[:, 0] = rows[:, 0] % rest.step  # all sizes are multiples of the step
         even = (rows[:, 1:] % rest.step == 0).all(axis=1)
         some = np.flatnonzero((found < 0) & even & (symbols.bounds(room)[0] >= 0))
-        bits = compared(store, symbols.form(rest.form), rest.size, rows[some] - divisors[some], "lt")
+        bits = compared(store, symbols, symbols.form(rest.form), rest.size, rows[some] - divisors[some], "lt")
         some, bits = some[bits >= 0], bits[bits >= 0]
         if len(some):
             store.wraps = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -28,14 +29,13 @@ from ...sizes.given_elements import check_given
 from ...sizes.implied_bounds import RestConditions
 from ...sizes.integer_forms import Group, Rows, Symbols
 from ...sizes.partial_sums import depends_on_sizes
+from ...sizes.present_rows import of_present
 from ...sizes.row_arithmetic import RowArithmetic
 from ...sizes.tail_predicates import Rest, more_than
 from ...sizes.tile_shifts import check_sums, direct_axes, output_variables, tile_shifts
 from ...sizes.wrapped_indices import settled
-from ...terms import bit_slices
 from ...terms.interning import Ids
 from ...terms.operations import select
-from ...terms.truth_tables import A, B
 from ..memory.symbolic_accesses import memory_of_any_size
 from ..registers.values import Value, of_terms
 from ..run.entry import PtxEntry
@@ -413,17 +413,17 @@ class BlockLaunch(SymbolicLaunch):
         if self.store.rests and not self.store.wraps:
             yield lambda: (self._settled(actual, output), self.expected(output)), False
         if self._axes_left(output):
-            yield lambda: self._where_there(output, actual, self.expected(output)), False
+            there = partial(self._present, output)
+            yield lambda: (there(actual), there(self.expected(output))), False
 
-    def _where_there(self, output: Array, *terms: Ids) -> tuple[Ids, ...]:
-        """Return terms (n,) of an output's elements, zeros where the tile does not have them."""
-        bits, width = self.store.constants(np.ones(output.elements, dtype=np.uint64), 1), output.format.bits
+    def _present(self, output: Array, terms: Ids) -> Ids:
+        """Return terms (n,) of an output's elements as they are where the tile has these."""
         indices = np.unravel_index(np.arange(output.elements), output.shape)
-        for axis, rest in self._axes_left(output).items():
-            also = more_than(self.store, rest.size, indices[axis].astype(np.int64))
-            bits = bit_slices.bitwise(self.store, A & B, bits, also, bits)
-        zero = self.store.constants(np.zeros(output.elements, dtype=np.uint64), width)
-        return tuple(self.store.apply(select(width), bits, each, zero) for each in terms)
+        rows = {
+            rest.size: rest.reach_of(indices[axis].astype(np.int64))
+            for axis, rest in self._axes_left(output).items()
+        }
+        return of_present(self.store, terms, rows)
 
     def _is_right(self, actual: Ids, output: Array) -> bool:
         """Check what is stored; tell whether it is the same term by term.
