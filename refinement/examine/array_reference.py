@@ -14,8 +14,8 @@ from ..contract.contract import Instance
 from ..errors.error_bounds import ErrorBounds
 from ..expected.array_functions import term_space
 from ..expected.array_programs import ArrayProgram
-from ..expected.contract_terms import scalar_term
 from ..expected.elements_by_data import element_terms
+from ..expected.formula_terms import scalar_term
 from ..expected.reference_result import stored
 from ..expected.term_arithmetic import Value
 from ..expected.term_arrays import TermArray, TermSpace

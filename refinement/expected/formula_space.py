@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -49,7 +49,7 @@ class Scope:
 
     def restricted(self, condition: Truths) -> Scope:
         """Return the scope in which a condition holds too."""
-        return Scope(self.names, condition if self.needed is None else self.needed & condition)
+        return replace(self, needed=condition if self.needed is None else self.needed & condition)
 
 
 class FormulaSpace:
@@ -120,6 +120,11 @@ class FormulaSpace:
         """Return the integers (over the space) of a concrete part; raises InputError."""
         found = self._arithmetic(scope).numbers(node)
         return np.asarray(found, dtype=np.int64).reshape(np.shape(found) or (1,) * self.rank)
+
+    def ends(self, node: Node, scope: Scope) -> tuple[int, int]:
+        """Return the least and the largest integer of a concrete part; raises InputError."""
+        numbers = self.numbers(node, scope)
+        return int(numbers.min()), int(numbers.max())
 
     def divisors(self, node: Node, scope: Scope) -> NDArray[Any]:
         """Return the exact numbers (over the space) of what divides; raises InputError where one is 0."""
@@ -208,14 +213,14 @@ class FormulaSpace:
         used = {part.name for part in walk(node.body) if isinstance(part, Name)}
         used |= {bound.name for bound in node.indices}
         for axis, bound in enumerate(node.indices, start=self._first_axes[id(node)]):
-            axes[axis] = self._extent(node, bound.name, bound.extent, Scope(names, scope.needed))
+            axes[axis] = self._extent(node, bound.name, bound.extent, replace(scope, names=names))
             taken = prod(np.size(value) for name, value in names.items() if name in used)
             if taken * axes[axis] > MOST_PRODUCTS:
                 raise self.source.error(
                     node.at, f"sums of {taken * axes[axis]} numbers in all; at most {MOST_PRODUCTS}"
                 )
             names[bound.name] = self._range(axis, axes[axis])
-        return Scope(names, scope.needed), axes
+        return replace(scope, names=names), axes
 
     def _extent(self, node: Reduction, name: str, given: Node | None, scope: Scope) -> int:
         if given is not None:

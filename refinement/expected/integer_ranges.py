@@ -63,8 +63,7 @@ def _of_bits(space: FormulaSpace, node: Binary, scope: Scope) -> Interval:
 def range_of(space: FormulaSpace, node: Node, scope: Scope) -> Interval:
     """Return a range that holds all values of an integer part of a formula."""
     if space.kinds.is_concrete(node):
-        numbers = space.numbers(node, scope)
-        return Interval(int(numbers.min()), int(numbers.max()))
+        return Interval(*space.ends(node, scope))
     match node:
         case Element() | Name():
             fmt = space.kinds.format(node.array if isinstance(node, Element) else node.name)

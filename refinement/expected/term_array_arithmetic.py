@@ -20,7 +20,7 @@ from ..terms.inputs import numbers_in
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation
 from ..terms.store import CONSTANT
-from .contract_terms import ORDER
+from .formula_terms import ORDER
 from .term_arithmetic import TermArithmetic, Value, grouped
 from .term_arrays import NotModelledError, TermArray
 

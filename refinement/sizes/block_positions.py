@@ -22,6 +22,7 @@ from math import gcd
 from ..contract.size_domains import SizeDomain
 from .integer_forms import Group
 from .tail_predicates import Rest
+from .tile_ends import Ends, Side
 
 Form = Mapping[tuple[str, ...], int]
 """Coefficients by the symbols that are multiplied."""
@@ -47,6 +48,10 @@ class Position:
         Where the tiles of a group begin, how many there are, and where in it the block is.
     rest : Rest, optional
         What is left of the size, where the block's tile may be one of which not all rows are there.
+    behind : Rest, optional
+        What is left of the size behind whole tiles, where the block's tile is a known number of these before.
+    ends : Ends, optional
+        By the tiles around it, where it is told so; see `split_positions`.
     """
 
     domain: SizeDomain
@@ -60,6 +65,8 @@ class Position:
     width: Form
     place: Form
     rest: Rest | None = None
+    behind: Rest | None = None
+    ends: Ends | None = None
 
 
 @dataclass(frozen=True)
@@ -124,9 +131,10 @@ class BlockOrder:
         for domain in domains:
             group = self.group if domain.name == self.major else 1
             several.append(list(positions(domain, self.tiles[domain.name], group, most_blocks[domain.name])))
-        return [self._numbered(each) for each in product(*several)]
+        return [self.numbered(each) for each in product(*several)]
 
-    def _numbered(self, chosen: tuple[Position, ...]) -> BlockPosition:
+    def numbered(self, chosen: tuple[Position, ...]) -> BlockPosition:
+        """Return the position of a block that is at one along each size."""
         of = {position.domain.name: position for position in chosen}
         indices = {axis: of[name].block for axis, name in self.axes.items()}
         extents = {axis: of[name].count for axis, name in self.axes.items()}
@@ -193,7 +201,19 @@ def _whole(domain: SizeDomain, tile: int, most: int) -> Position:
     symbols = count, block = _symbols(domain, "tiles", "tile")
     group = Group(symbols, ((1.0, 0.0), (most, 0.0), (most, most - 1.0)))
     tiles, own = _times(1, count), _times(1, block)
-    return Position(domain, tile, "", group, _scaled(tiles, tile), tiles, own, own, {(): 1}, {})
+    return Position(
+        domain,
+        tile,
+        "",
+        group,
+        _scaled(tiles, tile),
+        tiles,
+        own,
+        own,
+        {(): 1},
+        {},
+        ends=Ends(Side(), Side(), most, tile),
+    )
 
 
 def _before_the_last(domain: SizeDomain, tile: int, step: int, most: int) -> Position:
@@ -204,7 +224,7 @@ def _before_the_last(domain: SizeDomain, tile: int, step: int, most: int) -> Pos
     return Position(
         domain, tile, f"before the last tile of {domain.name}", Group(symbols, tuple(corners)),
         _ending(_times(tile, count), Rest(domain.name, rest, step)), sum_of(_times(1, count), {(): 1}),
-        own, own, {(): 1}, {},
+        own, own, {(): 1}, {}, ends=Ends(Side(), Side(), most, step),
     )  # fmt: skip
 
 
@@ -215,6 +235,7 @@ def _last(domain: SizeDomain, tile: int, step: int, most: int) -> Position:
     return Position(
         domain, tile, f"the last tile of {domain.name}", Group(symbols, tuple(corners)),
         _ending(_times(tile, count), rest), sum_of(own, {(): 1}), own, own, {(): 1}, {}, rest,
+        ends=Ends(Side(), None, most, step),
     )  # fmt: skip
 
 

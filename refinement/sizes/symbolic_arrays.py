@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,7 +14,10 @@ from ...spec.formats import Format
 from ..machine.memory import ByteLanes
 from ..terms import bit_slices
 from ..terms.interning import Ids
+from ..terms.operations import select
+from ..terms.truth_tables import A, B
 from .integer_forms import UNBOUNDED, Rows, Symbols, divided
+from .open_comparisons import Where, at_least_0
 from .symbolic_terms import SymbolicTerms
 
 BYTE = 8
@@ -100,12 +103,9 @@ class OutsideError(UnsupportedError):
 Visited = Callable[[SymbolicArray, Rows, NDArray[np.intp], bool], None]
 """Told the array of accesses, how far from its first byte they are, whose they are, and if they store."""
 
-Where = Mapping[str, NDArray[np.int64]] | None
-"""For symbols, how many they are at least (n,) in each access; None where nothing is known of any."""
-
 
 def _some(where: Where, members: NDArray[np.intp]) -> Where:
-    return None if where is None else {symbol: numbers[members] for symbol, numbers in where.items()}
+    return None if where is None else where.of_some(members)
 
 
 class Part(NamedTuple):
@@ -231,9 +231,6 @@ class WrittenElements:
         keys = self._stored[:, 0] * size + self._stored[:, 1]
         order = np.argsort(keys, kind="stable")
         stored, keys = self._stored[order], keys[order]
-        again, what = np.flatnonzero(keys[1:] == keys[:-1]), stored[:, [2, 3, 5]]  # whoever stores it
-        if (what[again + 1] != what[again]).any():
-            raise UnsupportedError(f"an element of {name} is stored to more than once")
         bytes_of, first = np.unique(keys, return_index=True)
         if not np.isin(stored[:, 0], wanted).all():
             raise UnsupportedError(f"a block stores to elements of {name} that are not those of its tile")
@@ -241,11 +238,41 @@ class WrittenElements:
         if len(bytes_of) != len(at) or not np.isin(at, bytes_of).all():
             raise UnsupportedError(f"a block does not store to all elements of {name} in its tile")
         self._check_loads(stored)
-        held = stored[first[np.searchsorted(bytes_of, at)]]
+        held = self._left(stored, first)[np.searchsorted(bytes_of, at)]
         lanes = ByteLanes(self._store, len(at))
         lanes.terms[:], lanes.lows[:] = held[:, 2], held[:, 3]
         words = lanes.read(size * np.arange(len(places)), size)
         return words, held[:, 5].reshape(-1, size).astype(np.int32)
+
+    def _left(self, stored: NDArray[np.int64], first: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return what is left of the stores to each byte, which are in order: of one thread the last.
+
+        Raises
+        ------
+        UnsupportedError
+            If threads store different things to one byte, or parts of words that don't lie alike.
+        """
+        found, ends = stored[first], np.append(first[1:], len(stored))
+        for turn in range(1, int((ends - first).max(initial=1))):
+            some = np.flatnonzero(first + turn < ends)
+            before, later = found[some], stored[first[some] + turn]
+            what = [2, 3, 5]  # whoever stores it
+            differ = (before[:, what] != later[:, what]).any(axis=1)
+            some, before, later = some[differ], before[differ], later[differ]
+            if not len(some):
+                continue
+            terms = before[:, 2].astype(np.int32), later[:, 2].astype(np.int32)
+            widths = self._store.widths(np.stack(terms))
+            if (before[:, [3, 4]] != later[:, [3, 4]]).any() or (widths[0] != widths[1]).any():
+                raise UnsupportedError(f"an element of {self._array.name} is stored to more than once")
+            conditions = later[:, 5].astype(np.int32)
+            for width in np.unique(widths).tolist():
+                own = np.flatnonzero(widths[0] == width)
+                chosen = select(width), conditions[own], terms[1][own], terms[0][own]
+                found[some[own], 2] = self._store.apply(*chosen)
+            given = conditions, before[:, 5].astype(np.int32), conditions
+            found[some, 5] = bit_slices.bitwise(self._store, A | B, *given)
+        return found
 
     def _check_loads(self, stored: NDArray[np.int64]) -> None:
         """Check that only who stores to an element has loaded it before."""
@@ -419,11 +446,12 @@ class SymbolicMemory:
         symbols = self._store.symbols
         room = array.size(symbols) - offsets
         room[:, 0] -= total
-        before = offsets
-        for symbol, numbers in (where or {}).items():
-            before, room = (symbols.raised(each, symbol, numbers) for each in (before, room))
-        inside = (symbols.bounds(before)[0] >= 0) & (symbols.bounds(room)[0] >= 0)
+        bits = array.element_bits
+        factors = np.concatenate([array.strides, symbols.form({(): 1})[None]]) * max(bits // BYTE, 1)
+        inside = at_least_0(symbols, offsets, where, factors) & at_least_0(symbols, room, where, factors)
         if not inside.all():
+            low = symbols.bounds(offsets)[0] < 0
+            self._store.doubt("an address may be out of bounds", -offsets[~inside & low])
             out = room[~inside]
             known = (symbols.bounds(out)[0] > -UNBOUNDED).all()
             what = "an address may be out of bounds" if known else "an address is too large to be bounded"

@@ -88,6 +88,8 @@ class SymbolicIntegers(TermStore):
         Arrays of which it is known what they hold.
     folds : bool
         Whether symbols are one number each, so that all integers are numbers, and wrap.
+    opens : bool
+        Whether comparisons that symbols leave open are bits of their own; see `open_comparisons`.
     unbounded : bool
         Whether integers are taken not to wrap, however many bits they have: not what a kernel does, but what
         may be meant.
@@ -106,6 +108,7 @@ class SymbolicIntegers(TermStore):
         self.given: dict[str, GivenElements] = {}
         self.folds = False
         self.unbounded = False
+        self.opens = False
 
     # -- rows of coefficients
     def row_numbers(self, rows: Rows) -> NDArray[np.int32]:

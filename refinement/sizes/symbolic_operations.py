@@ -17,6 +17,7 @@ from ..terms.slices import fields
 from ..terms.store import CONCATENATION, CONSTANT, Operation
 from . import polynomial_bits, wrapped_indices
 from .integer_forms import UNBOUNDED, Rows, Truths, divided, divided_by
+from .open_comparisons import open_bits
 from .symbolic_integers import SymbolicIntegers
 from .tail_predicates import compared
 
@@ -82,6 +83,22 @@ def _extended(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     fits = _in_range(store, rows, fmt)
     store.doubt(f"an integer of {fmt.bits} bits may overflow", rows[~fits], fmt.maximum)
     return _placed(len(words[0]), where[fits], store.integers(rows[fits], operation.result.bits))
+
+
+def _converted(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
+    """Convert integers to floats in one way, whatever format they are held in."""
+    fmt = operation.operands[0]
+    if not isinstance(fmt, IntegerFormat) or (read := _read(store, words)) is None:
+        return None
+    (rows,), where = read
+    found = np.full(len(rows), -1, dtype=np.int32)
+    fits = _in_range(store, rows, fmt) & rows[:, 1:].any(axis=1)
+    for bits in (64, 32):
+        own = operations.signed(bits)
+        some = np.flatnonzero(fits & _in_range(store, rows, own))
+        narrowest = Operation(operation.name, operation.result, (own,), operation.attribute)
+        found[some] = store.plain(narrowest, store.integers(rows[some], bits))
+    return _placed(len(words[0]), where, found)
 
 
 def _concatenated(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
@@ -191,8 +208,11 @@ def _compared(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     for rest in store.rests:
         left = np.flatnonzero(found < 0)
         form = store.symbols.form(rest.form)
-        found[left] = compared(store, form, rest, rows[left], str(operation.attribute))
+        found[left] = compared(store, store.symbols, form, rest, rows[left], str(operation.attribute))
     store.doubt(f"{operation.attribute} is not decided", rows[found < 0])
+    if store.opens:
+        left = np.flatnonzero(found < 0)
+        found[left] = open_bits(store, rows[left], str(operation.attribute))
     return _placed(len(words[0]), where, found)
 
 
@@ -211,9 +231,18 @@ def _extremum(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     assert isinstance(attribute, tuple)
     greatest = attribute[0] == "max"
     first, second = (low >= 0, high <= 0) if greatest else (high <= 0, low >= 0)
-    store.doubt(f"{attribute[0]} is not decided", rows[~(first | second)])
-    chosen = np.where(first, words[0][where], np.where(second, words[1][where], -1))
-    return _placed(len(words[0]), where, chosen.astype(np.int32))
+    chosen = np.where(first, words[0][where], np.where(second, words[1][where], -1)).astype(np.int32)
+    for rest in store.rests:
+        left = np.flatnonzero(chosen < 0)
+        form, relation = store.symbols.form(rest.form), "gt" if greatest else "lt"
+        bits = compared(store, store.symbols, form, rest.size, rows[left], relation)
+        left, bits = left[bits >= 0], bits[bits >= 0]
+        if len(left):
+            store.wraps = True
+            given = (word[where[left]] for word in words)
+            chosen[left] = store.apply(operations.select(fmt.bits), bits, *given)
+    store.doubt(f"{attribute[0]} is not decided", rows[chosen < 0])
+    return _placed(len(words[0]), where, chosen)
 
 
 def _selected(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -> Ids | None:
@@ -288,6 +317,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         operations.RING: _ring,
         operations.NEGATE: _negated,
         operations.EXTEND: _extended,
+        operations.CONVERT: _converted,
         CONCATENATION: _concatenated,
         operations.COMPARE: _compared,
         operations.EXTREMUM: _extremum,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..terms import operations
-from ..terms.evaluation import evaluate, ones, with_open_nans
+from ..terms.evaluation import apply, evaluate, ones, with_open_nans
 from ..terms.interning import Ids
 from ..terms.store import CONCATENATION, CONSTANT, VECTOR, Operation, bits
 from . import wrapped_indices
@@ -92,7 +92,7 @@ class SymbolicTerms(SymbolicIntegers):
             columns = words
 
             def compute(parts: list[Ids], members: NDArray[np.intp]) -> Ids:
-                return self.apply(operation, *parts)
+                return apply(self, operation, *parts)
 
         chosen = wrapped_indices.distributed(self, columns, compute)
         return chosen if found is None or chosen is None else np.where(found < 0, chosen, found)

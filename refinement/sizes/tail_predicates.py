@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..terms import bit_slices, operations
+from ..terms import bit_slices
 from ..terms.interning import Ids
 from ..terms.operations import select
-from ..terms.store import CONSTANT, INPUT, TermStore, bits
+from ..terms.store import CONSTANT, TermStore, bits
 from ..terms.truth_tables import A, B
-from .integer_forms import Group, Rows
+from .integer_forms import Group, Rows, Symbols
 
 Bounds = Mapping[str, int]
 """For sizes, a number that D is known to be more than."""
@@ -106,13 +106,17 @@ it has to be more."""
 _SIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
-def compared(store: TermStore, form: Rows, rest: Rest, differences: Rows, relation: str) -> Ids:
+def compared(
+    store: TermStore, symbols: Symbols, form: Rows, rest: Rest, differences: Rows, relation: str
+) -> Ids:
     """Return bits (n,) that say how differences of D and a number stand to 0; -1 for other differences.
 
     Parameters
     ----------
     store : TermStore
         The terms.
+    symbols : Symbols
+        What D depends on.
     form : Rows (monomials,)
         D.
     rest : Rest
@@ -123,6 +127,13 @@ def compared(store: TermStore, form: Rows, rest: Rest, differences: Rows, relati
         What is asked of them.
     """
     found = np.full(len(differences), -1, dtype=np.int32)
+    if relation in ("eq", "ne"):
+        ends = [compared(store, symbols, form, rest, differences, each) for each in ("ge", "le")]
+        some = np.flatnonzero(np.minimum(*ends) >= 0)
+        table = A & B if relation == "eq" else 0xFF ^ (A & B)
+        found[some] = bit_slices.bitwise(store, table, ends[0][some], ends[1][some], ends[0][some])
+        return found
+    (least,), (most,) = symbols.bounds(form[None])
     for sign in (-1, 1):
         rule = _THRESHOLDS.get((sign, _SIGNED.get(relation, relation)))
         some = np.flatnonzero((differences[:, 1:] == sign * form[1:]).all(axis=1))
@@ -130,90 +141,6 @@ def compared(store: TermStore, form: Rows, rest: Rest, differences: Rows, relati
             continue
         numbers = -sign * (differences[some, 0] - sign * form[0]) + rule[0]
         terms = more_than(store, rest, numbers)
+        terms = np.where((numbers >= least) & (numbers < most), terms, store.constants(numbers < least, 1))
         found[some] = terms if rule[1] else bit_slices.bitwise(store, 0xFF ^ A, terms, terms, terms)
     return found
-
-
-class RestConditions:
-    """Tail predicates: bounds of remainders that conditions imply.
-
-    Parameters
-    ----------
-    store : TermStore
-        The terms.
-    rests : sequence of Rest
-        The sizes.
-    """
-
-    def __init__(self, store: TermStore, rests: tuple[Rest, ...]) -> None:
-        self._store = store
-        self._sizes = {name_of(rest.size): rest.size for rest in rests}
-        self._implied: dict[tuple[int, bool], dict[str, int]] = {}
-
-    def implied(self, term: int, *, holds: bool = True) -> Bounds:
-        """Return what D of each size is more than if a bit is as it is said to be."""
-        key = term, holds
-        if key not in self._implied:
-            self._implied[key] = self._find_implied(term, holds)
-        return self._implied[key]
-
-    def _find_implied(self, term: int, holds: bool) -> dict[str, int]:
-        store = self._store
-        operation = store.operations[int(store.operation_numbers(np.array([term]))[0])]
-        if operation.name == INPUT and operation.attribute in self._sizes:
-            number = int(store.arguments(np.array([term]))[0, 0])
-            return {self._sizes[str(operation.attribute)]: number} if holds else {}
-        if operation.name != operations.BITWISE:
-            return {}
-        found: dict[str, int] = {}
-        for operand, values in self._operands(term, operation.attribute, holds):
-            if len(values) == 1:
-                for size, number in self.implied(operand, holds=values.pop()).items():
-                    found[size] = max(number, found.get(size, number))
-        return found
-
-    def _operands(self, term: int, table: object, holds: bool) -> list[tuple[int, set[bool]]]:
-        """Return the operands of a combination, and what each can be if the result is as is said."""
-        assert isinstance(table, int)
-        operands = self._store.arguments(np.array([term]))[0, :3].tolist()
-        rows = [row for row in range(8) if bool(table >> row & 1) == holds]
-        rows = [row for row in rows if self._possible(operands, row)]
-        return [
-            (operand, {bool(row >> (2 - place) & 1) for row in rows})
-            for place, operand in enumerate(operands)
-        ]
-
-    def _possible(self, operands: list[int], row: int) -> bool:
-        """Tell whether operands can be what a row of a table says: one can't be both."""
-        said: dict[int, bool] = {}
-        for place, operand in enumerate(operands):
-            bit = bool(row >> (2 - place) & 1)
-            if said.setdefault(operand, bit) != bit or self._constant(operand) not in (None, bit):
-                return False
-        return True
-
-    def _constant(self, term: int) -> bool | None:
-        one = np.array([term])
-        return bool(self._store.constant_values(one)[0]) if self._store.are(CONSTANT, one)[0] else None
-
-    def value(self, term: int, bounds: Bounds) -> bool | None:
-        """Return what a bit is where D of each size is more than a number; None if that is not known."""
-        if (known := self._constant(term)) is not None:
-            return known
-        store, one = self._store, np.array([term])
-        operation = store.operations[int(store.operation_numbers(one)[0])]
-        if operation.name == INPUT and operation.attribute in self._sizes:
-            size = self._sizes[str(operation.attribute)]
-            return True if int(store.arguments(one)[0, 0]) <= bounds.get(size, -1) else None
-        if operation.name != operations.BITWISE:
-            return None
-        assert isinstance(operation.attribute, int)
-        operands = store.arguments(one)[0, :3].tolist()
-        values = [self.value(operand, bounds) for operand in operands]
-        results = {
-            bool(operation.attribute >> row & 1)
-            for row in range(8)
-            if self._possible(operands, row)
-            and all(each in (None, bool(row >> (2 - place) & 1)) for place, each in enumerate(values))
-        }
-        return results.pop() if len(results) == 1 else None

@@ -48,11 +48,9 @@ def tile_shifts(
     UnsupportedError
         If a formula says something else of some tiles, or it can't be told.
     """
-    if not contract.formulas:
-        raise UnsupportedError("tiles are compared with formulas")
     found: dict[str, tuple[Mapping[str, int], ...]] = {}
     for formula in contract.formulas:
-        variables = _variables(contract, formula, tiles, polynomials)
+        variables = output_variables(contract, formula, tiles, polynomials)
         _check_uses(contract, formula, variables, tiles, polynomials)
         elements = [node for node in walk(formula.body) if isinstance(node, Element)]
         for element in (formula.target, *elements):
@@ -87,7 +85,7 @@ def direct_axes(
     """
     found: dict[tuple[str, int], set[str]] = {}
     for formula in contract.formulas:
-        sizes = {name: size for size, name in _variables(contract, formula, tiles, polynomials).items()}
+        sizes = {name: size for size, name in output_variables(contract, formula, tiles, polynomials).items()}
         for element in walk(formula.body):
             if isinstance(element, Element):
                 for axis, index in enumerate(element.indices):
@@ -96,7 +94,7 @@ def direct_axes(
     return {place: sizes.pop() for place, sizes in found.items() if len(sizes) == 1 and "" not in sizes}
 
 
-def _variables(
+def output_variables(
     contract: Contract, formula: Formula, tiles: Mapping[str, int], polynomials: SizePolynomials
 ) -> Mapping[str, str]:
     """Return the index variable of a formula's output that goes over each size that has tiles."""
@@ -133,27 +131,40 @@ def _check_uses(
         for each in walk(index)
     }
     extents = {id(bound.extent) for node in nodes if isinstance(node, Reduction) for bound in node.indices}
-    arrays = {
-        parameter.name: parameter
-        for parameter in contract.parameters
-        if isinstance(parameter, ArrayParameter)
-    }
     for node in nodes:
         if isinstance(node, Name):
             if node.name in variables.values() and id(node) not in within:
                 raise UnsupportedError(f"the formula uses {node.name} otherwise than as an index")
             if depends_on_sizes(contract, formula, node, polynomials) and id(node) not in extents:
                 raise UnsupportedError(f"the formula depends on {node.name}")
-        if not isinstance(node, Reduction):
-            continue
-        for bound in node.indices:
-            if bound.name in variables.values():
-                raise UnsupportedError(f"{bound.name} is an index of the output and of a sum")
-            goes = [arrays[element.array].shape[axis] for element, axis in indexed_axes(node, bound.name)]
-            if bound.extent is not None:
-                goes = [Expression(formula.source, bound.extent)]
-            if any(_sizes(polynomials, extent) & tiles.keys() for extent in goes):
-                raise UnsupportedError("a sum goes over a size that the grid grows by")
+
+
+def check_sums(contract: Contract, tiles: Mapping[str, int], polynomials: SizePolynomials) -> None:
+    """Check that no sum of a contract's formulas goes over a size that has tiles.
+
+    Raises
+    ------
+    UnsupportedError
+        If one does, its index is the output's too, or the contract has no formulas.
+    """
+    if not contract.formulas:
+        raise UnsupportedError("tiles are compared with formulas")
+    arrays = {
+        parameter.name: parameter
+        for parameter in contract.parameters
+        if isinstance(parameter, ArrayParameter)
+    }
+    for formula in contract.formulas:
+        variables = output_variables(contract, formula, tiles, polynomials)
+        for node in walk(formula.body):
+            for bound in node.indices if isinstance(node, Reduction) else ():
+                if bound.name in variables.values():
+                    raise UnsupportedError(f"{bound.name} is an index of the output and of a sum")
+                goes = [arrays[element.array].shape[axis] for element, axis in indexed_axes(node, bound.name)]
+                if bound.extent is not None:
+                    goes = [Expression(formula.source, bound.extent)]
+                if any(_sizes(polynomials, extent) & tiles.keys() for extent in goes):
+                    raise UnsupportedError("a sum goes over a size that the grid grows by")
 
 
 def _sizes(polynomials: SizePolynomials, extent: Expression) -> set[str]:

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.errors import UnsupportedError
 from ..terms import operations
 from ..terms.domains import Domain, Rewriting
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation
+from .implied_bounds import RestConditions
 from .integer_forms import Rows, Truths
 from .symbolic_integers import SymbolicIntegers
-from .tail_predicates import Rest, RestConditions, compared
+from .tail_predicates import Rest, compared
 
 _NONE = -1
 
@@ -39,7 +39,7 @@ def brought_back(store: SymbolicIntegers, rows: Rows, divisors: Rows, width: int
         other[:, 0] = rows[:, 0] % rest.step  # all sizes are multiples of the step
         even = (rows[:, 1:] % rest.step == 0).all(axis=1)
         some = np.flatnonzero((found < 0) & even & (symbols.bounds(room)[0] >= 0))
-        bits = compared(store, symbols.form(rest.form), rest, rows[some] - divisors[some], "lt")
+        bits = compared(store, symbols, symbols.form(rest.form), rest, rows[some] - divisors[some], "lt")
         some, bits = some[bits >= 0], bits[bits >= 0]
         if len(some):
             store.wraps = True
@@ -111,18 +111,14 @@ def distributed(
 def settled(store: SymbolicIntegers, terms: Ids, there: Sequence[tuple[Rest, NDArray[np.int64]]]) -> Ids:
     """Return terms (n,) where D of sizes is more than some numbers (n,).
 
-    Raises
-    ------
-    UnsupportedError
-        If one depends on more of what is left of a size.
+    Those that depend on more of what is left of a size stay as they are.
     """
-    bits = _Settled(store)
+    bits, found = _Settled(store), terms.copy()
+    told = np.ones(len(terms), dtype=bool)
     for rest, numbers in there:
-        if (_Deciding(store, rest, bits).values(terms) > rest.reach_of(numbers)).any():
-            raise UnsupportedError(
-                f"what is stored for a row of {rest.size} depends on another that may not be"
-            )
-    return _Chosen(store, bits).values(terms)
+        told &= _Deciding(store, rest, bits).values(terms) <= rest.reach_of(numbers)
+    found[told] = _Chosen(store, bits).values(terms[told])
+    return found
 
 
 class _Settled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 
 import numpy as np
@@ -15,21 +15,26 @@ from ....spec.formats import FloatFormat
 from ...checker.evaluated import Checked
 from ...contract.arguments import Array
 from ...contract.contract import Contract, Instance
-from ...contract.parameters import ArrayParameter
+from ...contract.parameters import ArrayParameter, ScalarParameter
 from ...contract.size_domains import QuantifiedSizes, ResidueClass, SizeDomain
 from ...contract.size_polynomials import SizePolynomials, constant
 from ...equality.equivalence import compare
 from ...examine.references import FormulaReference
 from ...findings.result import Equality
 from ...formula.index_arithmetic import Expression
+from ...formula.tree import Formula, Name, walk
 from ...normal_forms.forms import NormalForms
+from ...sizes.block_formulas import BlockFormula, BlockSpace
 from ...sizes.block_positions import BlockPosition, Position
 from ...sizes.given_elements import check_given
+from ...sizes.implied_bounds import RestConditions
 from ...sizes.integer_forms import Group, Rows, Symbols
+from ...sizes.partial_sums import depends_on_sizes
+from ...sizes.present_rows import of_present
 from ...sizes.row_arithmetic import RowArithmetic
 from ...sizes.symbolic_integers import Placed
-from ...sizes.tail_predicates import Rest, RestConditions
-from ...sizes.tile_shifts import direct_axes, tile_shifts
+from ...sizes.tail_predicates import Rest
+from ...sizes.tile_shifts import check_sums, direct_axes, output_variables, tile_shifts
 from ...sizes.wrapped_indices import settled
 from ...terms.interning import Ids
 from ..memory.symbolic_accesses import memory_of_any_size
@@ -84,11 +89,15 @@ class BlockLaunch(SymbolicLaunch):
         self._tiles = {each.domain.name: each.tile for each in position.positions}
         self._others = dict(known)
         super().__init__(kernel, contract, {**known, **self._tiles}, numbers)
-        self.store.rests += tuple(each.rest for each in position.positions if each.rest is not None)
+        self.store.rests += tuple(rest for each in position.positions if (rest := each.rest or each.behind))
         self._check_outputs()
-        self._shifts = tile_shifts(contract, self._tiles, self.polynomials, self.symbolic_arrays, self.stays)
         self._masking, self.checked = True, Checked()
-        self._direct = direct_axes(contract, self._tiles, self.polynomials)
+        self.store.opens = numbers is NO_SIZE
+        check_sums(contract, self._tiles, self.polynomials)
+        if numbers is not NO_SIZE:
+            grows = self.symbolic_arrays
+            self._shifts = tile_shifts(contract, self._tiles, self.polynomials, grows, self.stays)
+            self._direct = direct_axes(contract, self._tiles, self.polynomials)
 
     # -- sizes
     def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
@@ -249,7 +258,7 @@ class BlockLaunch(SymbolicLaunch):
         return self.settled(terms, output)
 
     def settled(self, terms: Ids, output: Array) -> Ids:
-        """See `SymbolicLaunch.settled`; raises UnsupportedError if they depend on others that may not be."""
+        """See `SymbolicLaunch.settled`."""
         return self._settled(terms, output) if self.store.wraps else terms
 
     def _settled(self, terms: Ids, output: Array) -> Ids:
@@ -263,7 +272,7 @@ class BlockLaunch(SymbolicLaunch):
 
     def _axes_left(self, output: Array) -> dict[int, Rest]:
         """Return along which axes of an output the tile may have fewer rows."""
-        rests = {rest.size: rest for rest in self.store.rests}
+        rests = {each.domain.name: each.rest for each in self.position.positions if each.rest is not None}
         return {
             axis: rests[size]
             for (name, axis), size in self._axes_of_tiles()
@@ -311,31 +320,77 @@ class BlockLaunch(SymbolicLaunch):
             if array == name and size in rests:
                 yield rests[size], indices[axis].astype(np.int64)
 
-    def _own(self, array: Array) -> Iterator[Rows]:
-        """Yield the indices of the elements of the block's tile, along each axis."""
-        offsets = self.block_offsets(array.name)
-        for axis, index in enumerate(np.unravel_index(np.arange(array.elements), array.shape)):
-            yield self.store.symbols.constants(index.astype(np.int64)) + offsets[axis]
+    def _begins(self) -> Mapping[str, Rows]:
+        """Return where the block's tile of each size begins."""
+        symbols = self.store.symbols
+        return {each.domain.name: each.tile * symbols.form(each.block) for each in self.position.positions}
 
-    def expected(self, output: Array, instance: Instance) -> Ids:
+    def _own(self, output: Array) -> Iterator[Rows]:
+        """Yield the indices of the elements of the block's tile of an output, along each axis."""
+        begins, sizes = self._begins(), dict(self._axes_of_tiles())
+        for axis, index in enumerate(np.unravel_index(np.arange(output.elements), output.shape)):
+            rows = self.store.symbols.constants(index.astype(np.int64))
+            size = sizes.get((output.name, axis))
+            yield rows if size is None else rows + begins[size]
+
+    def expected(self, output: Array) -> Ids:
         """Return what the contract says of the elements of the block's tile."""
-        self.store.placed = {name: self._placing(name, instance) for name in self.symbolic_arrays}
+        if self.tail is not None:
+            return self._expected_with_tail(output)
+        formula = self.contract.formula(output.name)
+        variables = output_variables(self.contract, formula, self._tiles, self.polynomials)
+        begins, rests = self._begins(), {rest.size for rest in self.store.rests}
+        space = BlockSpace(
+            self.instance, formula, self.store,
+            {variables[size]: begins[size] for size in variables}, self._sizes_in(formula),
+        )  # fmt: skip
+        made = BlockFormula(
+            space, self.store, self.arrays,
+            {axis: rest.size for axis, rest in self._axes_left(output).items()},
+            self._tails(rests) if self._masking and not self.store.wraps else {},
+        )  # fmt: skip
+        return np.asarray(space.over_output(made.stored(output.format))).reshape(-1)
+
+    def _tails(self, rests: set[str]) -> Mapping[tuple[str, int], str]:
+        """Return axes of arrays that are only read that go over sizes of which something is left."""
+        return {
+            (name, axis): size
+            for (name, axis), size in self._axes_of_tiles()
+            if size in rests and not self.arrays[name].is_written
+        }
+
+    def _sizes_in(self, formula: Formula) -> Mapping[str, Rows]:
+        """Return names of sizes in a formula, and of scalars that are passed such."""
+        found = {}
+        for node in walk(formula.body):
+            if isinstance(node, Name) and depends_on_sizes(self.contract, formula, node, self.polynomials):
+                passed = [each for each in self.contract.parameters if each.name == node.name]
+                values = [each.value for each in passed if isinstance(each, ScalarParameter)]
+                value = next((each for each in values if isinstance(each, Expression)), None)
+                found[node.name] = self.row_of(value or Expression(formula.source, node))[0]
+        return found
+
+    def _expected_with_tail(self, output: Array) -> Ids:
+        """Return what the contract says at the last number of the size, with all that its tail may be."""
+        whole = self.numbers.last - self.numbers.residue
+        instance = self.standing_in(self.contract, whole + self.numbers.modulus)
+        self.store.placed = {name: self._placing(name, instance, whole) for name in self.symbolic_arrays}
         try:
             return FormulaReference(instance, self.store).expected(output)
         finally:
             self.store.placed = {}
 
-    def _placing(self, name: str, instance: Instance) -> Placed:
+    def _placing(self, name: str, instance: Instance, whole: int) -> Placed:
         array, shape = self.arrays[name], instance.arrays[name].shape
         offsets = self.block_offsets(name)
 
         def placed(indices: NDArray[np.int64]) -> Ids:
+            at = np.unravel_index(indices, shape)
             own = [
                 self.store.symbols.constants(index.astype(np.int64)) + offsets[axis]
-                for axis, index in enumerate(np.unravel_index(indices, shape))
+                for axis, index in enumerate(at)
             ]
-            places, at = array.place(self.store.symbols, own), np.unravel_index(indices, shape)
-            whole = None if self.tail is None else self._whole
+            places = array.place(self.store.symbols, own)
             return self.masked(name, at, self.store.elements_at(name, array.format, places), whole)
 
         return placed
@@ -366,29 +421,38 @@ class BlockLaunch(SymbolicLaunch):
                 raise UnsupportedError(f"{self.path}:{line}: {what}{error}") from error
             self.check_findings()
         equality = Equality.BITS
-        instance = self._at_last()
         for output in self.instance.outputs:
             with noting("tile", output.name):
                 actual = self.stored(batch, output)
             with noting("value", output.name):
-                if not self._is_right(actual, output, instance):
+                if not self._is_right(actual, output):
                     equality = Equality.VALUE
-        if self.tail is not None and any(isinstance(each.format, FloatFormat) for each in instance.outputs):
+        if self.tail is not None and any(
+            isinstance(each.format, FloatFormat) for each in self.instance.outputs
+        ):
             return Equality.VALUE  # zeros that are added may change a sum's sign
         return equality
 
-    def _at_last(self) -> Instance:
-        """Return what the formula is about at the last number of the size, with all that its tail may be."""
-        if self.tail is None:
-            return self.instance
-        return self.standing_in(self.contract, self._whole + self.numbers.modulus)
+    def _ways(self, actual: Ids, output: Array) -> Iterator[tuple[Callable[[], tuple[Ids, Ids]], bool]]:
+        """Yield what to compare, and whether the formula's elements are zeros where there are none."""
+        for masking in (True, False) if self.store.rests else (False,):
+            yield lambda: (actual, self.expected(output)), masking
+        if self.store.rests and not self.store.wraps:
+            yield lambda: (self._settled(actual, output), self.expected(output)), False
+        if self._axes_left(output):
+            there = partial(self._present, output)
+            yield lambda: (there(actual), there(self.expected(output))), False
 
-    @property
-    def _whole(self) -> int:
-        """How many there are of the size before the tail, at its last number."""
-        return self.numbers.last - self.numbers.residue
+    def _present(self, output: Array, terms: Ids) -> Ids:
+        """Return terms (n,) of an output's elements as they are where the tile has these."""
+        indices = np.unravel_index(np.arange(output.elements), output.shape)
+        rows = {
+            rest.size: rest.reach_of(indices[axis].astype(np.int64))
+            for axis, rest in self._axes_left(output).items()
+        }
+        return of_present(self.store, terms, rows)
 
-    def _is_right(self, actual: Ids, output: Array, instance: Instance) -> bool:
+    def _is_right(self, actual: Ids, output: Array) -> bool:
         """Check what is stored; tell whether it is the same term by term.
 
         Raises
@@ -396,18 +460,10 @@ class BlockLaunch(SymbolicLaunch):
         UnsupportedError
             If it is not shown to be what the formula says.
         """
-        for masking in (True, False) if self.store.rests else (False,):
+        for compared, masking in self._ways(actual, output):
             self._masking = masking
-            found = compare(NormalForms(self.store), actual, self.expected(output, instance), output.format)
-            if found.equal.all():
-                self.checked += found.checked
-                return bool(found.identical.all())
-        if self.store.rests and not self.store.wraps:
             with suppress(UnsupportedError):  # what is stored for a row depends on others
-                there = self._settled(actual, output)
-                found = compare(
-                    NormalForms(self.store), there, self.expected(output, instance), output.format
-                )
+                found = compare(NormalForms(self.store), *compared(), output.format)
                 if found.equal.all():
                     self.checked += found.checked
                     return bool(found.identical.all())

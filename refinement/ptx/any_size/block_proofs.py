@@ -28,6 +28,7 @@ from ...formula.index_arithmetic import Expression
 from ...formula.tree import Binary, Name, Node, Number, walk
 from ...sizes.block_positions import BlockOrder, BlockPosition
 from ...sizes.growing_roundings import GrowingRoundings, joined
+from ...sizes.split_positions import resized, sides, split
 from ...sizes.symbolic_integers import Doubt, deciding
 from ...sizes.tile_places import Place, places
 from ..run.entry import PtxEntry
@@ -243,6 +244,7 @@ class _Attempt:
         self._last_limit = ""
         self._tail = 0
         self._last_end = LARGEST
+        self._split = 0
 
     def fitting(self, domains: Sequence[SizeDomain]) -> int | None:
         """Return up to which number what was not decided fits; None if it does not have to fit."""
@@ -298,6 +300,8 @@ class _Attempt:
             named = {place.position.name: place.position for place in self._places_of(blocks, there)}
             named |= {block.name: block for block in blocks}
             position = named.get(launch.position.name)
+            if position is None and all(each.ends is not None for each in launch.position.positions):
+                position = resized(launch.position, self._order, there)
             if position is None:
                 return True
             high = launch.symbols_at(position, most / whole).bounds(row)[1][0]
@@ -377,7 +381,7 @@ class _Attempt:
     ) -> tuple[Equality, SizeDomain | None]:
         """Prove the block at a position right for every number of the last size."""
         if last is None:
-            return self._run(position, self._known), None
+            return self._whole_or_split(position), None
         tell = position.name or "every block"
         self._told(tell)
 
@@ -401,6 +405,36 @@ class _Attempt:
             if self._run(position, self._known, numbers) is Equality.VALUE:
                 equality = Equality.VALUE
         return equality, found.domain
+
+    def _whole_or_split(self, position: BlockPosition) -> Equality:
+        """Prove the block at a position right, or the parts of it for which more is known."""
+        noted, before = len(self._obligations), len(self._launches)
+        try:
+            return self._run(position, self._known)
+        except LimitError:
+            raise
+        except UnsupportedError:
+            parts = self._parts(position) if len(self._launches) > before else []
+            self._split += len(parts)
+            if not parts or self._split > _MOST_POSITIONS:
+                raise
+        del self._obligations[noted:], self._launches[before:]
+        found = [self._whole_or_split(part) for part in parts]
+        return Equality.VALUE if Equality.VALUE in found else Equality.BITS
+
+    def _parts(self, position: BlockPosition) -> list[BlockPosition]:
+        """Return what a position is split into where comparisons of the last run may be decided."""
+        store = self._launches[-1].store
+        for doubt in store.doubts:
+            row = np.array(doubt.row, dtype=np.int64)
+            low, high = store.symbols.bounds(row[None])
+            if doubt.limit or low[0] > 0 or high[0] < 0:
+                continue
+            for each in position.positions:
+                for before in sides(each, row, store.symbols):
+                    if parts := split(position, self._order, each.domain.name, before=before):
+                        return parts
+        return []
 
     def _run(
         self, position: BlockPosition, known: Mapping[str, int], numbers: ResidueClass = NO_SIZE

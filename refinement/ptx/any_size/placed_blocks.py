@@ -15,6 +15,7 @@ import numpy as np
 from ....spec.errors import InputError, UnsupportedError
 from ...contract.contract import Contract
 from ...contract.size_domains import ResidueClass
+from ...sizes.open_comparisons import OPEN
 from ...sizes.symbolic_terms import SymbolicTerms
 from ...sizes.tile_places import Place, Translation
 from ...terms.interning import Ids
@@ -151,6 +152,8 @@ class PlacedLaunch(BlockLaunch):
                 if rows is None:
                     raise OrderError
                 found[where] = self.store.integers(rows, operation.result.bits)
+            elif operation.attribute == OPEN:
+                raise OrderError
             elif operation.name == INPUT and operation.attribute not in self.symbolic_arrays:
                 found[where] = self.store.apply(operation, store.arguments(members)[:, 0])
             elif operation.name == VECTOR:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +10,11 @@ from numpy.typing import NDArray
 from ....spec.errors import UnsupportedError
 from ....spec.ptx.operands import Address, Register
 from ...machine.memory import ByteLanes
+from ...sizes.implied_bounds import RestConditions
 from ...sizes.integer_forms import Rows
+from ...sizes.open_comparisons import Where
 from ...sizes.symbolic_arrays import SymbolicMemory
 from ...sizes.symbolic_terms import SymbolicTerms
-from ...sizes.tail_predicates import RestConditions
 from ...sizes.wrapped_indices import cases
 from ...terms import bit_slices
 from ...terms.interning import Ids
@@ -156,10 +156,8 @@ def places_of_any_size(execution: Execution, space: str, place: Operand, active:
     return Places(active, rows, others, bits)
 
 
-def conditions_of(
-    execution: Execution, active: Indices, bits: Ids | None = None
-) -> Mapping[str, NDArray[np.int64]] | None:
-    """Return what symbols are at least in threads, by the conditions under which they run.
+def conditions_of(execution: Execution, active: Indices, bits: Ids | None = None) -> Where:
+    """Return what is known in threads, by the conditions under which they run.
 
     Where bits (n active,) are given that are no -1, these are 1 besides.
     """
@@ -168,18 +166,10 @@ def conditions_of(
     given = [] if bits is None or (bits < 0).all() else [bits]
     if execution.path is not None:
         given.append(execution.path.at(active).as_terms(store))
-    if not given or not store.rests:
+    if not given or not (store.rests or store.opens):
         return None
     conditions = execution.state.setdefault(_CONDITIONS, RestConditions(store, store.rests))
-    found = {rest.symbol: np.zeros(len(active), dtype=np.int64) for rest in store.rests}
-    for terms in given:
-        distinct, which = np.unique(terms, return_inverse=True)
-        implied = [conditions.implied(each) if each >= 0 else {} for each in distinct.tolist()]
-        for rest in store.rests:
-            bounds = np.array([each.get(rest.size, -1) for each in implied], dtype=np.int64)
-            least = rest.raised(bounds)[which.reshape(-1)]
-            found[rest.symbol] = np.maximum(found[rest.symbol], least)
-    return found
+    return conditions.known(given)
 
 
 def store_of_any_size(execution: Execution, space: str, place: Operand, words: Ids, active: Indices) -> bool:

@@ -1,0 +1,183 @@
+"""Kernels for every size whose formulas count, compare and look up with indices and sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from quantified_kernels import prove_blocks
+
+from mmaproof.refinement.findings.result import Equality
+from mmaproof.refinement.ptx.any_size.block_proofs import BlockProof
+from mmaproof.spec.errors import UnsupportedError
+
+TILE = 8
+
+KERNEL = """.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry kernel(.param .u64 x, .param .u64 y, .param .u32 n, .param .f32 h)
+{
+.reg .pred %p<9>;
+.reg .b32 %r<19>;
+.reg .f32 %f<19>;
+.reg .b64 %rd<19>;
+.shared .align 4 .b8 tile[40];
+ld.param.u64 %rd1, [x];
+ld.param.u64 %rd2, [y];
+ld.param.u32 %r2, [n];
+ld.param.f32 %f9, [h];
+mov.u32 %r3, %ctaid.x;
+mov.u32 %r5, %tid.x;
+mad.lo.s32 %r1, %r3, 8, %r5;
+setp.ge.s32 %p1, %r1, %r2;
+@%p1 bra END;
+add.s32 %r6, %r2, -1;
+mul.wide.s32 %rd3, %r1, 4;
+add.s64 %rd4, %rd1, %rd3;
+add.s64 %rd5, %rd2, %rd3;
+ld.global.f32 %f1, [%rd4];
+BODY
+st.global.f32 [%rd5], %f5;
+END:
+ret;
+}
+"""
+
+INSIDE = """mov.f32 %f5, %f1;
+setp.eq.s32 %p2, %r1, 0;
+setp.eq.s32 %p3, %r1, %r6;
+or.pred %p4, %p2, %p3;
+@%p4 bra STORE;
+ld.global.f32 %f2, [%rd4+-4];
+ld.global.f32 %f3, [%rd4+4];
+add.f32 %f5, %f2, %f3;
+STORE:"""
+PADDED = """mov.f32 %f2, 0f00000000;
+mov.f32 %f3, 0f00000000;
+setp.gt.s32 %p2, %r1, 0;
+@%p2 ld.global.f32 %f2, [%rd4+-4];
+setp.lt.s32 %p3, %r1, %r6;
+@%p3 ld.global.f32 %f3, [%rd4+4];
+add.f32 %f5, %f2, %f3;"""
+CLAMPED = """add.s32 %r7, %r1, -1;
+max.s32 %r7, %r7, 0;
+add.s32 %r8, %r1, 1;
+min.s32 %r8, %r8, %r6;
+mul.wide.s32 %rd6, %r7, 4;
+mul.wide.s32 %rd7, %r8, 4;
+add.s64 %rd6, %rd1, %rd6;
+add.s64 %rd7, %rd1, %rd7;
+ld.global.f32 %f2, [%rd6];
+ld.global.f32 %f3, [%rd7];
+add.f32 %f5, %f2, %f3;"""
+REVERSED = """sub.s32 %r7, %r6, %r1;
+mul.wide.s32 %rd6, %r7, 4;
+add.s64 %rd6, %rd1, %rd6;
+ld.global.f32 %f5, [%rd6];"""
+COUNTED = """cvt.rn.f32.s32 %f2, %r1;
+cvt.rn.f32.u32 %f3, %r2;
+div.rn.f32 %f2, %f2, %f3;
+fma.rn.f32 %f5, %f2, %f9, %f1;"""
+
+FORMULAS = {
+    "inside": (INSIDE, "y[i] = where(i == 0 or i == N - 1, x[i], x[i - 1] + x[i + 1])"),
+    "padded": (PADDED, "y[i] = where(i > 0, x[i - 1], 0) + where(i + 1 < N, x[i + 1], 0)"),
+    "clamped": (CLAMPED, "y[i] = x[max(i - 1, 0)] + x[min(i + 1, N - 1)]"),
+    "reversed": (REVERSED, "y[i] = x[N - 1 - i]"),
+    "counted": (COUNTED, "y[i] = x[i] + i / N * h"),
+}
+
+CONTRACT = """[kernel]
+isa = "ptx"
+[launch]
+grid = "(N + 7) // 8"
+block = 8
+[sizes]
+N = "{domain}"
+[[param]]
+name = "x"
+type = "f32"
+shape = ["N"]
+[[param]]
+name = "y"
+type = "f32"
+shape = ["N"]
+access = "out"
+[[param]]
+name = "n"
+type = "s32"
+value = "N"
+[[param]]
+name = "h"
+type = "f32"
+[ensures]
+formula = "{formula}"
+"""
+
+
+def proof(tmp_path: Path, body: str, formula: str, domain: str = "any up to 100000") -> BlockProof:
+    path = tmp_path / "kernel.ptx"
+    path.write_text(KERNEL.replace("BODY", body), encoding="utf-8")
+    return prove_blocks(path, CONTRACT.format(domain=domain, formula=formula))
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_what_formulas_make_of_indices_is_shown_for_every_size(name: str, tmp_path: Path) -> None:
+    found = proof(tmp_path, *FORMULAS[name])
+    assert [domain.most for domain in found.domains] == [100000] and not found.limit
+    assert found.equality is (Equality.BITS if name == "reversed" else found.equality)
+
+
+def test_whole_tiles_are_split_at_both_ends(tmp_path: Path) -> None:
+    assert not proof(tmp_path, *FORMULAS["clamped"], domain="any multiple of 8 up to 80000").limit
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "why"),
+    [
+        ("padded", "setp.gt.s32 %p2, %r1, 0", "setp.ge.s32 %p2, %r1, 0", "out of its bounds"),
+        ("padded", "setp.lt.s32 %p3, %r1, %r6", "setp.le.s32 %p3, %r1, %r6", "out of its bounds"),
+        ("padded", "setp.gt.s32 %p2, %r1, 0", "setp.gt.s32 %p2, %r5, 0", "is not shown"),
+        ("padded", "setp.gt.s32 %p2, %r1, 0", "setp.gt.s32 %p2, %r1, 1", "is not shown"),
+        ("padded", "setp.lt.s32 %p3, %r1, %r6", "setp.ne.s32 %p3, %r1, 77777", "is not shown"),
+        ("inside", "setp.eq.s32 %p2, %r1, 0", "setp.eq.s32 %p2, %r5, 0", "is not shown"),
+        ("inside", "setp.eq.s32 %p3, %r1, %r6", "setp.eq.s32 %p3, %r1, %r2", "out of its bounds"),
+        ("inside", "or.pred %p4, %p2, %p3", "xor.pred %p4, %p2, %p3", "out of its bounds"),
+        ("clamped", "max.s32 %r7, %r7, 0", "max.s32 %r7, %r7, 1", "out of its bounds|is not shown"),
+        ("clamped", "min.s32 %r8, %r8, %r6", "min.s32 %r8, %r8, %r2", "out of its bounds"),
+        ("reversed", "sub.s32 %r7, %r6, %r1", "sub.s32 %r7, %r2, %r1", "out of its bounds"),
+        ("counted", "cvt.rn.f32.s32 %f2, %r1", "cvt.rn.f32.s32 %f2, %r5", "is not shown"),
+        ("counted", "cvt.rn.f32.u32 %f3, %r2", "cvt.rn.f32.u32 %f3, %r6", "is not shown"),
+        ("counted", "cvt.rn.f32.s32 %f2, %r1", "cvt.rn.f32.s16 %f2, %r1", "is not shown|form"),
+    ],
+)
+def test_other_indices_are_not_shown(name: str, old: str, new: str, why: str, tmp_path: Path) -> None:
+    body, formula = FORMULAS[name]
+    assert old in body
+    with pytest.raises(UnsupportedError, match=why):
+        proof(tmp_path, body.replace(old, new), formula)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("padded", "setp.lt.s32 %p3, %r1, %r6", "add.s32 %r7, %r1, 1;\nsetp.ne.s32 %p3, %r7, %r2"),
+        ("inside", "setp.eq.s32 %p2, %r1, 0", "setp.lt.s32 %p2, %r1, 1"),
+        ("counted", "cvt.rn.f32.s32 %f2, %r1", "cvt.s64.s32 %rd6, %r1;\ncvt.rn.f32.s64 %f2, %rd6"),
+    ],
+)
+def test_other_spellings_are_shown(name: str, old: str, new: str, tmp_path: Path) -> None:
+    body, formula = FORMULAS[name]
+    assert old in body
+    assert not proof(tmp_path, body.replace(old, new), formula).limit
+
+
+def test_elements_that_a_formula_may_not_have_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="an index of x is not decided"):
+        proof(tmp_path, PADDED, "y[i] = x[i - 1] + where(i + 1 < N, x[i + 1], 0)")
+
+
+def test_a_sum_may_not_end_where_an_index_says(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=r"what a block stores to y is not shown|unknown name i"):
+        proof(tmp_path, PADDED, "y[i] = sum(k < i % 7 + 1, x[i] * h)")
