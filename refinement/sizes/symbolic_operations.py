@@ -235,7 +235,7 @@ def _extremum(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     for rest in store.rests:
         left = np.flatnonzero(chosen < 0)
         form, relation = store.symbols.form(rest.form), "gt" if greatest else "lt"
-        bits = compared(store, store.symbols, form, rest.size, rows[left], relation)
+        bits = compared(store, store.symbols, form, rest, rows[left], relation)
         left, bits = left[bits >= 0], bits[bits >= 0]
         if len(left):
             store.wraps = True

@@ -102,6 +102,8 @@ class SymbolicTerms(SymbolicIntegers):
         symbolic = [self.is_integer(each).any() for each in words]
         if not any(symbolic) and not self.wraps:
             return None
+        if not words[0].size:
+            return words[0]
         word = bits(int(self.widths(words[0][:1])[0]))
         operation = Operation(operations.BITWISE, word, (word,) * 3, attribute=table)
         given = [np.asarray(each, dtype=np.int32) for each in words]
