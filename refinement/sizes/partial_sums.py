@@ -63,7 +63,7 @@ class PartialSums:
     formula : Formula
         The only one of the contract.
     total : Sum
-        The sum.
+        The sum; it may stand in several places, as in ``x * sigmoid(x)`` of a sum x.
     index : str
         What it goes over.
     part : Fraction
@@ -180,7 +180,7 @@ def partial_sums(
     if len(contract.formulas) != 1:
         raise UnsupportedError("the contract has not just one formula")
     (formula,) = contract.formulas
-    reductions = [node for node in walk(formula.body) if isinstance(node, Reduction)]
+    reductions = list(dict.fromkeys(node for node in walk(formula.body) if isinstance(node, Reduction)))
     if len(reductions) != 1 or not isinstance(reductions[0], Sum) or len(reductions[0].indices) != 1:
         raise UnsupportedError("the formula has not just one sum, over one index")
     total = reductions[0]
@@ -297,8 +297,8 @@ def _mentions(node: Node, index: str) -> bool:
 
 
 def _replaced(node: Node, old: Node, new: Node) -> Node:
-    """Return a formula with one part of it replaced."""
-    if node is old:
+    """Return a formula with a part of it replaced, wherever it stands."""
+    if node == old:
         return new
     changes: dict[str, Any] = {}
     for field in fields(node):
