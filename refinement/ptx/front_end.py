@@ -29,6 +29,7 @@ from ..machine.shared_buffers import put_together, taken_apart
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, TermStore
 from .arrivals import in_every_order
+from .compared_runs import are_same_numbers
 from .instruction_set import is_arithmetic
 from .outline.control_part import control_part
 from .outline.outline import outline
@@ -39,7 +40,6 @@ from .run.guards import conditions_on_sizes
 from .run.host_variables import variables_held
 from .run.launching import Pointer, Simple, check_size, cluster_of, entry_named
 from .run.results import Contents, Run
-from .same_numbers import are_same_numbers
 from .state.cluster_launches import Takeovers
 from .takeovers import with_every_takeover
 from .text.branch_tables import with_plain_branches

@@ -26,6 +26,7 @@ from ...sizes.integer_forms import Group, Rows, Symbols
 from ...sizes.symbolic_arrays import SymbolicArray, SymbolicMemory
 from ...sizes.symbolic_terms import SymbolicTerms
 from ...terms.interning import Ids
+from ..compared_runs import are_same_numbers
 from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_size
 from ..registers.threads import Launch, Threads
 from ..registers.values import Value
@@ -35,7 +36,6 @@ from ..run.entry import PtxEntry, address_of
 from ..run.launching import Number, Pointer, Scalar, Simple
 from ..run.main_loops import loops, outermost
 from ..run.program import Program
-from ..same_numbers import are_same_numbers
 from ..state.address_spaces import Buffer, Memory
 from ..state.execution import Execution
 from ..text.module import InstructionStatement

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from ....spec.errors import UnsupportedError
 from ..registers.threads import WARP, Indices, Threads
 from .clocks import Clocks
-from .fences import Fences
-from .vector_clocks import THREAD, TOGETHER, Happened, Knowledge, Released, Told, is_over, joined
+from .vector_clocks import THREAD, TOGETHER, Fences, Happened, Knowledge, Released, Told, is_over, joined
 
 NOBODY = -1
 

@@ -30,7 +30,7 @@ from ..text.control_flow import control_flow
 from ..text.module import Function, InstructionStatement, Module
 from ..text.operands import Label
 from ..text.product_registers import descriptor_registers, product_registers
-from ..text.variable_spaces import misplaced, variable_spaces
+from ..text.variables import misplaced, variable_spaces
 from ..warp import matrix
 
 

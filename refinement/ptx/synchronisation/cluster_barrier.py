@@ -14,11 +14,11 @@ from ....spec.errors import InputError
 from ...findings.finding import Kind
 from ..order.vector_clocks import Happened
 from ..registers.threads import WARP, Indices
+from ..scalar.hints import FENCES
 from ..state.absent_threads import require_all
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
 from ..text.module import InstructionStatement
-from .real_fences import refuse_fences
 
 MENDED = "mbarrier"
 """The opcode of objects that need no fence, where that is taken for granted."""
@@ -28,6 +28,23 @@ NO_FENCE = (
     '13.0 writes no instruction for it (mbarrier = "as-assembled" in [kernel])'
 )
 """What a verdict rests on where the contract says so."""
+
+_OTHER_FENCES = ("proxy", "mbarrier_init")
+"""Fences of proxies, or of barrier objects alone."""
+
+
+def has_fences(execution: Execution) -> bool:
+    """Tell whether a kernel has fences that order what a thread does, and may make up for an arrival."""
+    return any(
+        statement.opcode in FENCES and statement.one_of(_OTHER_FENCES) is None
+        for statement in execution.function.body
+    )
+
+
+def refuse_fences(execution: Execution) -> None:
+    """Refuse what is ``.relaxed`` where fences may make up for it."""
+    if has_fences(execution):
+        execution.unsupported(f"{execution.instruction.mnemonic} of a kernel with fences")
 
 
 class ClusterBarriers:

@@ -27,8 +27,7 @@ from ..synchronisation.multicast import in_blocks, ranks_of_mask
 from ..text.module import InstructionStatement
 from . import allocation, moves, products, shared_operands
 from .cells import Cells, split_address
-from .operands import cell_addresses, refuse_on_data, written
-from .pairs import blocks_of
+from .operands import blocks_of, cell_addresses, refuse_on_data, written
 from .uses import Clocks, Operation, Sort
 
 
