@@ -28,8 +28,8 @@ from ..machine.memory import ByteLanes
 from ..machine.shared_buffers import put_together, taken_apart
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, TermStore
-from .arrivals import in_every_order
 from .compared_runs import are_same_numbers
+from .every_order import in_every_order, with_every_takeover
 from .instruction_set import is_arithmetic
 from .outline.control_part import control_part
 from .outline.outline import outline
@@ -41,7 +41,6 @@ from .run.host_variables import variables_held
 from .run.launching import Pointer, Simple, check_size, cluster_of, entry_named
 from .run.results import Contents, Run
 from .state.cluster_launches import Takeovers
-from .takeovers import with_every_takeover
 from .text.branch_tables import with_plain_branches
 from .text.module import Function, InstructionStatement, Module
 from .text.parser import read
