@@ -9,8 +9,7 @@ from types import MappingProxyType
 from ....spec.pto.text.module import Other
 from ....spec.pto.text.syntax import Region
 from ..pipes.synchronisation import waits_for_all
-from ..text.calls import called_by
-from ..text.cores import SECTIONS
+from ..text.cores import SECTIONS, called_by
 from ..text.errors import unsupported
 from ..text.operand_text import text_of
 from .core_pairs import EXCHANGE_HANDLERS
