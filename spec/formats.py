@@ -265,6 +265,12 @@ def format_named(name: str) -> Format:
         raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS)}") from None
 
 
+def as_float(fmt: Format) -> FloatFormat:
+    """Return a format that is one of floats: what the caller knows, and its type does not say."""
+    assert isinstance(fmt, FloatFormat), f"{fmt} is no format of floats"
+    return fmt
+
+
 _ML_DTYPES = MappingProxyType(
     {
         "bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "e3m2": "float6_e3m2fn",
