@@ -41,10 +41,9 @@ from .run.host_variables import variables_held
 from .run.launching import Pointer, Simple, check_size, cluster_of, entry_named
 from .run.results import Contents, Run
 from .state.cluster_launches import Takeovers
-from .text.branch_tables import with_plain_branches
 from .text.module import Function, InstructionStatement, Module
 from .text.parser import read
-from .text.wide_registers import with_halved_registers
+from .text.plain_text import with_halved_registers, with_plain_branches
 
 if TYPE_CHECKING:
     from .any_size.block_proofs import BlockProver

@@ -47,7 +47,7 @@ class Sort(Enum):
 SORTS: Mapping[str, Sort] = MappingProxyType(
     {
         "bra": Sort.BRANCH,
-        "brx": Sort.BRANCH,  # of a table, as `branch_tables` writes it
+        "brx": Sort.BRANCH,  # of a table, as `plain_text` writes it
         "ret": Sort.EXIT,
         "exit": Sort.EXIT,
         "bar": Sort.BARRIER,

@@ -25,7 +25,7 @@ from ..state.execution import Decoders, Execution, Step
 from ..state.handlers import Modifiers
 from ..text.module import InstructionStatement
 from ..text.operands import Operand
-from ..text.wide_registers import WIDE
+from ..text.plain_text import WIDE
 from .bulk_copies import complete_copy, granules_of_bytes
 from .bulk_stores import UNIT
 from .mbarrier import REMOTE, barriers_at_addresses
