@@ -17,8 +17,7 @@ from .extended_mnemonics import basic
 from .instruction_forms import TARGETS, Form, forms
 from .listing import is_listing, read_listing
 from .program import IMPORT_BYTES, IMPORTS, Image, Section, Symbol
-from .text_data import DATA, IGNORED, data_bytes
-from .text_expressions import ExpressionError, evaluate
+from .text_operands import DATA, IGNORED, ExpressionError, data_bytes, evaluate
 
 _LABEL = re.compile(r"\s*([.$A-Za-z_][\w.$]*|\d+):\s*")
 _STATEMENT = re.compile(r"\s*(\.?[A-Za-z_][\w.]*[+-]?)(?:\s+(.*))?")

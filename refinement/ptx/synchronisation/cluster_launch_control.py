@@ -16,8 +16,8 @@ from ....spec.ptx.open_results import PLACE_OF_NONE
 from ....spec.ptx.operands import Sink, Vector
 from ...findings.finding import Kind
 from ..memory.addressing import addresses
+from ..memory.asynchronous_uses import check_proxy
 from ..memory.memory_access import store_bytes
-from ..memory.proxy_reads import check_proxy
 from ..registers.threads import Indices
 from ..registers.values import known
 from ..state.cluster_launches import REQUEST, Answer, ClusterLaunches

@@ -21,9 +21,9 @@ from ...machine.memory import ByteLanes
 from ...sizes.integer_forms import Rows
 from ...terms.interning import Ids
 from ..memory.addressing import addresses
+from ..memory.asynchronous_uses import refuse_written
 from ..memory.descriptor_assumptions import note_alignment
 from ..memory.memory_access import load_bytes, store_bytes
-from ..memory.proxy_reads import refuse_written
 from ..memory.symbolic_accesses import load_rows_of_any_size, store_rows_of_any_size
 from ..order.fetches import Fetcher
 from ..registers.threads import Indices
