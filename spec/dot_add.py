@@ -245,8 +245,7 @@ def _alignment(model: DotAddModel, factors: Sequence[Terms], addend: Terms) -> A
 
 def _all_negative(terms: Terms, addend: Terms) -> Truths:
     """Tell where every term is negative or -0."""
-    found: Truths = np.signbit(terms.values).all(axis=0) & np.signbit(addend.values)
-    return found
+    return np.signbit(terms.values).all(axis=0) & np.signbit(addend.values)
 
 
 def _scaled_products(left: Terms, right: Terms, *scales: Terms) -> Terms:

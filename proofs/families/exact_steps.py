@@ -131,8 +131,7 @@ def _executed(
         others = np.broadcast_to(rest, (*first.shape, prod(shape) - 1))
         elements = np.concatenate([first[..., None], others], axis=-1)
         operands[name] = elements.reshape(*first.shape, *shape)
-    found: Array = block.multiply(alg, operands, reading)[..., 0, 0]
-    return found
+    return block.multiply(alg, operands, reading)[..., 0, 0]
 
 
 SMALL_INTEGERS = "ptx/numerics/small-integers"

@@ -40,8 +40,7 @@ class Overflow:
     @property
     def failing(self) -> Ids:
         """The terms that are `possible`, or `lost`."""
-        found: Ids = np.union1d(self.possible, self.lost).astype(np.int32)
-        return found
+        return np.union1d(self.possible, self.lost).astype(np.int32)
 
 
 class Overflows:

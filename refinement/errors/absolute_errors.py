@@ -383,8 +383,7 @@ class AbsoluteErrors(Domain):
         return found
 
     def _divisors(self, terms: Ids) -> Ids:
-        found: Ids = self.store.arguments(terms)[:, 1]
-        return found
+        return self.store.arguments(terms)[:, 1]
 
     def _quotient(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
         found = self.argument(operation, terms, 0)

@@ -408,10 +408,7 @@ class OwnConditions:
         if not operations.divides(operation):
             return terms
         fmt = operation.result
-        found: Ids = self._store.apply(
-            operations.function("rcp", fmt, fmt), self._store.arguments(terms)[:, 1]
-        )
-        return found
+        return self._store.apply(operations.function("rcp", fmt, fmt), self._store.arguments(terms)[:, 1])
 
     def _powers(self, number: Sparse) -> list[Sparse]:
         """Return the exponents of 2 in the monomials of a polynomial, whose coefficients are part of them."""

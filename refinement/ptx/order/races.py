@@ -80,8 +80,7 @@ class AccessHistory:
 
     def places(self, offsets: NDArray[np.int64], count: int) -> Places:
         """Return the granules (n, …) of accesses (n,) of `count` bytes."""
-        places: Places = offsets[:, None] // self.granule + np.arange(max(1, count // self.granule))
-        return places
+        return offsets[:, None] // self.granule + np.arange(max(1, count // self.granule))
 
     def read(
         self,

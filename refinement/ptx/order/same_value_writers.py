@@ -55,8 +55,7 @@ class JointWriters:
         for index in np.flatnonzero(same & ~over):
             warps, time = int(self._warps[at[index]]), int(self._time[at[index]])
             over[index] = ordering.over_for_warps(int(threads[index]), time, warps)
-        found: Indices = which[~over]
-        return found
+        return which[~over]
 
     def keep(self, places: Places, which: Indices) -> None:
         """Forget those of places that are written, but for some of these."""

@@ -279,8 +279,7 @@ class Execution:
         if not self.turns:
             return np.arange(len(threads))
         names = self.ordering.names[threads].tolist()
-        found: Indices = np.array([self.turns.get(name, -1) for name in names], dtype=np.intp)
-        return found
+        return np.array([self.turns.get(name, -1) for name in names], dtype=np.intp)
 
     @property
     def found_wrong(self) -> bool:

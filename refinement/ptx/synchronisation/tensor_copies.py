@@ -78,8 +78,7 @@ class Box:
     @property
     def _elements(self) -> NDArray[np.generic]:
         """Where the elements are that the tensor has."""
-        found: NDArray[np.generic] = (self.outside if self.rows is None else self.rows)[self.inside]
-        return found
+        return (self.outside if self.rows is None else self.rows)[self.inside]
 
     def load(self, execution: Execution, thread: Indices, fetchers: tuple[Fetcher, ...]) -> Bytes:
         """Return the bytes (elements, bytes) of the box, zeros outside of the tensor."""

@@ -337,8 +337,7 @@ def uses_cells(execution: Execution) -> bool:
 
 
 def _whole(column: int, count: int) -> Places:
-    found: Places = (np.arange(CTA_LANES)[:, None] * COLUMNS + np.arange(column, column + count)).reshape(-1)
-    return found
+    return (np.arange(CTA_LANES)[:, None] * COLUMNS + np.arange(column, column + count)).reshape(-1)
 
 
 def split_address(address: int) -> tuple[int, int]:

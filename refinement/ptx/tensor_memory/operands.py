@@ -91,8 +91,7 @@ def of_each_warp(
     if differs.any():
         message = f"{what} of {execution.instruction.mnemonic} differs from thread to thread"
         execution.report(Kind.UNDEFINED, message, warps[differs].reshape(-1))
-    found: NDArray[np.int64] = rows[:, 0]
-    return found
+    return rows[:, 0]
 
 
 def refuse_on_data(execution: Execution) -> None:

@@ -235,8 +235,7 @@ def _operand(
 
 
 def _zeros(alg: TermAlgebra, form: TensorMultiplication) -> Ids:
-    found: Ids = np.broadcast_to(alg.constant(0, form.c), form.matrix_shape("c"))
-    return found
+    return np.broadcast_to(alg.constant(0, form.c), form.matrix_shape("c"))
 
 
 def _kept(execution: Execution, mask: tuple[int, ...]) -> NDArray[np.bool_] | None:
