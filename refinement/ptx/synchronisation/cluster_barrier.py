@@ -7,6 +7,8 @@ section 9.7.13.4 (barrier.cluster).
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,7 @@ from ..scalar.hints import FENCES
 from ..state.absent_threads import require_all
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
+from ..state.held import Held
 from ..text.module import InstructionStatement
 
 MENDED = "mbarrier"
@@ -47,7 +50,7 @@ def refuse_fences(execution: Execution) -> None:
         execution.unsupported(f"{execution.instruction.mnemonic} of a kernel with fences")
 
 
-class ClusterBarriers:
+class ClusterBarriers(Held):
     """The barriers of the clusters of a batch.
 
     Parameters
@@ -61,6 +64,8 @@ class ClusterBarriers:
         How many phases are over, of all clusters.
     """
 
+    KEY = "cluster barriers"
+
     def __init__(self, execution: Execution) -> None:
         threads = execution.threads
         self._cluster = threads.peers[threads.block].min(axis=1)
@@ -73,13 +78,9 @@ class ClusterBarriers:
         self.ended = 0
 
     @classmethod
-    def of(cls, execution: Execution) -> ClusterBarriers:
-        """Return those of an execution."""
-        found = execution.state.get("cluster barriers")
-        if found is None:
-            found = execution.state["cluster barriers"] = cls(execution)
-        assert isinstance(found, cls)
-        return found
+    def begun(cls, execution: Execution) -> Self:
+        """See `Held.begun`."""
+        return cls(execution)
 
     def arrive(self, execution: Execution, active: Indices, *, releases: bool) -> None:
         """Let threads arrive."""
