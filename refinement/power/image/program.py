@@ -201,8 +201,8 @@ def invalid(instruction: Instruction) -> str | None:
     """Return why the form of an instruction is invalid, None if it is not.
 
     An invalid form has operands that the manual excludes. What a processor does with one is undefined; GNU as
-    and objdump refuse them, QEMU most. Source: Power ISA 3.1 Book I section 1.6, chapters 2 (branches, CR) and
-    3 (loads and stores with update).
+    and objdump refuse them, QEMU most. Source: Power ISA 3.1 Book I section 1.6, chapters 2 (branches, CR)
+    and 3 (loads and stores with update).
 
     Parameters
     ----------
