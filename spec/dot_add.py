@@ -28,6 +28,7 @@ import numpy as np
 from .algebra import Operand, Product
 from .dot_add_model import DotAddModel
 from .errors import UnsupportedError
+from .float_arithmetic import largest_number
 from .float_encoding import Integers, Reals, Truths, decode
 from .formats import F16, F32, F64, Bits, FloatFormat, numpy_type
 from .rounding import Rounding
@@ -173,7 +174,7 @@ def require_exact_sum(
     greatest = Fraction(2 ** len(factors))  # of a term's significand
     if model.group > 1:
         left, right = factors[:2]
-        largest = _largest(left) * _largest(right) * model.group
+        largest = largest_number(left) * largest_number(right) * model.group
         unit = Fraction(2) ** (left.quantum + right.quantum)
         greatest *= largest
         exact = largest / unit <= 2**F64.precision
@@ -182,12 +183,6 @@ def require_exact_sum(
     if not exact or (terms + 1) * greatest * 2**model.fraction_bits > 2**F64.precision:
         names = " * ".join(map(str, factors))
         raise UnsupportedError(f"{model} of {count} terms {names} is more than float64 can sum")
-
-
-def _largest(fmt: FloatFormat) -> Fraction:
-    value = fmt.exact(fmt.largest << fmt.padding_bits)
-    assert value is not None
-    return value
 
 
 def _aligned(operand: Operand, axes: tuple[int, ...]) -> Operand:

@@ -83,7 +83,9 @@ def require_exact_terms(
         if len(products) > 1:
             raise UnsupportedError("a fused sum of two products in f64 is not supported")
         return
-    largest = sum(_largest(x) * _largest(y) for x, y in products) + sum(map(_largest, addends))
+    largest = sum(largest_number(x) * largest_number(y) for x, y in products) + sum(
+        map(largest_number, addends)
+    )
     exact = (
         largest < Fraction(2) ** (F64.maximum_exponent + 1)
         and all(x.precision + y.precision <= F64.precision for x, y in products)
@@ -94,7 +96,8 @@ def require_exact_terms(
         raise UnsupportedError(f"{' + '.join(names)} rounded to {result} is not supported")
 
 
-def _largest(fmt: FloatFormat) -> Fraction:
+def largest_number(fmt: FloatFormat) -> Fraction:
+    """Return the largest finite number of a format."""
     value = fmt.exact(fmt.largest << fmt.padding_bits)
     assert value is not None
     return value
