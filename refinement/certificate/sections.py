@@ -184,7 +184,7 @@ class TermRows:
             if term in found:
                 continue
             name = self._store.operation(term).name
-            arguments = [each for each in self._store.arguments(term).tolist() if each >= 0]
+            arguments = [argument for argument in self._store.arguments(term).tolist() if argument >= 0]
             if name == CONSTANT:
                 found[term] = [int(self._store.constant_values(np.array([term]))[0])]
             elif name in (*LEAVES, NORMAL_FORM):

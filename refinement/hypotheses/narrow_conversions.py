@@ -198,7 +198,7 @@ class NarrowConversions:
                 raise UnsupportedError("the formula has too many roundings")
             yield result, members
             if len(operation.operands) == 1:
-                sides = {side for each in members.tolist() for side in self._all_sides(each)}
+                sides = {side for member in members.tolist() for side in self._all_sides(member)}
                 yield operation.operands[0], np.array(sorted(sides), dtype=np.int32)
 
     def _all_sides(self, term: int) -> set[int]:

@@ -160,9 +160,9 @@ def _followed(former: FinalArray | None, final: FinalArray, number: int) -> Fina
 
 def _added(stats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return counts of all launches; the terms are those of the last one, which has all before it too."""
-    names = dict.fromkeys(name for each in stats for name in each)
+    names = dict.fromkeys(name for stat in stats for name in stat)
     return {
-        name: stats[-1][name] if name == "terms" else sum(each.get(name, 0) for each in stats)
+        name: stats[-1][name] if name == "terms" else sum(stat.get(name, 0) for stat in stats)
         for name in names
     }
 

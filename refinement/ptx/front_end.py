@@ -87,11 +87,11 @@ class PtxKernel(PtxEntry):
             for each in instance.buffers
         }
         given: dict[str, Simple] = {name: Pointer(each) for name, each in shared.items()}
-        for each in instance.arguments:
-            if isinstance(each, Array) and each.within is not None:
-                given[each.name] = Pointer(shared[each.within], each.at)
+        for argument in instance.arguments:
+            if isinstance(argument, Array) and argument.within is not None:
+                given[argument.name] = Pointer(shared[argument.within], argument.at)
             else:
-                given[each.name] = argument_of(each, memory, store, inputs, held, later=later)
+                given[argument.name] = argument_of(argument, memory, store, inputs, held, later=later)
         given |= {pointer.name: address_of(pointer, given) for pointer in instance.pointers}
         taken = self.packed(instance, given)
         function = entry_named(self.module, self.entry)

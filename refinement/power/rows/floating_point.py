@@ -62,7 +62,7 @@ def _scalar(rule: Rule, single: bool, order: Sequence[int], *, zeroed: bool, kee
         store = machine.store
         numbers = [register_number(instruction, index) for index in range(len(instruction.values))]
         doubles = [_read(machine, instruction, numbers[index]) for index in order]
-        narrow = [scalars.narrowed(store, each) for each in doubles]
+        narrow = [scalars.narrowed(store, double) for double in doubles]
         all_single = all(each is not None for each in narrow)
         target = F32 if single or (keeps and all_single) else F64
         if single and not all_single and rule is not rounded:

@@ -270,7 +270,7 @@ class SymbolicLaunch:
         self.suppose(corners)
         self._observations = Observations(self.kernel.module.path)
         given: dict[str, Simple] = dict(self._given())
-        given |= {each.name: address_of(each, given) for each in self.instance.pointers}
+        given |= {pointer.name: address_of(pointer, given) for pointer in self.instance.pointers}
         taken = self.kernel.packed(self.instance, given)
         buffers = launching.buffers(taken)
         launching.check_block(self.kernel.module, self._function, self._grid)

@@ -137,7 +137,10 @@ class Told:
 
     def of_some(self, warp: int, threads: Indices) -> Knowledge:
         """Return what any of some threads of a warp was told."""
-        found = [self._of_warps.get(warp, {}), *(self._of_threads.get(each, {}) for each in threads.tolist())]
+        found = [
+            self._of_warps.get(warp, {}),
+            *(self._of_threads.get(thread, {}) for thread in threads.tolist()),
+        ]
         return joined([each for each in found if each])
 
     @property

@@ -65,7 +65,7 @@ def written(instruction: InstructionStatement) -> Written:
     fewest = sum(place.available is None for place in places)
     if not fewest <= len(given) <= len(places):
         raise InputError(f"{instruction.mnemonic} takes {fewest} operands, not {len(given)}")
-    return Written(instruction, form, dict(zip((each.name for each in places), given, strict=False)))
+    return Written(instruction, form, dict(zip((place.name for place in places), given, strict=False)))
 
 
 def cell_addresses(execution: Execution, operand: Operand, active: Indices) -> NDArray[np.int64]:
