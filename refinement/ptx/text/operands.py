@@ -142,7 +142,7 @@ _CODES = MappingProxyType({16: "<e", 32: "<f", 64: "<d"})
 def float_encoding(literal: HexFloat | Decimal, width: int) -> int:
     """Return the bits of a literal as a float of 16, 32 or 64 bits; infinity where it is beyond them.
 
-    So ptxas 13.0 does: ``mov.f32 %f, 1e40`` moves 0x7f800000.
+    So ptxas 13.0 does: ``mov.f32 %f, 1e40`` moves 0x7f800000. Source: PTX ISA 9.1 section 4.5.2.
 
     Raises
     ------
