@@ -28,7 +28,6 @@ import numpy as np
 from .algebra import Operand, Product
 from .dot_add_model import DotAddModel
 from .errors import UnsupportedError
-from .float_arithmetic import largest_number
 from .float_encoding import Integers, Reals, Truths, decode
 from .formats import F16, F32, F64, Bits, FloatFormat, numpy_type
 from .rounding import Rounding
@@ -174,7 +173,7 @@ def require_exact_sum(
     greatest = Fraction(2 ** len(factors))  # of a term's significand
     if model.group > 1:
         left, right = factors[:2]
-        largest = largest_number(left) * largest_number(right) * model.group
+        largest = left.largest_number * right.largest_number * model.group
         unit = Fraction(2) ** (left.quantum + right.quantum)
         greatest *= largest
         exact = largest / unit <= 2**F64.precision

@@ -83,9 +83,8 @@ def require_exact_terms(
         if len(products) > 1:
             raise UnsupportedError("a fused sum of two products in f64 is not supported")
         return
-    largest = sum(largest_number(x) * largest_number(y) for x, y in products) + sum(
-        map(largest_number, addends)
-    )
+    largest = sum(x.largest_number * y.largest_number for x, y in products)
+    largest += sum(addend.largest_number for addend in addends)
     exact = (
         largest < Fraction(2) ** (F64.maximum_exponent + 1)
         and all(x.precision + y.precision <= F64.precision for x, y in products)
@@ -94,13 +93,6 @@ def require_exact_terms(
     if not exact:
         names = [f"{x} * {y}" for x, y in products] + [str(addend) for addend in addends]
         raise UnsupportedError(f"{' + '.join(names)} rounded to {result} is not supported")
-
-
-def largest_number(fmt: FloatFormat) -> Fraction:
-    """Return the largest finite number of a format."""
-    value = fmt.exact(fmt.largest << fmt.padding_bits)
-    assert value is not None
-    return value
 
 
 def _in_blocks(compute: Callable[..., Bits], operands: Sequence[Bits], storage: np.dtype[Any]) -> Bits:

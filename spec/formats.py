@@ -204,6 +204,13 @@ class FloatFormat(Format):
         value = (implicit + fraction) * Fraction(2) ** exponent
         return -value if encoding & self.sign_mask else value
 
+    @property
+    def largest_number(self) -> Fraction:
+        """The largest finite number."""
+        number = self.exact(self.largest << self.padding_bits)
+        assert number is not None
+        return number
+
 
 def _integers() -> Iterable[IntegerFormat]:
     yield IntegerFormat("b1", 1, signed=False)
