@@ -83,8 +83,9 @@ def require_exact_terms(
         if len(products) > 1:
             raise UnsupportedError("a fused sum of two products in f64 is not supported")
         return
-    largest = sum(x.largest_number * y.largest_number for x, y in products)
-    largest += sum(addend.largest_number for addend in addends)
+    largest = sum(x.largest_number * y.largest_number for x, y in products) + sum(
+        addend.largest_number for addend in addends
+    )
     exact = (
         largest < Fraction(2) ** (F64.maximum_exponent + 1)
         and all(x.precision + y.precision <= F64.precision for x, y in products)
