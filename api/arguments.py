@@ -1,7 +1,8 @@
-"""Arguments that Python programs give, refused in one line where they are of another type."""
+"""Arguments that Python programs give, one or several, refused in one line where of another type."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ..spec.errors import InputError
@@ -32,3 +33,14 @@ def path(value: object, name: str) -> Path:
     if not isinstance(value, str | Path):
         raise InputError(f"{name} must be a str or a Path, not {value!r} of type {type(value).__name__}")
     return Path(value)
+
+
+def several(given: str | Path | Iterable[str | Path | Iterable[str | Path]]) -> Iterator[str | Path]:
+    """Yield what is given by itself, in a sequence, or in sequences among others."""
+    if isinstance(given, str | Path):
+        yield given
+        return
+    if not isinstance(given, Iterable):
+        raise InputError(f"a str, a Path or several of them are expected, not {given!r}")
+    for each in given:
+        yield from several(each)

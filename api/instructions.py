@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .arguments import text
-from .several import several
+from .arguments import several, text
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

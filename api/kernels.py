@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import arguments
-from .several import several
+from .arguments import several
 
 if TYPE_CHECKING:
     from ..refinement.instance_verification import Told

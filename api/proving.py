@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .several import several
+from .arguments import several
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..spec.errors import InputError
-from .several import several
+from .arguments import several
 
 if TYPE_CHECKING:
     from ..reports.report import Report

@@ -11,7 +11,6 @@ import typer
 
 from ..spec.errors import InputError
 from . import files
-from .certificate_output import print_certificates
 from .exit_codes import ExitCode
 from .finding_output import (
     CONCLUSIONS,
@@ -26,7 +25,7 @@ from .finding_output import (
 from .mutation import check_mutants
 from .output import note, print_table, say, say_lines
 from .progress import progress
-from .recheck_output import print_recheck
+from .recheck_output import print_certificates, print_recheck
 
 if TYPE_CHECKING:
     from ..proofs.outcomes import CatalogueRun, DecidedObligation

@@ -13,8 +13,7 @@ from ..spec.errors import InputError
 from . import files
 from .budget import doing
 from .exit_codes import ExitCode
-from .operand_archive import read_archive
-from .operand_literals import drawn_arrays
+from .operand_values import drawn_arrays, read_archive
 from .output import WIDE, print_table, say, say_lines
 from .paging import NoPager, paged
 

@@ -27,9 +27,6 @@ DEDUCTION = "deduction"
 ARGUMENT = "argument"
 COUNTEREXAMPLE = "counterexample"
 
-REWRITING = (NORMAL_FORM, BIT_ORIGINS, RING)
-"""The methods that prove without a solver, by what mmaproof and the libraries below it rewrite."""
-
 MEANINGS = {
     NORMAL_FORM: "both sides became one term when they were built and simplified; no solver was asked",
     BIT_ORIGINS: "each bit of both sides comes from the same bit of the inputs; no solver was asked",

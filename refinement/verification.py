@@ -16,7 +16,7 @@ from .checker.evaluated import Checked
 from .contract.contract import Accumulate, Contract, Instance
 from .contract.parameters import ArrayParameter
 from .contract.reading import read_contract
-from .drafts.unfinished import unfinished
+from .drafts.comments import unfinished
 from .every_size import Scope, examined
 from .examine.counterexamples import KernelCounterexample
 from .examine.output_comparison import Examination

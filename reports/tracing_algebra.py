@@ -11,6 +11,7 @@ import numpy as np
 from ..spec.algebra import Array, Encodings, Operand, Product
 from ..spec.dot_add_model import DotAddModel
 from ..spec.formats import FloatFormat, Format, IntegerFormat
+from ..spec.formula_algebra import elementwise
 from ..spec.numpy_algebra import NumpyAlgebra
 from ..spec.rounding import Rounding
 
@@ -157,15 +158,6 @@ def numbers(array: Array, dtype: Any) -> Array:
     return np.frompyfunc(lambda node: node.value, 1, 1)(array).astype(dtype)  # type: ignore[no-any-return]
 
 
-def _each(function: Any, *arrays: Any) -> Array:
-    found = np.frompyfunc(function, len(arrays), 1)(*arrays)
-    if isinstance(found, np.ndarray):
-        return found
-    atom = np.empty((), dtype=object)
-    atom[()] = found
-    return atom
-
-
 def _nodes(array: Array, fmt: Format | None) -> Array:
     """Return encodings as nodes of a format: constants, or what they are, also if they had another format."""
 
@@ -174,7 +166,7 @@ def _nodes(array: Array, fmt: Format | None) -> Array:
             return Node(int(value), fmt)
         return value if value.format == fmt else Node(value.value, fmt, value.origin)
 
-    return _each(node, array)
+    return elementwise(node, array)
 
 
 class _Truths(np.ndarray[Any, np.dtype[np.bool_]]):
@@ -212,10 +204,10 @@ class TracingAlgebra(NumpyAlgebra):
                 return Node(value, fmt, Changed(other, "({value}, not {before})"))
             return Node(value, fmt)
 
-        chosen = _each(choose, condition, then, otherwise)
+        chosen = elementwise(choose, condition, then, otherwise)
         if not isinstance(condition, _Truths):
             return chosen
-        return _each(
+        return elementwise(
             lambda node, left, right, same: (
                 node if node.origin else Node(node.value, node.format, Compared(left, right, bool(same)))
             ),
@@ -241,7 +233,7 @@ class TracingAlgebra(NumpyAlgebra):
         """Return exact integers that remember their encodings."""
         values = NUMBERS.integer(numbers(bits, fmt.storage), fmt)
         nodes = _nodes(bits, fmt)
-        return _each(lambda value, node: Node(int(value), None, node.origin), values, nodes)
+        return elementwise(lambda value, node: Node(int(value), None, node.origin), values, nodes)
 
     def whole(self, value: int) -> Array:
         """Return an exact integer."""
@@ -258,7 +250,9 @@ class TracingAlgebra(NumpyAlgebra):
         return self._encoded(bits, value, fmt, f"clamped to {fmt}")
 
     def _encoded(self, bits: Array, value: Array, fmt: IntegerFormat, how: str) -> Array:
-        return _each(lambda bit, node: Node(int(bit), fmt, Encoded(node, how)), bits, _nodes(value, None))
+        return elementwise(
+            lambda bit, node: Node(int(bit), fmt, Encoded(node, how)), bits, _nodes(value, None)
+        )
 
     def in_range(self, value: Array, fmt: IntegerFormat) -> Array:
         """Compare with a range."""
@@ -283,7 +277,7 @@ class TracingAlgebra(NumpyAlgebra):
             )
             return Node(int(bit), result, origin)
 
-        return _each(node, bits, *(_nodes(each.bits, each.format) for each in (*factors, *addends)))
+        return elementwise(node, bits, *(_nodes(each.bits, each.format) for each in (*factors, *addends)))
 
     def dot_add(
         self,
@@ -305,7 +299,7 @@ class TracingAlgebra(NumpyAlgebra):
             return Node(int(bit), result, DotAdd(model, read[0], read[1], last, held))
 
         packed = [_packed(_nodes(operand.bits, operand.format)) for operand in operands]
-        return _each(node, bits, _nodes(addend.bits, addend.format), *packed)
+        return elementwise(node, bits, _nodes(addend.bits, addend.format), *packed)
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
         """Take the NaN of an operand, and remember the outcome."""
@@ -328,7 +322,7 @@ class TracingAlgebra(NumpyAlgebra):
                 return before
             return Node(int(bit), operand.format, Changed(before, how))
 
-        return _each(node, bits, _nodes(operand.bits, operand.format))
+        return elementwise(node, bits, _nodes(operand.bits, operand.format))
 
     def is_nan(self, operand: Operand) -> Array:
         """Tell NaNs."""

@@ -30,8 +30,7 @@ def _element(bits: int) -> np.dtype[Any]:
 def _encodings(origins: Array) -> Array:
     """Return origins (…, bits), least significant first, as an array (…) of encodings."""
     wide = np.ascontiguousarray(origins, dtype=np.int32)
-    elements: Array = wide.view(_element(wide.shape[-1]))[..., 0]
-    return elements
+    return wide.view(_element(wide.shape[-1]))[..., 0]
 
 
 class BitOrigins:

@@ -28,8 +28,7 @@ class IntegerAlgebra(RingAlgebra):
         """
         if tuple(positions) != (0,):
             raise UnsupportedError("an integer has no fields")
-        field: Array = fields[..., 0]
-        return field
+        return fields[..., 0]
 
     def below(self, left: Array, right: Array) -> Array:
         """Return the condition left < right."""

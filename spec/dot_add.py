@@ -173,7 +173,7 @@ def require_exact_sum(
     greatest = Fraction(2 ** len(factors))  # of a term's significand
     if model.group > 1:
         left, right = factors[:2]
-        largest = _largest(left) * _largest(right) * model.group
+        largest = left.largest_number * right.largest_number * model.group
         unit = Fraction(2) ** (left.quantum + right.quantum)
         greatest *= largest
         exact = largest / unit <= 2**F64.precision
@@ -182,12 +182,6 @@ def require_exact_sum(
     if not exact or (terms + 1) * greatest * 2**model.fraction_bits > 2**F64.precision:
         names = " * ".join(map(str, factors))
         raise UnsupportedError(f"{model} of {count} terms {names} is more than float64 can sum")
-
-
-def _largest(fmt: FloatFormat) -> Fraction:
-    value = fmt.exact(fmt.largest << fmt.padding_bits)
-    assert value is not None
-    return value
 
 
 def _aligned(operand: Operand, axes: tuple[int, ...]) -> Operand:
@@ -245,8 +239,7 @@ def _alignment(model: DotAddModel, factors: Sequence[Terms], addend: Terms) -> A
 
 def _all_negative(terms: Terms, addend: Terms) -> Truths:
     """Tell where every term is negative or -0."""
-    found: Truths = np.signbit(terms.values).all(axis=0) & np.signbit(addend.values)
-    return found
+    return np.signbit(terms.values).all(axis=0) & np.signbit(addend.values)
 
 
 def _scaled_products(left: Terms, right: Terms, *scales: Terms) -> Terms:

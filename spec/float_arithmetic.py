@@ -83,7 +83,9 @@ def require_exact_terms(
         if len(products) > 1:
             raise UnsupportedError("a fused sum of two products in f64 is not supported")
         return
-    largest = sum(_largest(x) * _largest(y) for x, y in products) + sum(map(_largest, addends))
+    largest = sum(x.largest_number * y.largest_number for x, y in products) + sum(
+        addend.largest_number for addend in addends
+    )
     exact = (
         largest < Fraction(2) ** (F64.maximum_exponent + 1)
         and all(x.precision + y.precision <= F64.precision for x, y in products)
@@ -92,12 +94,6 @@ def require_exact_terms(
     if not exact:
         names = [f"{x} * {y}" for x, y in products] + [str(addend) for addend in addends]
         raise UnsupportedError(f"{' + '.join(names)} rounded to {result} is not supported")
-
-
-def _largest(fmt: FloatFormat) -> Fraction:
-    value = fmt.exact(fmt.largest << fmt.padding_bits)
-    assert value is not None
-    return value
 
 
 def _in_blocks(compute: Callable[..., Bits], operands: Sequence[Bits], storage: np.dtype[Any]) -> Bits:

@@ -204,6 +204,13 @@ class FloatFormat(Format):
         value = (implicit + fraction) * Fraction(2) ** exponent
         return -value if encoding & self.sign_mask else value
 
+    @property
+    def largest_number(self) -> Fraction:
+        """The largest finite number."""
+        number = self.exact(self.largest << self.padding_bits)
+        assert number is not None
+        return number
+
 
 def _integers() -> Iterable[IntegerFormat]:
     yield IntegerFormat("b1", 1, signed=False)
@@ -263,6 +270,12 @@ def format_named(name: str) -> Format:
         return FORMATS[key]
     except KeyError:
         raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS)}") from None
+
+
+def as_float(fmt: Format) -> FloatFormat:
+    """Return a format that is one of floats: what the caller knows, and its type does not say."""
+    assert isinstance(fmt, FloatFormat), f"{fmt} is no format of floats"
+    return fmt
 
 
 _ML_DTYPES = MappingProxyType(

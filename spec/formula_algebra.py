@@ -35,7 +35,8 @@ def named(name: str, *axes: str | int) -> Array:
     return array
 
 
-def _each(function: Callable[..., Any], *arrays: Any) -> Array:
+def elementwise(function: Callable[..., Any], *arrays: Any) -> Array:
+    """Return what a function makes of each element: an array, of one element too."""
     result = np.frompyfunc(function, len(arrays), 1)(*arrays)
     if isinstance(result, np.ndarray):
         return result
@@ -124,7 +125,7 @@ class FormulaAlgebra:
     def constant(self, encoding: int, fmt: Format) -> Array:
         """Write 0 as it is, another encoding in hexadecimal."""
         known = isinstance(fmt, IntegerFormat) or not encoding
-        return _each(lambda value: number(value) if known else Formula(hex(value)), encoding)
+        return elementwise(lambda value: number(value) if known else Formula(hex(value)), encoding)
 
     def where(self, condition: Array, then: Array, otherwise: Array) -> Array:
         """Write ``then if condition else otherwise``; or that subnormals count as zeros."""
@@ -136,11 +137,13 @@ class FormulaAlgebra:
                 return call("flush", right) if self.rounds else right
             return Formula("if", (left, known, right))
 
-        return _each(choose, condition, then, otherwise)
+        return elementwise(choose, condition, then, otherwise)
 
     def same(self, left: Array, right: Array) -> Array:
         """Write an equation, or decide it between register numbers."""
-        return _each(lambda a, b: Formula("=", (a, b)) if isinstance(a, Formula) else a == b, left, right)
+        return elementwise(
+            lambda a, b: Formula("=", (a, b)) if isinstance(a, Formula) else a == b, left, right
+        )
 
     def flags(self, immediate: Any, count: int) -> Array:
         """Write the bits of an immediate."""
@@ -156,7 +159,7 @@ class FormulaAlgebra:
 
     def extract(self, words: Array, low: int, fmt: Format) -> Array:
         """Write some bits."""
-        return _each(lambda word: _field(word, low, fmt.bits), words)
+        return elementwise(lambda word: _field(word, low, fmt.bits), words)
 
     def assemble(self, fields: Array, fmt: Format, positions: Sequence[int], word: Format) -> Array:
         """Write fields side by side.
@@ -169,7 +172,7 @@ class FormulaAlgebra:
         low, width = positions[0], positions[1] - positions[0] if len(positions) > 1 else word.bits
         if list(positions) != [low + width * place for place in range(len(positions))]:
             raise UnsupportedError("fields of a word that are not equally far apart have no formula")
-        placed = _each(lambda field: number(1 << low) * field, fields) if low else fields
+        placed = elementwise(lambda field: number(1 << low) * field, fields) if low else fields
         return _along(lambda *each: _word(fmt.bits, width, each), [placed])
 
     def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
@@ -182,19 +185,19 @@ class FormulaAlgebra:
 
     def whole(self, value: int) -> Array:
         """Write a number."""
-        return _each(number, value)
+        return elementwise(number, value)
 
     def wrap(self, value: Array, fmt: IntegerFormat) -> Array:
         """Write a residue."""
-        return _each(lambda v: Formula("mod", (v, fmt.bits)), value)
+        return elementwise(lambda v: Formula("mod", (v, fmt.bits)), value)
 
     def saturate(self, value: Array, fmt: IntegerFormat) -> Array:
         """Write a clamp."""
-        return _each(partial(call, f"clamp_{fmt}"), value)
+        return elementwise(partial(call, f"clamp_{fmt}"), value)
 
     def in_range(self, value: Array, fmt: IntegerFormat) -> Array:
         """Write a membership."""
-        return _each(lambda v: Formula("∈", (v, Formula(str(fmt)))), value)
+        return elementwise(lambda v: Formula("∈", (v, Formula(str(fmt)))), value)
 
     def fused(
         self,
@@ -204,17 +207,17 @@ class FormulaAlgebra:
         addends: Sequence[Operand] = (),
     ) -> Array:
         """Write one rounding of a sum; none where the format has every product, or the one addend."""
-        terms = [_each(mul, x.bits, y.bits) for x, y in products] + [addend.bits for addend in addends]
+        terms = [elementwise(mul, x.bits, y.bits) for x, y in products] + [addend.bits for addend in addends]
         exact = (
             all(_has_products(result, x.format, y.format) for x, y in products)
             and all(result.contains(addend.format) for addend in addends)
             and len(terms) == 1
         )
-        total = reduce(partial(_each, add if self.rounds else _plus), terms)
+        total = reduce(partial(elementwise, add if self.rounds else _plus), terms)
         if exact or not self.rounds:
             return total
         direction = "" if rounding is Rounding.NEAREST_EVEN else f"_{rounding.name.lower()}"
-        return _each(partial(call, f"round_{result}{direction}"), total)
+        return elementwise(partial(call, f"round_{result}{direction}"), total)
 
     def dot_add(
         self,
@@ -230,9 +233,9 @@ class FormulaAlgebra:
         if scales is not None:
             count = max(left.bits.shape[-1], right.bits.shape[-1])
             factors += [np.repeat(scale.bits, count // scale.bits.shape[-1], axis=-1) for scale in scales]
-        products = reduce(partial(_each, mul), factors)
+        products = reduce(partial(elementwise, mul), factors)
         total = _along(_total, [products, addend.bits[..., None]])
-        return _each(partial(call, f"{model}_{result}"), total) if self.rounds else total
+        return elementwise(partial(call, f"{model}_{result}"), total) if self.rounds else total
 
     def propagate_nan(self, outcome: Operand, operands: Sequence[Operand]) -> Array:
         """Leave the rule for NaN operands out."""
@@ -240,7 +243,7 @@ class FormulaAlgebra:
 
     def negate(self, operand: Operand) -> Array:
         """Write a minus sign."""
-        return _each(lambda formula: -formula, operand.bits)
+        return elementwise(lambda formula: -formula, operand.bits)
 
     def replace_nan(self, operand: Operand, nan: int) -> Array:
         """Leave NaNs out."""
@@ -248,16 +251,16 @@ class FormulaAlgebra:
 
     def is_nan(self, operand: Operand) -> Array:
         """Write a test."""
-        return _each(partial(call, "is_nan"), operand.bits)
+        return elementwise(partial(call, "is_nan"), operand.bits)
 
     def is_zero(self, operand: Operand) -> Array:
         """Write a test."""
-        return _each(partial(call, "is_zero"), operand.bits)
+        return elementwise(partial(call, "is_zero"), operand.bits)
 
     def is_infinite(self, operand: Operand) -> Array:
         """Write a test."""
-        return _each(partial(call, "is_infinite"), operand.bits)
+        return elementwise(partial(call, "is_infinite"), operand.bits)
 
     def ieee_equal(self, left: Operand, right: Operand) -> Array:
         """Write a comparison."""
-        return _each(partial(call, "ieee_equal"), left.bits, right.bits)
+        return elementwise(partial(call, "ieee_equal"), left.bits, right.bits)

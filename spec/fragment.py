@@ -140,8 +140,7 @@ class Fragment:
         """Read registers (…, holders, r) as the matrix (…, *shape) of encodings."""
         elements = self.packing.unpack(alg, registers)
         flat = elements.reshape(*elements.shape[:-2], prod(self._held))
-        matrix: Array = flat.take(self._places, axis=-1)
-        return matrix
+        return flat.take(self._places, axis=-1)
 
     def scatter(self, alg: Algebra, matrix: Array) -> Array:
         """Write a matrix (…, *shape) of encodings to registers (…, holders, r), the inverse of `gather`."""

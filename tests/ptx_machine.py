@@ -10,10 +10,10 @@ import numpy as np
 
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.machine.memory import ByteLanes
+from mmaproof.refinement.ptx.compared_runs import are_same_numbers
 from mmaproof.refinement.ptx.registers.threads import Launch
 from mmaproof.refinement.ptx.run import machine
 from mmaproof.refinement.ptx.run.launching import Argument, Number, Pointer
-from mmaproof.refinement.ptx.same_numbers import are_same_numbers
 from mmaproof.refinement.ptx.state.address_spaces import Buffer
 from mmaproof.refinement.ptx.text.module import Module
 from mmaproof.refinement.ptx.text.parser import parse

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...spec.algebra import Algebra, Array, Encodings, Operand
-from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ...spec.formats import FloatFormat, Format, IntegerFormat, as_float
 from ...spec.rounding import Rounding
 from ..obligation import Inputs, Variable
 
@@ -153,15 +153,15 @@ def one_after_the_other(
         if isinstance(fmt, IntegerFormat):
             total = alg.wrap(multiply(alg, x, y) + alg.integer(total, fmt), fmt)
         else:
-            addend = _float((total, fmt))
-            total = alg.fused(addend.format, rounding, [(_float(x), _float(y))], [addend])
+            addend = float_operand((total, fmt))
+            total = alg.fused(addend.format, rounding, [(float_operand(x), float_operand(y))], [addend])
     return total
 
 
-def _float(encodings: Encodings) -> Operand:
+def float_operand(encodings: Encodings) -> Operand:
+    """Return encodings of floats as an operand."""
     bits, fmt = encodings
-    assert isinstance(fmt, FloatFormat)
-    return Operand(bits, fmt)
+    return Operand(bits, as_float(fmt))
 
 
 def added(
@@ -170,7 +170,7 @@ def added(
     """Return the sum of two encodings, modulo 2**bits or rounded."""
     if isinstance(fmt, IntegerFormat):
         return alg.wrap(alg.integer(left, fmt) + alg.integer(right, fmt), fmt)
-    addends = _float((left, fmt)), _float((right, fmt))
+    addends = float_operand((left, fmt)), float_operand((right, fmt))
     return alg.fused(addends[0].format, rounding, (), addends)
 
 

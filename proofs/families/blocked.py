@@ -38,7 +38,7 @@ from functools import cache, partial
 import numpy as np
 
 from ...spec.algebra import Algebra
-from ...spec.formats import FloatFormat
+from ...spec.formats import as_float
 from ..induction import Same, induction
 from ..obligation import Case, Equality, Equation, Inputs, Method, Property, Status, Theorem
 from .block_products import BlockProduct, Blocks
@@ -189,8 +189,7 @@ def zero_lanes(blocks: Blocks) -> Iterator[Case]:
             continue
         yield Case(name, both, equality=Equality.IEEE, choices=block.choices)
         yield Case(f"bits/{name}", both, Status.REFUTED, choices=block.choices)
-        b = block.operands[second].format
-        assert isinstance(b, FloatFormat)
+        b = as_float(block.operands[second].format)
         finite = b.infinity is None and b.default_nan is None
         yield Case(
             f"only-{first}/{name}", only_a, Status.PROVED if finite else Status.REFUTED, Equality.IEEE,

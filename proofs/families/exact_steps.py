@@ -17,7 +17,7 @@ from math import prod
 import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import F32, F64, FloatFormat, Format, IntegerFormat
+from ...spec.formats import F32, F64, FloatFormat, Format, IntegerFormat, as_float
 from ...spec.rounding import Rounding
 from ..induction import Formula, Induction, Instance, Transition, induction
 from ..obligation import (
@@ -83,15 +83,15 @@ def _cases(blocks: Blocks) -> Iterator[Case]:
 
 def _factor(block: BlockProduct) -> Property:
     """Claim that a term, times 1 and scale factors 1, is rounded to each of the types it goes through."""
-    a = _float(block.operands["a"].format)
+    a = as_float(block.operands["a"].format)
     through = (
-        [_float(block.operands[block.accumulator].format)] if block.accumulator in block.operands else []
+        [as_float(block.operands[block.accumulator].format)] if block.accumulator in block.operands else []
     )
     one = {"b": power_of_two(block.operands["b"].format, 0)}
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         term = Operand(v["x"], a)
-        for fmt in dict.fromkeys([*through, _float(block.result)]):
+        for fmt in dict.fromkeys([*through, as_float(block.result)]):
             term = Operand(alg.fused(fmt, Rounding.NEAREST_EVEN, (), [term]), fmt)
         for reading in block.readings:
             found = _executed(alg, block, {"a": v["x"]}, one, reading)
@@ -102,7 +102,7 @@ def _factor(block: BlockProduct) -> Property:
 
 def _accumulator(block: BlockProduct) -> Property:
     """Claim that C is there in the type of D when the product is 0 · 0."""
-    c, d = _float(block.operands[block.accumulator].format), _float(block.result)
+    c, d = as_float(block.operands[block.accumulator].format), as_float(block.result)
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         kept = v["c"] if c == d else alg.fused(d, Rounding.NEAREST_EVEN, (), [Operand(v["c"], c)])
@@ -123,7 +123,7 @@ def _executed(
     """Execute a step on elements that are given, or constants; every other is 0, and a scale factor 1."""
     operands = {}
     for name, operand in block.operands.items():
-        rest = alg.constant(ONE[_float(operand.format)] if name in SCALES else 0, operand.format)
+        rest = alg.constant(ONE[as_float(operand.format)] if name in SCALES else 0, operand.format)
         first = given.get(name)
         if first is None:
             first = alg.constant(constants[name], operand.format) if name in constants else rest
@@ -131,13 +131,7 @@ def _executed(
         others = np.broadcast_to(rest, (*first.shape, prod(shape) - 1))
         elements = np.concatenate([first[..., None], others], axis=-1)
         operands[name] = elements.reshape(*first.shape, *shape)
-    found: Array = block.multiply(alg, operands, reading)[..., 0, 0]
-    return found
-
-
-def _float(fmt: Format) -> FloatFormat:
-    assert isinstance(fmt, FloatFormat)
-    return fmt
+    return block.multiply(alg, operands, reading)[..., 0, 0]
 
 
 SMALL_INTEGERS = "ptx/numerics/small-integers"
@@ -231,13 +225,13 @@ def small_integers(isa: str, source: str, sums: Sums, blocks: Callable[[], Block
 
 def _one_more(block: BlockProduct) -> Property:
     """Claim that one more always changes what is added to; pinned where it is 2^p."""
-    result = _float(block.result)
+    result = as_float(block.result)
     magnitude = IntegerFormat("magnitude", result.magnitude_bits, signed=False)
     a, b = list(block.operands)[:2]
     numbers = {name: _with_first(block, name, 1) for name in (a, b, block.accumulator)}
     ones = {name: power_of_two(block.operands[name].format, 0) for name in (a, b)}
     if not block.total(numbers).any():  # 1 - 1: C and the product have different signs in D
-        ones[a] |= _float(block.operands[a].format).sign_mask
+        ones[a] |= as_float(block.operands[a].format).sign_mask
     pinned = {name: _with_first(block, name, one) for name, one in ones.items()}
     pinned[block.accumulator] = _with_first(block, block.accumulator, power_of_two(result, result.precision))
 

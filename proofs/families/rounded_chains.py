@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand, Product
-from ...spec.formats import F64, FloatFormat, Format
+from ...spec.formats import F64, FloatFormat, as_float
 from ...spec.rounding import Rounding
 from ..induction import Formula, Instance, Transition, induction
 from ..obligation import (
@@ -252,7 +252,7 @@ def _exchanged(
 
 def _lost(block: BlockProduct, a: str, b: str) -> dict[str, Any]:
     """Return a C, a product that cancels it, and one that is lost next to either."""
-    formats = [_float(block.operands[role].format) for role in (a, b)]
+    formats = [as_float(block.operands[role].format) for role in (a, b)]
     most = 28 if F64 in formats else 14
     columns, product = [], 0
     for fmt in formats:
@@ -266,11 +266,6 @@ def _lost(block: BlockProduct, a: str, b: str) -> dict[str, Any]:
         b: [[each] for each in column] if block.operands[b].axes[-1] == "n" else [column],
         block.accumulator: power_of_two(block.result, product),
     }
-
-
-def _float(fmt: Format) -> FloatFormat:
-    assert isinstance(fmt, FloatFormat)
-    return fmt
 
 
 def _in_a_ring(block: BlockProduct, roles: tuple[str, ...], exact: Callable[..., bool]) -> RingProperty:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import F64, UE4M3, UE8M0, FloatFormat
+from ...spec.formats import F64, UE4M3, UE8M0, FloatFormat, as_float
 from ...spec.matrix_product import scaled
 from ...spec.rounding import Rounding
 from ..enumeration import enumerated
@@ -97,9 +97,7 @@ def _enumerated(
 
 def scale_format(block: BlockProduct) -> FloatFormat:
     """Return the format of a block's scale factors."""
-    fmt = block.operands["scale_a"].format
-    assert isinstance(fmt, FloatFormat)
-    return fmt
+    return as_float(block.operands["scale_a"].format)
 
 
 def unit_row(with_factors: BlockProduct, without: BlockProduct, met: Factors, wide: FloatFormat) -> Property:

@@ -175,9 +175,6 @@ def broadcast() -> Iterator[Case]:
                 yield Case(f"{name}/abid-{abid}", goal, Status.REFUTED)
 
 
-BROADCASTS = ("neighbours", "lanes")
-
-
 def _read_alike(row: MatrixMultiply, cbsz: int, abids: Iterable[int]) -> Property:
     def claim(_: Algebra, v: Inputs) -> Iterator[Equation]:
         lane = v["lane"] & (LANES - 1)

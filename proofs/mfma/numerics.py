@@ -8,7 +8,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from ...spec.algebra import Algebra, Array, Encodings, Operand
+from ...spec.algebra import Algebra, Array, Operand
 from ...spec.formats import F32, TF32, FloatFormat, IntegerFormat
 from ...spec.mfma.catalogue import ROWS, MatrixMultiply
 from ...spec.mfma.choices import PAIRWISE, Choices
@@ -16,7 +16,7 @@ from ...spec.mfma.product import Modifiers, flushes, product, sums_pairwise
 from ...spec.mfma.targets import TARGETS, Target
 from ...spec.rounding import Rounding
 from ..families import rounded_chains
-from ..families.block_products import BlockProduct, Blocks, Factors, added, outer, power_of_two
+from ..families.block_products import BlockProduct, Blocks, Factors, added, float_operand, outer, power_of_two
 from ..families.chains import adds, over_bits
 from ..families.exact_steps import one_term, small_integers
 from ..families.rounded_chains import RoundedSum
@@ -134,15 +134,9 @@ def _tree(alg: Algebra, factors: Sequence[Factors]) -> Array:
     """Return the sum of products, each rounded: that of the first half, and of the second one."""
     if len(factors) == 1:
         ((x, y),) = factors
-        return alg.fused(F32, Rounding.NEAREST_EVEN, [(_operand(x), _operand(y))])
+        return alg.fused(F32, Rounding.NEAREST_EVEN, [(float_operand(x), float_operand(y))])
     half = len(factors) // 2
     return added(alg, _tree(alg, factors[:half]), _tree(alg, factors[half:]), F32)
-
-
-def _operand(encodings: Encodings) -> Operand:
-    bits, fmt = encodings
-    assert isinstance(fmt, FloatFormat)
-    return Operand(bits, fmt)
 
 
 step = Theorem(

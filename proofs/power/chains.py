@@ -116,8 +116,7 @@ def _element(alg: Algebra, update: RankKUpdate, x: Array, acc: Array, direction:
         "rounding": direction,
     }
     live = all_live(alg, update)
-    found: Array = updated(alg, update, operands, CHOICES, live=live)[..., 0, 0]
-    return found
+    return updated(alg, update, operands, CHOICES, live=live)[..., 0, 0]
 
 
 def _with_first(alg: Algebra, value: Array, fmt: FloatFormat, shape: tuple[int, int]) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import FloatFormat
+from ...spec.formats import as_float
 from ...spec.power.catalogue import FAMILIES, UPDATES, FloatFamily, RankKUpdate
 from ...spec.power.choices import Choices
 from ...spec.rounding import Rounding
@@ -144,8 +144,7 @@ def negation_choice() -> Iterator[Case]:
 
 
 def _negation_choice(update: RankKUpdate, directions: tuple[int, ...]) -> Property:
-    fmt = update.family.result
-    assert isinstance(fmt, FloatFormat)
+    fmt = as_float(update.family.result)
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         for direction in directions:

@@ -295,8 +295,7 @@ def _overlaps(alg: Algebra, i: Instruction) -> Array:
 def _inside(alg: Algebra, i: Instruction) -> Array:
     at: Any
     at, x, y, *_ = i.operands or ()
-    inside: Array = equal(alg, x >> 2, at) | equal(alg, y >> 2, at)
-    return inside
+    return equal(alg, x >> 2, at) | equal(alg, y >> 2, at)
 
 
 PAIR = "∀ AT, n: n >> 2 = AT ⇔ (n + 1) >> 2 = AT"

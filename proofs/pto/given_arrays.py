@@ -238,8 +238,7 @@ def _blocks() -> Certificate:
 
     @refusal_is(REFUSED)
     def taken(row: int, column: int, height: int, width: int) -> object:
-        found: object = movers.block(np.array(matrix), row, column, (height, width)).tolist()
-        return found
+        return movers.block(np.array(matrix), row, column, (height, width)).tolist()
 
     expected["formula"] = "target[i,j] = source[row + i, column + j]"
 

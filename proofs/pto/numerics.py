@@ -7,7 +7,7 @@ from functools import cache, partial
 from itertools import product
 
 from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import BF16, F16, F32, U16, U32, FloatFormat, IntegerFormat
+from ...spec.formats import BF16, F16, F32, U16, U32, FloatFormat, IntegerFormat, as_float
 from ...spec.pto.catalogue import OPERATIONS
 from ...spec.pto.choices import Choices
 from ...spec.pto.error_bounds import error_bounds
@@ -151,8 +151,7 @@ def sums() -> dict[str, RoundedSum]:
     """Return every form and types: one fused multiply-add for each product, k increasing."""
     found = {}
     for name, _, formats in float_forms():
-        result = formats["d"]
-        assert isinstance(result, FloatFormat)
+        result = as_float(formats["d"])
         proved = (*(f"{step.id}/{name}/k{k}" for k in LENGTHS), f"{one_more.id}/{name}")
         found[name] = RoundedSum(result, proved, True, SEEDED_ONLY)
     return found

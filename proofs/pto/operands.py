@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from ...spec.algebra import Algebra, Array
-from ...spec.formats import UE8M0, FloatFormat, Format, IntegerFormat
+from ...spec.formats import UE8M0, FloatFormat, Format, IntegerFormat, as_float
 from ...spec.pto.catalogue import OPERATIONS, triples
 from ...spec.pto.choices import ADDED_LAST, SEEDED, UNSPECIFIED, Choices
 from ...spec.pto.products import product
@@ -65,9 +65,7 @@ def is_integer(formats: Formats) -> bool:
 
 def floating(formats: Formats, role: str) -> FloatFormat:
     """Return the format of a float operand."""
-    fmt = formats[role]
-    assert isinstance(fmt, FloatFormat)
-    return fmt
+    return as_float(formats[role])
 
 
 def operands_of(formats: Formats, k: int, *roles: str) -> dict[str, BlockOperand]:

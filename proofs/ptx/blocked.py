@@ -111,8 +111,7 @@ def full_product_step(alg: Algebra, form: Multiplication, v: Inputs) -> Array:
         start = alg.fused(form.floats(form.d), form.rounding, (), [Operand(start, form.floats(form.c))])
     factors = (_factors(alg, form, v, met, k) for k in range(form.products))
     multiply = _differ if form.variant.bit_operation == "xor" else exact_product
-    result: Array = one_after_the_other(alg, start, factors, form.d, form.rounding, multiply)[..., None]
-    return result
+    return one_after_the_other(alg, start, factors, form.d, form.rounding, multiply)[..., None]
 
 
 def _differ(alg: Algebra, x: Encodings, y: Encodings) -> Array:
@@ -162,8 +161,7 @@ def _multiplied_met(alg: Algebra, form: Multiplication, v: Inputs, choices: Choi
     )
     addend = Operand(v["c"][..., 0], form.floats(form.c))
     factors = (scales[0], scales[1]) if scales else None
-    total: Array = float_sum(alg, form, x, y, addend, factors, choices)[..., None]
-    return total
+    return float_sum(alg, form, x, y, addend, factors, choices)[..., None]
 
 
 def _total(form: Multiplication, v: Inputs) -> Array:

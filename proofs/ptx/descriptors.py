@@ -59,20 +59,22 @@ def matrices() -> dict[str, SharedMatrix]:
     return found
 
 
-def _variable(name: str) -> Variable:
+def variable(name: str) -> Variable:
+    """Return a variable of the width of addresses."""
     return Variable(name, ADDRESS, (1,))
 
 
-def _below(alg: Algebra, value: Array, extent: int) -> Array:
+def below_extent(alg: Algebra, value: Array, extent: int) -> Array:
+    """Tell whether a number of the width of addresses is below an extent."""
     exact = alg.whole(extent - 1) - alg.integer(np.asarray(value), ADDRESS)
     return np.asarray(alg.in_range(exact, ADDRESS))
 
 
 def _inside(alg: Algebra, v: Inputs, matrix: SharedMatrix) -> Array:
-    return _below(alg, v["line"], matrix.lines) & _below(alg, v["k"], matrix.length)
+    return below_extent(alg, v["line"], matrix.lines) & below_extent(alg, v["k"], matrix.length)
 
 
-ELEMENT = (_variable("line"), _variable("k"))
+ELEMENT = (variable("line"), variable("k"))
 
 
 @theorem(
@@ -114,11 +116,18 @@ def _collides() -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         one, _ = matrix.address(v["line"], 0)
         other, _ = matrix.address(v["other"], 0)
-        known = _below(alg, v["line"], M) & _below(alg, v["other"], M) & ~alg.same(v["line"], v["other"])
+        known = (
+            below_extent(alg, v["line"], M)
+            & below_extent(alg, v["other"], M)
+            & ~alg.same(v["line"], v["other"])
+        )
         yield holds(alg, ~alg.same(one, other), "addresses differ", known)
 
     return Property(
-        (_variable("line"), _variable("other")), claim, pinned={"line": 0, "other": 8}, abstract=False
+        (variable("line"), variable("other")),
+        claim,
+        pinned={"line": 0, "other": 8},
+        abstract=False,
     )
 
 
@@ -144,17 +153,17 @@ def placed(matrix: SharedMatrix) -> Property:
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         start = v["pattern"] << 10
-        known = _inside(alg, v, matrix) & _below(alg, v["pattern"], 256)
+        known = _inside(alg, v, matrix) & below_extent(alg, v["pattern"], 256)
         address, bit = matrix.address(v["line"], v["k"], start)
         byte, *low = linear.forward(v["line"], v["k"])
         yield Equation(address, start + byte, ADDRESS, known, "address")
         if low:
             yield Equation(bit, low[0], ADDRESS, known, "bit")
-        yield holds(alg, _below(alg, address - start, bytes_of_tile), "inside the tile", known)
+        yield holds(alg, below_extent(alg, address - start, bytes_of_tile), "inside the tile", known)
         offset, *_ = matrix.offsets.forward(v["line"], v["k"])
         yield Equation(address & (UNIT - 1), offset & (UNIT - 1), ADDRESS, known, "place in 16 bytes")
 
-    return Property((*ELEMENT, _variable("pattern")), claim, abstract=False)
+    return Property((*ELEMENT, variable("pattern")), claim, abstract=False)
 
 
 @theorem(
@@ -208,12 +217,12 @@ def _undone(width: int) -> Property:
         kept = (1 << ADDRESS.bits) - 1 - (max(width, UNIT) - UNIT)
         yield Equation(there & kept, v["x"] & kept, ADDRESS, label="other bits")
 
-    return Property((_variable("x"),), claim, abstract=False)
+    return Property((variable("x"),), claim, abstract=False)
 
 
 def _left_alone() -> Property:
     return Property(
-        (_variable("x"),),
+        (variable("x"),),
         lambda _, v: [Equation(swizzled(v["x"], 128), v["x"], ADDRESS, label="place")],
         pinned={"x": 128},
         abstract=False,
@@ -247,12 +256,12 @@ def _in_other_banks(matrix: SharedMatrix) -> Property:
 
 def _banks_differ(address: Callable[[Any, Any], Any], length: int) -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        known = _below(alg, v["line"], PATTERN_ROWS) & _below(alg, v["other"], PATTERN_ROWS)
-        known = known & _below(alg, v["k"], length) & ~alg.same(v["line"], v["other"])
+        known = below_extent(alg, v["line"], PATTERN_ROWS) & below_extent(alg, v["other"], PATTERN_ROWS)
+        known = known & below_extent(alg, v["k"], length) & ~alg.same(v["line"], v["other"])
         one, other = ((address(v[name], v["k"]) >> 4) & 7 for name in ("line", "other"))
         yield holds(alg, ~alg.same(one, other), "banks", known)
 
-    variables = (*ELEMENT, _variable("other"))
+    variables = (*ELEMENT, variable("other"))
     return Property(variables, claim, pinned={"line": 0, "k": 0, "other": 1}, abstract=False)
 
 
@@ -303,24 +312,26 @@ def stepped(whole: SharedMatrix, part: SharedMatrix, count: int, step: int) -> P
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         start = v["pattern"] << 10
-        known = _inside(alg, v, part) & _below(alg, v["pattern"], 128) & _below(alg, v["s"], count)
+        known = (
+            _inside(alg, v, part) & below_extent(alg, v["pattern"], 128) & below_extent(alg, v["s"], count)
+        )
         moved, bit = part.address(v["line"], v["k"], start + v["s"] * step)
         wanted, wanted_bit = whole.address(v["line"], v["k"] + v["s"] * part.length, start)
         yield Equation(moved, wanted, ADDRESS, known, "address")
         yield Equation(bit, wanted_bit, ADDRESS, known, "bit")
 
-    return Property((*ELEMENT, _variable("pattern"), _variable("s")), claim, abstract=False)
+    return Property((*ELEMENT, variable("pattern"), variable("s")), claim, abstract=False)
 
 
 def next_lines(taller: SharedMatrix, part: SharedMatrix, step: int) -> Property:
     """Return the claim that a start one step further reads the next 64 lines."""
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        start, known = v["pattern"] << 10, _inside(alg, v, part) & _below(alg, v["pattern"], 128)
+        start, known = v["pattern"] << 10, _inside(alg, v, part) & below_extent(alg, v["pattern"], 128)
         moved, _ = part.address(v["line"], v["k"], start + step)
         yield Equation(moved, taller.address(v["line"] + M, v["k"], start)[0], ADDRESS, known, "address")
 
-    return Property((*ELEMENT, _variable("pattern")), claim, abstract=False)
+    return Property((*ELEMENT, variable("pattern")), claim, abstract=False)
 
 
 @theorem(
@@ -338,11 +349,16 @@ def manual_example() -> Iterator[Case]:
 def _figure() -> Property:
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         one, other = (swizzled(32 * v[line] + 4 * v[k], 32) for line, k in (("line", "k"), ("line2", "k2")))
-        known = _below(alg, v["line"], 8) & _below(alg, v["line2"], 8)
-        known = known & _below(alg, v["k"], 16) & _below(alg, v["k2"], 16) & ~alg.same(v["line"], v["line2"])
+        known = below_extent(alg, v["line"], 8) & below_extent(alg, v["line2"], 8)
+        known = (
+            known
+            & below_extent(alg, v["k"], 16)
+            & below_extent(alg, v["k2"], 16)
+            & ~alg.same(v["line"], v["line2"])
+        )
         yield holds(alg, ~alg.same(one, other), "places differ", known)
 
-    variables = tuple(map(_variable, ("line", "k", "line2", "k2")))
+    variables = tuple(map(variable, ("line", "k", "line2", "k2")))
     return Property(variables, claim, pinned={"line": 0, "k": 8, "line2": 1, "k2": 0}, abstract=False)
 
 

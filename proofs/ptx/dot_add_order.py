@@ -99,8 +99,7 @@ def _exchanged(each: ModelAccumulation, *, both: bool) -> RingProperty:
                 operands.append(Terms(scales, np.broadcast_to(powers, scales.shape).copy()))
             addend = np.array([Dyadic(v["c"][0], remainder=v["r"][-1])] * order_.shape[1], dtype=object)
             at = np.full(order_.shape[1], EXPONENT_OF_ZERO, np.int16)
-            found: Array = truncated_sum(each.model, operands, Terms(addend, at))
-            return found
+            return truncated_sum(each.model, operands, Terms(addend, at))
 
         one_order = np.broadcast_to(np.arange(count)[:, None], places.shape)
         yield Equation(summed(places), summed(one_order), label="exchanged = as they were")

@@ -11,7 +11,7 @@ import numpy as np
 from ...spec.algebra import Operand
 from ...spec.dot_add import aligned_terms
 from ...spec.dot_add_model import DotAddModel
-from ...spec.formats import F32, FloatFormat, format_named
+from ...spec.formats import F32, as_float, format_named
 from ...spec.instruction_set import instruction_set
 from ...spec.matrix_product import dot_add_chain
 from ...spec.numpy_algebra import NumpyAlgebra
@@ -50,8 +50,7 @@ def _drawn(name: str, count: int, seed: int, shift: int = 0) -> list[int]:
 
 
 def _operand(name: str, codes: object) -> Operand:
-    fmt = format_named(name)
-    assert isinstance(fmt, FloatFormat)
+    fmt = as_float(format_named(name))
     return Operand(np.array(codes, dtype=fmt.storage), fmt)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...spec.algebra import Array, Operand
 from ...spec.dot_add_model import DotAddModel
 from ...spec.errors import UnsupportedError
-from ...spec.formats import FloatFormat, format_named
+from ...spec.formats import FloatFormat, as_float, format_named
 from ...spec.instruction_set import instruction_set
 from ...spec.numpy_algebra import NumpyAlgebra
 from ...spec.rounding import Rounding
@@ -89,9 +89,7 @@ def dot_adds() -> Iterator[Case]:
 
 
 def _float(name: str) -> FloatFormat:
-    fmt = format_named(name)
-    assert isinstance(fmt, FloatFormat)
-    return fmt
+    return as_float(format_named(name))
 
 
 def _specified(model: Model) -> DotAddModel:

@@ -9,7 +9,7 @@ from functools import partial
 from ...spec.dot_add_bound import step_bound
 from ...spec.dot_add_model import DotAddModel
 from ...spec.errors import InputError
-from ...spec.formats import FloatFormat, format_named
+from ...spec.formats import FloatFormat, as_float, format_named
 from ...spec.ptx.accumulation_bound import accumulation_bound, error_bounds
 from ...spec.ptx.assembly import parse
 from ...spec.ptx.choices import choices_named
@@ -141,9 +141,7 @@ def _told() -> Certificate:
 
 
 def _float(name: str) -> FloatFormat:
-    fmt = format_named(name)
-    assert isinstance(fmt, FloatFormat)
-    return fmt
+    return as_float(format_named(name))
 
 
 def _dot_adds() -> Certificate:

@@ -216,8 +216,7 @@ def meanings() -> dict[str, Sparsity]:
 def _increasing(alg: Algebra, left: Array, right: Array) -> Array:
     """Return the condition left < right."""
     difference = alg.integer(right, COORDINATE) - alg.integer(left, COORDINATE)
-    positive: Array = alg.in_range(difference - alg.whole(1), COORDINATE)
-    return positive
+    return alg.in_range(difference - alg.whole(1), COORDINATE)
 
 
 def _names_each_once(alg: Algebra, sparsity: Sparsity, nibble: Array) -> Array:

@@ -108,8 +108,7 @@ def held_as_printed(operand: HeldOperand) -> HeldMatrix:
     def gather(alg: Algebra, registers: Array) -> Array:
         fields = packing.unpack(alg, registers)
         fields = fields.reshape(*fields.shape[:-2], -1)
-        matrix: Array = fields[..., np.argsort(flat, axis=None)].reshape(*fields.shape[:-1], *extents)
-        return matrix
+        return fields[..., np.argsort(flat, axis=None)].reshape(*fields.shape[:-1], *extents)
 
     return replace(held, scatter=scatter, gather=gather)
 

@@ -145,10 +145,9 @@ def once() -> Iterator[Case]:
 
 
 def _legal(alg: Algebra, factors: ScaleFactors, selectors: Selectors) -> Array:
-    legal: Array = one_of(alg, selectors.byte_id, factors.byte_ids) & one_of(
+    return one_of(alg, selectors.byte_id, factors.byte_ids) & one_of(
         alg, selectors.thread_id, factors.thread_ids
     )
-    return legal
 
 
 def _disjoint(factors: ScaleFactors) -> Property:

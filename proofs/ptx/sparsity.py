@@ -11,7 +11,7 @@ from operator import add, and_
 import numpy as np
 
 from ...spec.algebra import Algebra, Array, Operand
-from ...spec.formats import F32, S64, U4, FloatFormat, Format, IntegerFormat, Special, format_named
+from ...spec.formats import F32, S64, U4, FloatFormat, Format, IntegerFormat, Special, as_float, format_named
 from ...spec.ptx.sparsity import INDEX, QUARTERS, Sparsity
 from ...spec.ptx.variant import Shape
 from ...spec.rounding import Rounding
@@ -278,8 +278,7 @@ FLOATS = ("tf32", "f16", "bf16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
 def discarded() -> Iterator[Case]:
     """Yield a proof for finite elements, a refutation for any, and one of identical bits (-0)."""
     for name in FLOATS:
-        fmt = format_named(name)
-        assert isinstance(fmt, FloatFormat)
+        fmt = as_float(format_named(name))
         finite = fmt.special is Special.FINITE
         yield Case(
             f"{name}/finite",

@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from ...spec.algebra import Algebra, Array
+from ...spec.algebra import Algebra
 from ...spec.errors import InputError
 from ...spec.formats import U8
 from ...spec.numpy_algebra import NumpyAlgebra
@@ -32,21 +32,12 @@ from ..obligation import (
     theorem,
 )
 from ..table_theorem import table_theorem
-from .descriptors import ADDRESS, ELEMENT, matrices
+from .descriptors import ADDRESS, ELEMENT, below_extent, matrices, variable
 from .stated import tensor_maps as stated
 
 SOURCE = "PTX ISA 9.1 sections 5.5 (tensors, swizzling modes) and 9.7.9.25 (tensor copies)"
 
 _INTEGERS = {8: "u8", 16: "u16", 32: "u32"}
-
-
-def _variable(name: str) -> Variable:
-    return Variable(name, ADDRESS, (1,))
-
-
-def _below(alg: Algebra, value: Array, extent: int) -> Array:
-    exact = alg.whole(extent - 1) - alg.integer(np.asarray(value), ADDRESS)
-    return np.asarray(alg.in_range(exact, ADDRESS))
 
 
 # -- boxes
@@ -96,28 +87,28 @@ def _apart(tensor: TensorMap) -> Property:
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         start = v["pattern"] << shift
-        known = _below(alg, v["pattern"], 192)
+        known = below_extent(alg, v["pattern"], 192)
         for name, other, extent in zip(names, others, tensor.extents, strict=True):
-            known = known & _below(alg, v[name], extent) & _below(alg, v[other], extent)
+            known = known & below_extent(alg, v[name], extent) & below_extent(alg, v[other], extent)
         address, there = (shared_address(tensor, [v[n] for n in given], start) for given in (names, others))
         for name, other in zip(names, others, strict=True):
             yield Equation(v[name], v[other], ADDRESS, known & alg.same(address, there), name)
         low = address & (tensor.element_bytes - 1)
         yield Equation(low, 0 * low, ADDRESS, known, "alignment")
-        yield holds(alg, _below(alg, address - start, tensor.box_bytes), "inside", known)
+        yield holds(alg, below_extent(alg, address - start, tensor.box_bytes), "inside", known)
 
-    return Property((*map(_variable, (*names, *others)), _variable("pattern")), claim, abstract=False)
+    return Property((*map(variable, (*names, *others)), variable("pattern")), claim, abstract=False)
 
 
 def _not_aligned() -> Property:
     tensor = packed("u16", (64, 8), 128)
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        known = _below(alg, v["i0"], 64) & _below(alg, v["i1"], 8)
+        known = below_extent(alg, v["i0"], 64) & below_extent(alg, v["i1"], 8)
         one, other = (shared_address(tensor, (v["i0"], v["i1"]), start) for start in (1024, 1152))
         yield Equation(one + 128, other, ADDRESS, known, "address")
 
-    return Property((_variable("i0"), _variable("i1")), claim, pinned={"i0": [0], "i1": [0]}, abstract=False)
+    return Property((variable("i0"), variable("i1")), claim, pinned={"i0": [0], "i1": [0]}, abstract=False)
 
 
 # -- tiles
@@ -169,8 +160,8 @@ def _same_place(matrix: SharedMatrix, tensor: TensorMap, steps: int) -> Property
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
         line, k, start = v["line"], v["k"], v["pattern"] << 10
-        known = _below(alg, line, matrix.lines) & _below(alg, k, matrix.length)
-        known = known & _below(alg, v["pattern"], 192)
+        known = below_extent(alg, line, matrix.lines) & below_extent(alg, k, matrix.length)
+        known = known & below_extent(alg, v["pattern"], 192)
         for s in range(steps):
             there, _ = matrix.address(line, k, start + s * step)
             first, second = (line, k) if matrix.transposed else (s * matrix.length + k, line)
@@ -180,14 +171,14 @@ def _same_place(matrix: SharedMatrix, tensor: TensorMap, steps: int) -> Property
                 shared_address(tensor, (within, second), begin), there, ADDRESS, known, f"step {s}"
             )
 
-    return Property((*ELEMENT, _variable("pattern")), claim, abstract=False)
+    return Property((*ELEMENT, variable("pattern")), claim, abstract=False)
 
 
 def _other_swizzle() -> Property:
     matrix, tensor = matrices()["k-major-64/16-bit"], packed("u16", (64, 64), 128)
 
     def claim(alg: Algebra, v: Inputs) -> Iterator[Equation]:
-        known = _below(alg, v["line"], matrix.lines) & _below(alg, v["k"], matrix.length)
+        known = below_extent(alg, v["line"], matrix.lines) & below_extent(alg, v["k"], matrix.length)
         there, _ = matrix.address(v["line"], v["k"], 0)
         yield Equation(shared_address(tensor, (v["k"], v["line"]), 0), there, ADDRESS, known, "address")
 

@@ -185,5 +185,4 @@ def reaching(store: TermStore, leaves: Ids, terms: Ids, wanted: Masks | None = N
         return met
     masks = Definedness(store, met).undefined_bits(terms)
     used = terms[masks & (_ALL if wanted is None else wanted) != 0]
-    found: Ids = np.intersect1d(leaves_of(store, np.unique(used)), met)
-    return found
+    return np.intersect1d(leaves_of(store, np.unique(used)), met)

@@ -79,8 +79,7 @@ class EnumeratedWords:
 
     def are(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms (n,) are such words; constants are none."""
-        found: NDArray[np.bool_] = self._deciding.values(terms)["term"] >= 0
-        return found
+        return self._deciding.values(terms)["term"] >= 0
 
     def of(self, terms: Ids) -> Iterator[Enumerated]:
         """Yield those of terms (n,) that are such words, in groups of integers that have the same values."""
@@ -122,8 +121,7 @@ class EnumeratedWords:
                 if ready.any():
                     arguments = [np.moveaxis(table[each[ready]], -1, 1) for each in given]
                     table[own[ready]], done[own[ready]] = evaluate(operation, arguments), True
-        found: Words = table[np.searchsorted(reached, terms)]
-        return found
+        return table[np.searchsorted(reached, terms)]
 
 
 def free_bits(operation: Operation) -> list[int]:

@@ -121,8 +121,7 @@ class CoarseSums:
     def _of(self, operation: Operation, terms: Ids) -> NDArray[np.float64]:
         """Return the constants of terms (n,) that are coarse sums, 0 of others."""
         if operation.name == operations.NEGATE:
-            found: NDArray[np.float64] = -self._noted.constants[self._store.arguments(terms)[:, 0]]
-            return found
+            return -self._noted.constants[self._store.arguments(terms)[:, 0]]
         assert isinstance(operation.result, FloatFormat) and isinstance(operation.attribute, Sum)
         if operation.attribute.products + operation.attribute.addends < 2:
             return np.zeros(len(terms))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...spec.formats import FloatFormat
+from ...spec.formats import FloatFormat, as_float
 from ..terms import operations
 from ..terms.domains import Reached
 from ..terms.interning import Ids
@@ -40,8 +40,7 @@ class Overflow:
     @property
     def failing(self) -> Ids:
         """The terms that are `possible`, or `lost`."""
-        found: Ids = np.union1d(self.possible, self.lost).astype(np.int32)
-        return found
+        return np.union1d(self.possible, self.lost).astype(np.int32)
 
 
 class Overflows:
@@ -69,8 +68,7 @@ class Overflows:
         for operation, members in by_operation(self.store, within(self.store, terms)):
             if not _rounds(operation):
                 continue
-            fmt = operation.result
-            assert isinstance(fmt, FloatFormat)
+            fmt = as_float(operation.result)
             ends = np.abs(self.ranges.exact[members])
             lost.append(members[(ends.max(-1) > 0) & (ends.max(-1) < 2.0**fmt.minimum_exponent)])
             beyond = (np.isfinite(ends) & (ends >= overflow_from(fmt))).any(-1)
@@ -81,8 +79,7 @@ class Overflows:
 
     def described(self, rounding: int) -> str:
         """Say how far a rounding goes that overflows for some numbers, or underflows for all."""
-        fmt = self.store.operation(rounding).result
-        assert isinstance(fmt, FloatFormat)
+        fmt = as_float(self.store.operation(rounding).result)
         least, greatest = self.ranges.exact[rounding]
         numbers = f"a number from {least:.6g} to {greatest:.6g} is rounded to {fmt}"
         if max(abs(least), abs(greatest)) < _underflow_below(fmt):

@@ -22,8 +22,7 @@ def unit_of(values: Reals) -> NDArray[np.int64]:
     mantissas, exponents = np.frexp(np.where(np.isfinite(values), values, 0.0))
     whole = np.abs(mantissas * 2.0**53).astype(np.int64)
     lowest = np.log2((whole & -whole).astype(np.float64), where=whole != 0, out=np.zeros(whole.shape))
-    found: NDArray[np.int64] = np.where(whole == 0, _EXACT_ZERO, exponents - 53 + lowest.astype(np.int64))
-    return found
+    return np.where(whole == 0, _EXACT_ZERO, exponents - 53 + lowest.astype(np.int64))
 
 
 def coarseness(fmt: FloatFormat, rounding: object = Rounding.NEAREST_EVEN) -> float:
@@ -41,8 +40,7 @@ def is_exact(fmt: FloatFormat, magnitude: Reals, unit: NDArray[np.int64]) -> NDA
     """Tell which multiples of ``2**unit`` (n,), of magnitudes up to some, a format has: rounding is exact."""
     with np.errstate(over="ignore"):
         most = np.ldexp(1.0, np.clip(unit + fmt.precision, -2000, 2000).astype(np.int32))
-    found: NDArray[np.bool_] = (unit >= fmt.quantum) & (magnitude <= most)
-    return found
+    return (unit >= fmt.quantum) & (magnitude <= most)
 
 
 def compounded(fmt: FloatFormat, count: int) -> float:

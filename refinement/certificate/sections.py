@@ -1,20 +1,23 @@
-"""The section of a certificate: what is equal at one set of sizes, with the steps that show it."""
+"""The section of a certificate: what is equal at one set of sizes, with the steps that show it.
+
+Terms of the store are rows of it, each after its arguments; see `refinement.recheck.document`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import Format
-from ..recheck.document import MALFORMED, RefusedError, section
+from ...spec.formats import FORMATS, FloatFormat, Format
+from ..recheck.document import LEAVES, MALFORMED, RefusedError, section
 from ..recheck.rechecking import supposed_by
 from ..terms.interning import Ids
-from ..terms.store import TermStore
+from ..terms.store import CONSTANT, NORMAL_FORM, VECTOR, Operation, TermStore
 from .derivation import Derivation, literals_of
-from .term_rows import TermRows
 
 NO_STEPS = "by what a certificate has no steps for yet"
 """Why an equality is not stated."""
@@ -138,3 +141,82 @@ def _without(written: dict[str, Any], failing: Sequence[Sequence[int]]) -> dict[
         if equation["elements"]:
             equations.append(equation)
     return {**written, "equations": equations, "open": reasons}
+
+
+class TermRows:
+    """The terms that some terms of a store consist of, numbered again.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    roots : iterable of int
+        What is to be in the document.
+
+    Attributes
+    ----------
+    operations, rows : list
+        The parts of the document.
+    """
+
+    def __init__(self, store: TermStore, roots: Iterable[int]) -> None:
+        self._store = store
+        self.operations: list[list[Any]] = []
+        self.rows: list[list[int]] = []
+        self._of_operations: dict[int, int] = {}
+        arguments = self._within(roots)
+        self._places = {term: place for place, term in enumerate(sorted(arguments))}
+        for term in self._places:
+            is_leaf = self._store.operation(term).name in LEAVES
+            given = arguments[term] if is_leaf else [self._places[argument] for argument in arguments[term]]
+            self.rows.append([self._operation(term), *given])
+
+    def place(self, term: int) -> int:
+        """Return the number of a term in the document."""
+        return self._places[term]
+
+    def _within(self, roots: Iterable[int]) -> dict[int, list[int]]:
+        """Return all terms with their arguments: of an input the index, of a constant the word."""
+        found: dict[int, list[int]] = {}
+        pending = list(set(roots))
+        while pending:
+            term = pending.pop()
+            if term in found:
+                continue
+            name = self._store.operation(term).name
+            arguments = [argument for argument in self._store.arguments(term).tolist() if argument >= 0]
+            if name == CONSTANT:
+                found[term] = [int(self._store.constant_values(np.array([term]))[0])]
+            elif name in (*LEAVES, NORMAL_FORM):
+                found[term] = arguments[:1]
+            else:
+                if name == VECTOR:
+                    arguments = self._store.elements(np.array([term])).reshape(-1).tolist()
+                found[term] = arguments
+                pending += [argument for argument in arguments if argument not in found]
+        return found
+
+    def _operation(self, term: int) -> int:
+        number = int(self._store.operation_numbers(term))
+        if number not in self._of_operations:
+            self._of_operations[number] = len(self.operations)
+            self.operations.append(_written(self._store.operations[number]))
+        return self._of_operations[number]
+
+
+def _written(operation: Operation) -> list[Any]:
+    result, *operands = map(_name, (operation.result, *operation.operands))
+    return [operation.name, result, operands, _plain(operation.attribute)]
+
+
+def _name(fmt: Format) -> str:
+    assert not isinstance(fmt, FloatFormat) or FORMATS[fmt.name] == fmt
+    return fmt.name
+
+
+def _plain(attribute: Any) -> Any:
+    if isinstance(attribute, Enum):
+        return attribute.name
+    if isinstance(attribute, tuple):
+        return [_plain(each) for each in attribute]
+    return attribute if isinstance(attribute, str | int | bool | None) else repr(attribute)

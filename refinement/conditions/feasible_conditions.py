@@ -14,9 +14,11 @@ from ...spec.errors import UnsupportedError
 from ...spec.formats import IntegerFormat
 from ..terms import operations
 from ..terms.assignments import Assignment
+from ..terms.evaluation import apply
 from ..terms.inputs import Words, of_all_bits, ordinary
+from ..terms.interning import Ids
 from ..terms.slices import fields
-from ..terms.store import CONCATENATION, CONSTANT, INPUT, UNDEFINED, Operation, TermStore
+from ..terms.store import CONCATENATION, CONSTANT, INPUT, UNDEFINED, Operation, TermStore, bits
 from .scalar_conditions import subterms
 
 MOST_TERMS = 4096
@@ -102,3 +104,14 @@ def _drawn(
         else of_all_bits(operation.result, count, random, finite=True)
         for operation, count in counts.items()
     }
+
+
+_TRIED = 4
+
+
+def differ_for_some(store: TermStore, one: Ids, other: Ids) -> bool:
+    """Tell whether some of a few words (n,) is another than it should be on inputs that are tried."""
+    first, second = np.unique(np.stack([one, other]), axis=1)
+    width = int(store.widths(one[:1])[0])
+    unlike = apply(store, operations.compare(bits(width), "ne"), first[:_TRIED], second[:_TRIED])
+    return any(holds_for_some(store, int(each)) for each in unlike)

@@ -79,8 +79,7 @@ class Condition:
         given = {name: np.resize(np.asarray(each, dtype=np.uint64), count) for name, each in numbers.items()}
         store = TermStore()
         terms = np.resize(_copied(self, store, {name: np.arange(count) for name in given}), count)
-        found: NDArray[np.bool_] = Assignment(store, given).values(terms).astype(bool)
-        return found
+        return Assignment(store, given).values(terms).astype(bool)
 
     def numbers(self) -> tuple[bool, str, tuple[int, ...], str] | None:
         """Return the few numbers of a scalar for which alone it holds, or does not hold.

@@ -61,8 +61,7 @@ class Footprint:
         if len(self.offsets) == 1:
             return offsets
         run = np.searchsorted(self.offsets, offsets, side="right") - 1
-        found: Offsets = self.starts[run] + offsets - self.offsets[run]
-        return found
+        return self.starts[run] + offsets - self.offsets[run]
 
     def offset(self, lane: int) -> int:
         """Return the distance of a lane's byte from the array's address."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
+from ..findings.finding import KernelFinding, Kind
 from ..machine.kernel_outline import MemoryAccess
 
 FILL_IN = "fill in"
@@ -29,3 +31,32 @@ def listed(lines: Iterable[int]) -> str:
     every = list(dict.fromkeys(lines))
     shown = ", ".join(map(str, every[:_LINES]))
     return f"line{'s' if len(every) > 1 else ''} {shown}{', …' if len(every) > _LINES else ''}"
+
+
+_PLACE = re.compile(rf"\s*[^#\s].*#\s*{FILL_IN}\b")
+"""A key with such a comment; in a line that is a comment altogether nothing has to be filled in."""
+
+_SHOWN = 8
+"""Lines that a message lists."""
+
+
+def unfinished(path: str, text: str) -> KernelFinding | None:
+    """Return the finding that a contract is still a draft, None if every place of it is filled in.
+
+    Parameters
+    ----------
+    path : str
+        The contract's file.
+    text : str
+        Its text.
+    """
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if _PLACE.match(line)]
+    if not lines:
+        return None
+    listed = ", ".join(map(str, lines[:_SHOWN])) + (", …" if len(lines) > _SHOWN else "")
+    places = "1 place still says" if len(lines) == 1 else f"{len(lines)} places still say"
+    message = (
+        f"the contract is a draft: {places} `{FILL_IN}`, in line{'s' if len(lines) > 1 else ''} {listed}; "
+        "state what is so, and remove the comment"
+    )
+    return KernelFinding(Kind.UNDECIDED, message, path, lines[0])

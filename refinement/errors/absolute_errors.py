@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.float_encoding import encode
-from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat
+from ...spec.formats import F32, F64, TF32, FloatFormat, Format, IntegerFormat, as_float
 from ...spec.rounding import Rounding
 from ..analysis.approximations import REACH, relative_error
 from ..analysis.computed_floats import DependsOnComputed
@@ -217,8 +217,7 @@ class AbsoluteErrors(Domain):
 
     def rounded(self, found: Part, operation: Operation, path: Path, *, certain: bool = True) -> Part:
         """Return results rounded as an operation does on a path; not where all that can be are numbers."""
-        fmt = operation.result
-        assert isinstance(fmt, FloatFormat)
+        fmt = as_float(operation.result)
         found.round(fmt, growth_of(path), exact_if_fits=certain)
         return found
 
@@ -384,8 +383,7 @@ class AbsoluteErrors(Domain):
         return found
 
     def _divisors(self, terms: Ids) -> Ids:
-        found: Ids = self.store.arguments(terms)[:, 1]
-        return found
+        return self.store.arguments(terms)[:, 1]
 
     def _quotient(self, operation: Operation, terms: Ids, fmt: Format) -> Part:
         found = self.argument(operation, terms, 0)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.dot_add_bound import RoundingStep
-from ...spec.formats import F64, FloatFormat
+from ...spec.formats import F64, FloatFormat, as_float
 from ..analysis.intervals import Interval
 from ..analysis.rounding_depth import Path, unit_of_rounding
 from ..analysis.rounding_errors import is_exact, least, scaled
@@ -222,8 +222,7 @@ def accumulated(
     found.positive = products.positive.all(axis=1) & (addend.positive | nothing)
     found.definite = products.definite.all(axis=1) & (addend.definite | nothing) & found.positive
     found.reasons = np.where(addend.reasons == NONE, products.reasons.max(axis=1), addend.reasons)
-    fmt = operation.result
-    assert isinstance(fmt, FloatFormat)
+    fmt = as_float(operation.result)
     found.low = np.where(found.positive, 0.0, found.low)
     found.units[:] = fmt.quantum
     return found

@@ -115,8 +115,7 @@ class ErrorTable(Domain):
     def is_float(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms are known to be floating-point numbers, not mere bits."""
         floats = np.array([isinstance(fmt, FloatFormat) for fmt in self.formats], dtype=bool)
-        found: NDArray[np.bool_] = floats[self.known_kinds[terms]]
-        return found
+        return floats[self.known_kinds[terms]]
 
     def argument(self, terms: Ids, index: int, fmt: Format) -> tuple[Reals, Reals, Reals]:
         """Return values, errors and sizes of an argument of terms (n,)."""

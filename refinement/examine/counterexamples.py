@@ -289,8 +289,7 @@ def _of_binades(
     fractions = words % np.uint64(1 << fmt.fraction_bits)
     magnitudes = (exponents << np.uint64(fmt.fraction_bits) | fractions) << np.uint64(fmt.padding_bits)
     signs = np.where(random.random(count) < negative, np.uint64(fmt.sign_mask), np.uint64(0))
-    found: NDArray[np.uint64] = magnitudes | signs
-    return found
+    return magnitudes | signs
 
 
 def _set(
@@ -401,8 +400,7 @@ def disproved(
 def _most_apart(got: NDArray[Any], wanted: NDArray[Any], among: NDArray[np.intp]) -> NDArray[np.intp]:
     with np.errstate(all="ignore"):
         apart = np.abs(got[among].astype(np.float64) - wanted[among].astype(np.float64))
-    found: NDArray[np.intp] = among[np.argsort(-np.nan_to_num(apart, nan=np.inf))[: SUSPECTS // 2]]
-    return found
+    return among[np.argsort(-np.nan_to_num(apart, nan=np.inf))[: SUSPECTS // 2]]
 
 
 def explained_by_rounding(

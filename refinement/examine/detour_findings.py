@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import floor, log10
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...spec.formats import FloatFormat, Format
 from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..equality.decided_comparisons import DecidedComparisons
+from ..expected.input_bounds import numbers_of, words_of
 from ..findings.finding import KernelFinding, Kind
 from ..hypotheses.own_conditions import OwnConditions
 from ..machine.front_end import Kernel
 from ..normal_forms.forms import NormalForms
+from ..terms import operations
+from ..terms.assignments import Assignment
 from ..terms.inputs import Inputs
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
-from ..terms.traversal import within
+from ..terms.store import INPUT, TermStore
+from ..terms.traversal import leaves_of, within
 from .counterexamples import KernelCounterexample
-from .detour_messages import DetourMessages
 from .detours import Detour, Detours
 from .diagnosis import Namer
 from .kernel_runs import confirmed
@@ -126,3 +132,136 @@ class DetourFindings:
             return None
         former = self._reference.former
         return KernelCounterexample.found(self._kernel.path, former, self._instance, inputs, shown, bound)
+
+
+_LETTERS = "ijklmnop"
+
+_STEPS, _BITS = 16, 8
+"""Times that inputs are made smaller by so many binary digits until the kernel is right on them; then larger
+by one at a time while it stays so."""
+
+_ZERO, _NEGATIVE, _NOT_POSITIVE = "!= 0", ">= 0", "> 0"
+
+
+class Explanation(NamedTuple):
+    """A kernel's own hypothesis: its line, and the condition that states it, if any."""
+
+    hypothesis: str
+    line: int
+    condition: str
+
+
+class DetourMessages:
+    """Explains detours.
+
+    Parameters
+    ----------
+    instance : Instance
+        The contract.
+    store : TermStore
+        The terms.
+    namer : Namer
+        Of the terms.
+    """
+
+    def __init__(self, instance: Instance, store: TermStore, namer: Namer) -> None:
+        self._instance, self._store, self._namer = instance, store, namer
+
+    def explained(self, search: Detours, detour: Detour) -> Explanation:
+        """Return which hypothesis fails on the inputs of a detour."""
+        operation = self._store.operation(detour.culprit)
+        line = int(self._store.lines(detour.culprit))
+        argument = self._outside(detour)
+        if argument is not None:
+            term, relation, hypothesis = argument
+            return Explanation(hypothesis, line, f"{self._named(term)} {relation}")
+        if operation.name in (operations.COMPARE, operations.SELECT):  # a literal that is compared, rounded
+            return Explanation("no rounding turns a comparison", line, "")
+        word = self._assignment(detour).values(np.array([detour.culprit]))
+        fmt = operation.result
+        if isinstance(fmt, FloatFormat) and np.isfinite(numbers_of(word, fmt)[0]):
+            small = abs(numbers_of(word, fmt)[0]) < 2.0**fmt.minimum_exponent
+            what = f"no rounding to {fmt} underflows" if small else "no great number absorbs others"
+            return Explanation(what, line, "")
+        return Explanation(f"no rounding to {fmt} overflows", line, self._limit(search, detour))
+
+    def asked(self, term: int, relation: str) -> tuple[str, str]:
+        """Return what a condition is about, and how ``[requires]`` can state it if that is an input."""
+        name = self._named(term)
+        if self._store.operation(term).name != INPUT or not relation:
+            return self._namer.term(term), ""
+        condition = f"abs({name}) {relation}" if relation.startswith("<") else f"{name} {relation}"
+        return name, f'; [requires] can say that it holds: "{condition}"'
+
+    def _assignment(self, detour: Detour) -> Assignment:
+        return Assignment(self._store, detour.inputs)
+
+    def _outside(self, detour: Detour) -> tuple[int, str, str] | None:
+        """Return an argument outside its function's domain, what it is to be, and what is supposed of it."""
+        operation = self._store.operation(detour.culprit)
+        if operation.name not in (operations.FUNCTION, operations.QUOTIENT):
+            return None
+        stem = str(operation.attribute).partition(".")[0]
+        term = int(self._store.arguments(detour.culprit)[len(operation.operands) - 1])
+        fmt = operation.operands[-1]
+        if not isinstance(fmt, FloatFormat):
+            return None
+        value = float(numbers_of(self._assignment(detour).values(np.array([term])), fmt)[0])
+        divides = stem in ("rcp", "rsqrt", "div") or operation.name == operations.QUOTIENT
+        if divides and value == 0:
+            return term, _NOT_POSITIVE if stem == "rsqrt" else _ZERO, "no divisor is 0"
+        if stem in ("sqrt", "rsqrt", "lg2") and value <= 0:
+            relation = _NEGATIVE if stem == "sqrt" else _NOT_POSITIVE
+            return term, relation, "no root or logarithm is of a negative number"
+        return None
+
+    def _named(self, term: int) -> str:
+        """Return a term as conditions write it, an element of an input for any indices."""
+        operation = self._store.operation(term)
+        if operation.name != INPUT:
+            return self._namer.term(term)
+        return self._input(str(operation.attribute))
+
+    def _input(self, name: str) -> str:
+        array = self._instance.arrays.get(name)
+        if array is None:
+            return name
+        return f"{name}[{', '.join(_LETTERS[: len(array.shape)])}]"
+
+    def _limit(self, search: Detours, detour: Detour) -> str:
+        """Return up to which magnitude inputs make no overflow; empty where none is found."""
+        leaves = leaves_of(self._store, np.array([detour.culprit], dtype=np.int32))
+        greatest = self._greatest(leaves, detour)
+        if greatest is None:
+            return ""
+        name, fmt, value = greatest
+        words, numbers = dict(detour.inputs), numbers_of(detour.inputs[name], fmt)
+
+        def admitted(exponent: int) -> bool:
+            words[name] = words_of(numbers * 2.0**-exponent, fmt)
+            return search.admits(words)
+
+        coarse = next((each for each in range(_BITS, _STEPS * _BITS, _BITS) if admitted(each)), None)
+        if coarse is None:
+            return ""
+        exponent = coarse
+        while exponent - 1 > coarse - _BITS and admitted(exponent - 1):
+            exponent -= 1
+        limit = value * 2.0**-exponent
+        digit = 10.0 ** floor(log10(limit)) if limit > 0 else 0.0
+        return f"abs({self._input(name)}) <= {floor(limit / digit) * digit if digit else 0:g}"
+
+    def _greatest(self, leaves: Ids, detour: Detour) -> tuple[str, Format, float] | None:
+        """Return which input among leaves has the greatest magnitude, its format, and that."""
+        found: tuple[str, Format, float] | None = None
+        inputs = leaves[self._store.are(INPUT, leaves)]
+        words = self._assignment(detour).values(inputs)
+        for term, word in zip(inputs.tolist(), words, strict=True):
+            operation = self._store.operation(term)
+            name, fmt = str(operation.attribute), operation.result
+            if name not in detour.inputs or not isinstance(fmt, FloatFormat):
+                continue
+            value = abs(float(numbers_of(np.array([word]), fmt)[0]))
+            if found is None or value > found[2]:
+                found = name, fmt, value
+        return found

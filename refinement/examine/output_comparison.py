@@ -32,7 +32,7 @@ from ..terms.inputs import Inputs
 from ..terms.interning import Ids
 from ..terms.operations import DOT, SCALED_DOT
 from ..terms.store import TermStore
-from .absent_launches import absent_writers
+from .absent_writers import absent_writers
 from .accuracy import AccuracyCheck, Limit
 from .bit_differences import found_apart
 from .clobbering import clobbered

@@ -117,5 +117,4 @@ def _finite(fmt: Format) -> tuple[float, float]:
 
 def _scaled(exponent: int, random: np.random.Generator) -> NDArray[np.float64]:
     signs = random.choice([-1.0, 1.0], 16)
-    found: NDArray[np.float64] = signs * (1 + random.integers(0, 8, 16) / 8) * 2.0**exponent
-    return found
+    return signs * (1 + random.integers(0, 8, 16) / 8) * 2.0**exponent

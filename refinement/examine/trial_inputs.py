@@ -278,8 +278,7 @@ def _with_peaks(instance: Instance, base: Mapping[str, Words]) -> dict[str, Word
 def _few(fmt: Format, count: int, random: np.random.Generator) -> Words:
     """Return equal numbers, most of them half-way between two integers: what is the greatest is so twice."""
     some = (0.5, 1.5, 2.5, -0.5, -1.5, 1.0) if _has_sign(fmt) else (0.5, 1.5, 2.5, 1.0)
-    found: Words = random.choice(_encoded(np.array(some), fmt), count)
-    return found
+    return random.choice(_encoded(np.array(some), fmt), count)
 
 
 def _has_sign(fmt: Format) -> bool:

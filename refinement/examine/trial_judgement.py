@@ -277,5 +277,4 @@ def most_apart(
         apart = np.abs(left - right)
         relative = apart / np.maximum(np.abs(left), np.abs(right))
     ranked = [np.argsort(-np.nan_to_num(each, nan=0.0))[: most // 2] for each in (apart, relative)]
-    found: NDArray[np.intp] = np.unique(among[np.concatenate(ranked)])
-    return found
+    return np.unique(among[np.concatenate(ranked)])

@@ -14,9 +14,8 @@ from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..equality.equivalence import Comparison, compared_as
 from ..equality.special_values import SpecialValues
-from ..findings.element_sets import described
+from ..findings.described_elements import described, stored_by
 from ..findings.finding import KernelFinding, Kind
-from ..findings.storing_warps import stored_by
 from ..machine.array_memory import ArrayMemory, first_lanes, inputs_of
 from ..machine.front_end import Kernel, Outcome
 from ..normal_forms.forms import NormalForms

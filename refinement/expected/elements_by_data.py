@@ -99,5 +99,4 @@ def element_terms(array: Array, linear: Any, store: TermStore) -> Ids:
 
 def signed_numbers(words: NDArray[np.uint64], fmt: IntegerFormat) -> NDArray[np.int64]:
     """Return words as the numbers of a format."""
-    found: NDArray[np.int64] = np.asarray(integers(words, fmt)).astype(np.int64)
-    return found
+    return np.asarray(integers(words, fmt)).astype(np.int64)

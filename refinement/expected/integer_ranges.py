@@ -14,8 +14,6 @@ from ..contract.formula_checking import ON_BITS
 from ..formula.tree import Binary, Cast, Choice, Element, Extremum, Name, Negative, Node, ReducedExtremum, Sum
 from .formula_space import FormulaSpace, Scope
 
-_MOST_SHIFTED = 62
-
 
 def given_side(space: FormulaSpace, node: Binary, scope: Scope) -> NDArray[np.int64]:
     """Return by how many bits integers are shifted (``//`` as ``>>``), or what masks them (``%`` as ``&``).

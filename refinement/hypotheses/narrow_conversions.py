@@ -14,7 +14,7 @@ from math import inf
 import numpy as np
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import FloatFormat, Format
+from ...spec.formats import FloatFormat, Format, as_float
 from ..analysis.quantisation import quantises, widens
 from ..analysis.real_ranges import overflow_from
 from ..normal_forms.forms import NormalForms
@@ -88,8 +88,7 @@ class NarrowConversions:
 
     def overflows(self, operation: Operation, term: int) -> bool:
         """Tell whether a rounding is not known to be within its format where those of the formula are."""
-        fmt = operation.result
-        assert isinstance(fmt, FloatFormat)
+        fmt = as_float(operation.result)
         if self._is_within(self._ranges.exact[term], fmt) or not self._takes_wide(term, fmt):
             return False
         alone = operation.name != operations.DOT and len(operation.operands) == 1
@@ -199,7 +198,7 @@ class NarrowConversions:
                 raise UnsupportedError("the formula has too many roundings")
             yield result, members
             if len(operation.operands) == 1:
-                sides = {side for each in members.tolist() for side in self._all_sides(each)}
+                sides = {side for member in members.tolist() for side in self._all_sides(member)}
                 yield operation.operands[0], np.array(sorted(sides), dtype=np.int32)
 
     def _all_sides(self, term: int) -> set[int]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import FloatFormat, Format
+from ...spec.formats import FloatFormat, Format, as_float
 from ..analysis.discharged_hypotheses import nonzero
 from ..analysis.literal_constants import LN_OF_2, LOG2_OF_10, LOG2_OF_E
 from ..analysis.real_ranges import normal_from, overflow_from
@@ -335,8 +335,7 @@ class OwnConditions:
 
     def _conversion(self, operation: Operation, term: int) -> OwnCondition | None:
         """Look at the overflow of a rounding to a format that ends before those of the formula."""
-        fmt = operation.result
-        assert isinstance(fmt, FloatFormat)
+        fmt = as_float(operation.result)
         self._exact_range(term)
         if term in self._actual or not self._conversions.overflows(operation, term):
             return None
@@ -350,8 +349,7 @@ class OwnConditions:
 
     def _scaling(self, operation: Operation, term: int) -> OwnCondition | None:
         """Look at the over- and underflow of a product that constants scale far, or of many data."""
-        fmt = operation.result
-        assert isinstance(fmt, FloatFormat)
+        fmt = as_float(operation.result)
         narrow = self._conversions.is_one(operation)  # whose overflow `_conversion` looks at
         (degree, down, up), most = self._growth.of(np.array([term], dtype=np.int32))[0], self._degree
         far = _FAR if fmt.exponent_bits > 5 else _FAR >> 2
@@ -410,10 +408,7 @@ class OwnConditions:
         if not operations.divides(operation):
             return terms
         fmt = operation.result
-        found: Ids = self._store.apply(
-            operations.function("rcp", fmt, fmt), self._store.arguments(terms)[:, 1]
-        )
-        return found
+        return self._store.apply(operations.function("rcp", fmt, fmt), self._store.arguments(terms)[:, 1])
 
     def _powers(self, number: Sparse) -> list[Sparse]:
         """Return the exponents of 2 in the monomials of a polynomial, whose coefficients are part of them."""

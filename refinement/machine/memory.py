@@ -106,8 +106,7 @@ class ByteLanes:
 
 
 def _lanes(offsets: Offsets, count: int) -> Offsets:
-    lanes: Offsets = np.asarray(offsets, dtype=np.int64)[:, None] + np.arange(count)
-    return lanes
+    return np.asarray(offsets, dtype=np.int64)[:, None] + np.arange(count)
 
 
 Naming = Callable[[int], str]

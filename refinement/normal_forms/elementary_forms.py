@@ -29,7 +29,7 @@ from ..terms import operations
 from ..terms.store import NORMAL_FORM, Operation
 from .reading_words import Piece, Pieces
 from .readings import Quantifier
-from .sparse_polynomials import Coefficient, Monomial, Sparse, added, common_atoms, is_less, without
+from .sparse_polynomials import Coefficient, Monomial, Sparse, added, common_atoms, is_less, ratio, without
 
 STEMS = ("ex2", "lg2", "rcp", "sqrt", "rsqrt")
 """The functions that have a normal form here, approximated or not."""
@@ -228,7 +228,7 @@ class ElementaryForms:
                 continue
             rest = without(plain, (atom,))
             if times > 0:
-                lower, inverse = added(exponent, step, -1), _ratio(1, factor)
+                lower, inverse = added(exponent, step, -1), ratio(1, factor)
                 return [self._product(inverse, lower, rest), self._product(-inverse, lower, plain)]
             higher = added(exponent, step)
             return [self._product(1, exponent, rest), self._product(-factor, higher, plain)]
@@ -332,7 +332,7 @@ class ElementaryForms:
             factor, atom = self.power(added(exponent, by.exponent, -1))
             left = without(plain, by.atoms)
             key = left if atom == self._one else tuple(sorted((*left, atom), reverse=True))
-            result[key] = result.get(key, 0) + _ratio(coefficient * factor, by.coefficient)
+            result[key] = result.get(key, 0) + ratio(coefficient * factor, by.coefficient)
         return {monomial: total for monomial, total in result.items() if total}
 
     def _positive(self, polynomial: Sparse) -> tuple[Product, dict[Monomial, Coefficient]]:
@@ -346,7 +346,7 @@ class ElementaryForms:
             return Product(1, {}, (self._atom(RECIPROCAL, polynomial),))
         content, rest = self._content(polynomial)
         atoms = () if rest == {(): 1} else (self._atom(RECIPROCAL, rest),)
-        inverse = Product(_ratio(1, content.coefficient), added({}, content.exponent, -1), atoms)
+        inverse = Product(ratio(1, content.coefficient), added({}, content.exponent, -1), atoms)
         for atom in content.atoms:
             inverse = _times(inverse, self._inverse(atom))
         return inverse
@@ -367,7 +367,7 @@ class ElementaryForms:
             atoms.append(self._atom(ROOT, {(): size}))
         if left != {(): 1}:
             atoms.append(self._atom(ROOT, left))
-        return Product(outer, {key: _ratio(value, 2) for key, value in exponent.items()}, tuple(atoms))
+        return Product(outer, {key: ratio(value, 2) for key, value in exponent.items()}, tuple(atoms))
 
     def _reciprocal_root(self, polynomial: Sparse) -> Product:
         return _times(self._root(polynomial), self._reciprocal(polynomial))
@@ -407,7 +407,7 @@ class ElementaryForms:
             if self.is_a(atom, RECIPROCAL) or self.is_a(atom, ROOT):
                 times = -1 if self.is_a(atom, RECIPROCAL) else Fraction(1, 2)
                 found += [
-                    (part, _ratio(times * power, 1)) for part, power in self._factors(self.arguments[atom])
+                    (part, ratio(times * power, 1)) for part, power in self._factors(self.arguments[atom])
                 ]
             else:
                 found.append(({(atom,): 1}, 1))
@@ -476,17 +476,12 @@ def _whole_ratio(one: Sparse, other: Sparse) -> int:
     return int(ratio) if not ratios and ratio.denominator == 1 and abs(ratio) <= _MOST_STEPS else 0
 
 
-def _ratio(one: Coefficient, other: Coefficient) -> Coefficient:
-    found = Fraction(one) / Fraction(other)
-    return found.numerator if found.denominator == 1 else found
-
-
 def _square_root(number: Coefficient) -> tuple[Coefficient, bool]:
     """Return the root of a positive number where it is rational, else 1, and whether it is."""
     exact = Fraction(number)
     above, below = isqrt(exact.numerator), isqrt(exact.denominator)
     if above * above == exact.numerator and below * below == exact.denominator:
-        return _ratio(above, below), True
+        return ratio(above, below), True
     return 1, False
 
 

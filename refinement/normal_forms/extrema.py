@@ -9,7 +9,6 @@ either may be applied first: ``min(max(x, low), high)`` is ``max(low, min(x, hig
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
 from math import gcd
 from types import MappingProxyType
 from typing import NamedTuple
@@ -20,7 +19,7 @@ from ...spec.formats import F64, IntegerFormat
 from ..terms.operations import OPPOSITE_EXTREMES
 from ..terms.store import INPUT, NORMAL_FORM, Operation
 from .readings import Quantifier
-from .sparse_polynomials import Coefficient, Monomial, Sparse, added, common_atoms, without
+from .sparse_polynomials import Coefficient, Monomial, Sparse, added, common_atoms, ratio, without
 
 MOST = 1024
 """Numbers of which one is the greatest or the least, at most; of more, it depends on the order."""
@@ -251,7 +250,7 @@ class Extrema:
         )
         if factor != 1 or atoms:
             members = {
-                frozenset((without(key, atoms), _ratio(value, factor)) for key, value in member)
+                frozenset((without(key, atoms), ratio(value, factor)) for key, value in member)
                 for member in members
             }
         return factor, atoms, members
@@ -345,11 +344,6 @@ def _multiplied(polynomial: Sparse, factor: Coefficient, atoms: Monomial) -> Spa
     if factor == 1 and not atoms:
         return polynomial
     return {
-        tuple(sorted((*key, *atoms), reverse=True)): _ratio(value * factor, 1)
+        tuple(sorted((*key, *atoms), reverse=True)): ratio(value * factor, 1)
         for key, value in polynomial.items()
     }
-
-
-def _ratio(one: Coefficient, other: Coefficient) -> Coefficient:
-    found = Fraction(one) / Fraction(other)
-    return found.numerator if found.denominator == 1 else found

@@ -353,8 +353,7 @@ class NormalForms:
             except ExpansionError as error:
                 self._too_many[failure] = error.with_traceback(None)
                 raise
-        numbers: NDArray[np.int32] = self._known[fmt][terms]
-        return numbers
+        return self._known[fmt][terms]
 
     def _identified(self, terms: Ids, fmt: Format) -> NDArray[np.int32]:
         quantities = self.quantifier.read(terms, fmt)

@@ -95,8 +95,7 @@ class Quantifier:
             number = self._numbers[fmt] = len(self.formats)
             self.formats.append(fmt)
             assert number < _MOST_FORMATS
-        quantities: Quantities = np.asarray(terms).astype(np.int64) | np.int64(number << 32)
-        return quantities
+        return np.asarray(terms).astype(np.int64) | np.int64(number << 32)
 
     def terms(self, quantities: Quantities) -> Ids:
         """Return the terms of quantities."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from . import reading_words
 from .polynomials import ABSENT, Polynomials
@@ -64,3 +65,9 @@ def without(monomial: Monomial, shared: Monomial) -> Monomial:
     for atom in shared:
         left.remove(atom)
     return tuple(left)
+
+
+def ratio(one: Coefficient, other: Coefficient) -> Coefficient:
+    """Return the quotient of coefficients, an integer where it is one."""
+    quotient = Fraction(one) / Fraction(other)
+    return quotient.numerator if quotient.denominator == 1 else quotient

@@ -35,7 +35,6 @@ from .image.program import Image, Section
 from .image.source_lines import SourceLines
 from .instruction_set import HANDLERS
 from .library_functions import FUNCTIONS
-from .library_mathematics import FUNCTIONS as MATHEMATICS
 from .machine import Machine
 from .outline import outline
 from .placement_dependence import with_dependence
@@ -173,7 +172,7 @@ class PowerKernel:
             self.image,
             segments,
             HANDLERS,
-            {**FUNCTIONS, **MATHEMATICS},
+            FUNCTIONS,
             self.path,
             Loads() if traced else None,
             scalars=_scalars(instance, inputs),

@@ -29,8 +29,7 @@ from .outline import outline
 from .pipes.synchronisation import is_explicit
 from .run import machine
 from .run.core_pairs import peer_of
-from .text.calls import called_functions
-from .text.cores import VECTOR, cores_of, kind_of
+from .text.cores import VECTOR, called_functions, cores_of, kind_of
 from .tiles.global_arrays import global_arrays
 from .tiles.values import Value
 

@@ -14,7 +14,7 @@ from ..machine.kernel_outline import KernelOutline, MemoryAccess, ParameterUse
 from .launching import is_pointer, pointed_to
 from .run.core_pairs import peer_of
 from .run.tile_instructions import adds_to_memory
-from .text.calls import called_by
+from .text.cores import called_by
 from .text.errors import EndedError
 from .text.operand_text import text_of, values_of
 from .tiles.scalar_arithmetic import number_format

@@ -1,15 +1,19 @@
-"""What runs of one kernel leave in memory: the same terms, or equal as real numbers."""
+"""What threads, or runs of one kernel, leave in memory: the same terms, or equal as real numbers.
+
+In a reduction over the lanes of a warp every lane takes the others in an order of its own, and all store
+what they come to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import BF16, F16, F32, F64
+from ...spec.formats import BF16, F16, F32, F64, FloatFormat
 from ..analysis.rounding_depth import roundings
 from ..equality.equivalence import compare
 from ..findings.finding import KernelFinding, Kind
@@ -19,7 +23,31 @@ from ..terms.interning import Ids
 from ..terms.store import TermStore
 from .run.results import Contents, Run
 
+_SUMMED: Mapping[int, FloatFormat] = MappingProxyType({32: F32, 64: F64})
+"""Formats of numbers that lanes sum."""
+
 _REALS = MappingProxyType({16: (F16, BF16), 32: (F32,), 64: (F64,)})
+
+
+def are_same_numbers(store: TermStore, one: Ids, other: Ids) -> bool:
+    """Tell whether words (n,) are shown to be the same real numbers as others, no more often rounded."""
+    fmt = _SUMMED.get(int(store.widths(one[:1])[0]))
+    if fmt is None:
+        return False
+    first, second = np.unique(np.stack([one, other]), axis=1)
+    return bool(_equal(store, first, second, fmt).all()) and _no_less_exact(store, first, second)
+
+
+def _equal(store: TermStore, one: Ids, two: Ids, fmt: FloatFormat) -> NDArray[np.bool_]:
+    """Tell which words (n,) are shown to be equal, whatever the order of what they are chosen from."""
+    forms = NormalForms(store)
+    forms.splits_orders = False  # NaNs among that make words differ by who chooses, or who arrives first
+    return compare(forms, one, two, fmt).equal
+
+
+def _no_less_exact(store: TermStore, one: Ids, two: Ids) -> bool:
+    """Tell whether the second words are rounded no more often than the first."""
+    return bool(roundings(store, two).growth <= roundings(store, one).growth)
 
 
 class ComparedRuns:
@@ -80,14 +108,9 @@ class ComparedRuns:
             if len(at):
                 equal = np.zeros(len(at), dtype=bool)
                 for fmt in formats:
-                    forms = NormalForms(self._store)
-                    forms.splits_orders = False  # NaNs may depend on who arrives first
-                    equal |= compare(forms, one.terms[at], two.terms[at], fmt).equal
-                found[lanes[equal & self._no_less_exact(one.terms[at], two.terms[at])]] = True
+                    equal |= _equal(self._store, one.terms[at], two.terms[at], fmt)
+                found[lanes[equal & _no_less_exact(self._store, one.terms[at], two.terms[at])]] = True
         return found
-
-    def _no_less_exact(self, one: Ids, two: Ids) -> bool:
-        return bool(roundings(self._store, two).growth <= roundings(self._store, one).growth)
 
     def told(self, run: Run) -> Run:
         """Return a run with what is not the same in all of them, undefined in its memory."""

@@ -28,7 +28,8 @@ from ..machine.memory import ByteLanes
 from ..machine.shared_buffers import put_together, taken_apart
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, TermStore
-from .arrivals import in_every_order
+from .compared_runs import are_same_numbers
+from .every_order import in_every_order, with_every_takeover
 from .instruction_set import is_arithmetic
 from .outline.control_part import control_part
 from .outline.outline import outline
@@ -39,13 +40,10 @@ from .run.guards import conditions_on_sizes
 from .run.host_variables import variables_held
 from .run.launching import Pointer, Simple, check_size, cluster_of, entry_named
 from .run.results import Contents, Run
-from .same_numbers import are_same_numbers
 from .state.cluster_launches import Takeovers
-from .takeovers import with_every_takeover
-from .text.branch_tables import with_plain_branches
 from .text.module import Function, InstructionStatement, Module
 from .text.parser import read
-from .text.wide_registers import with_halved_registers
+from .text.plain_text import with_halved_registers, with_plain_branches
 
 if TYPE_CHECKING:
     from .any_size.block_proofs import BlockProver
@@ -89,11 +87,11 @@ class PtxKernel(PtxEntry):
             for each in instance.buffers
         }
         given: dict[str, Simple] = {name: Pointer(each) for name, each in shared.items()}
-        for each in instance.arguments:
-            if isinstance(each, Array) and each.within is not None:
-                given[each.name] = Pointer(shared[each.within], each.at)
+        for argument in instance.arguments:
+            if isinstance(argument, Array) and argument.within is not None:
+                given[argument.name] = Pointer(shared[argument.within], argument.at)
             else:
-                given[each.name] = argument_of(each, memory, store, inputs, held, later=later)
+                given[argument.name] = argument_of(argument, memory, store, inputs, held, later=later)
         given |= {pointer.name: address_of(pointer, given) for pointer in instance.pointers}
         taken = self.packed(instance, given)
         function = entry_named(self.module, self.entry)

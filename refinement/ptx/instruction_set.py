@@ -19,10 +19,10 @@ from .state.handlers import merged
 from .synchronisation import (
     asynchronous,
     atomics,
+    barrier_instructions,
     cluster_launch_control,
     mbarrier,
     tensor_map_objects,
-    warp_barrier,
 )
 from .synchronisation.remote_reductions import reduced_asynchronously
 from .synchronisation.remote_stores import or_asynchronous, stored_asynchronously
@@ -68,7 +68,7 @@ _PLAIN: Decoders = merged(
             tensor_memory,
             election,
             exchanges,
-            warp_barrier,
+            barrier_instructions,
             warpgroup,
             wmma,
         )

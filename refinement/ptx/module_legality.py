@@ -21,7 +21,7 @@ from ...spec.ptx.targets import NEWEST, VERSIONS, spell_version, target_named, v
 from .text import asynchronous_legality
 from .text.module import Function, InstructionStatement, Module
 from .text.parser import parse
-from .text.variable_spaces import variable_spaces
+from .text.variables import variable_spaces
 from .warp.matrix import illegal
 
 _HIDING = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)

@@ -54,8 +54,7 @@ def ordinary(fmt: Format, count: int, random: np.random.Generator) -> Words:
     """Return small numbers, whose sums are exact."""
     if isinstance(fmt, IntegerFormat) and fmt.bits <= WHOLE_BITS:
         return random.integers(0, 1 << fmt.bits, count, dtype=np.uint64)
-    found: Words = random.choice(small_numbers(fmt), count)
-    return found
+    return random.choice(small_numbers(fmt), count)
 
 
 def of_all_bits(fmt: Format, count: int, random: np.random.Generator, *, finite: bool) -> Words:

@@ -223,8 +223,7 @@ class TermStore:
 
     def arguments(self, ids: Any) -> NDArray[np.int32]:
         """Return the arguments (…, 3) of terms; -1 where there is none."""
-        found: NDArray[np.int32] = self._table.rows[np.asarray(ids), 1:]
-        return found
+        return self._table.rows[np.asarray(ids), 1:]
 
     def argument(self, ids: Any, column: int) -> NDArray[np.int32]:
         """Return one argument (…,) of terms; -1 where there is none."""
@@ -242,8 +241,7 @@ class TermStore:
 
     def widths(self, ids: Any) -> NDArray[np.int32]:
         """Return the width of each term in bits."""
-        found: NDArray[np.int32] = self._widths[self.operation_numbers(ids)]
-        return found
+        return self._widths[self.operation_numbers(ids)]
 
     def lines(self, ids: Any) -> NDArray[np.int32]:
         """Return the source line that made each term first."""
@@ -256,11 +254,9 @@ class TermStore:
 
     def are(self, name: str, ids: Any) -> NDArray[np.bool_]:
         """Tell which terms are of operations with a name."""
-        found: NDArray[np.bool_] = self.named(name)[self.operation_numbers(ids)]
-        return found
+        return self.named(name)[self.operation_numbers(ids)]
 
     def constant_values(self, ids: Any) -> NDArray[np.uint64]:
         """Return the values of terms that are constants (of others, nonsense)."""
         words = self.arguments(ids)[..., :2].astype(np.uint32).astype(np.uint64)
-        values: NDArray[np.uint64] = words[..., 0] | (words[..., 1] << np.uint64(32))
-        return values
+        return words[..., 0] | (words[..., 1] << np.uint64(32))

@@ -78,8 +78,7 @@ def within(store: TermStore, terms: Ids) -> Ids:
 def leaves_of(store: TermStore, terms: Ids) -> Ids:
     """Return the inputs, constants and undefined terms that terms depend on, in increasing order."""
     every = within(store, terms)
-    found: Ids = every[np.logical_or.reduce([store.are(name, every) for name in LEAVES])]
-    return found
+    return every[np.logical_or.reduce([store.are(name, every) for name in LEAVES])]
 
 
 def distinct(terms: Ids) -> Ids:

@@ -202,8 +202,7 @@ def _encodings(fmt: Format) -> NDArray[np.uint64]:
 
 
 def _are_finite(encodings: NDArray[np.uint64], fmt: FloatFormat) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = np.isfinite(decode(encodings.astype(fmt.storage), fmt))
-    return found
+    return np.isfinite(decode(encodings.astype(fmt.storage), fmt))
 
 
 def _other_nan(fmt: FloatFormat) -> np.uint64:

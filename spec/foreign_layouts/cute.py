@@ -61,8 +61,7 @@ class CuteLayout:
 
     def grid(self) -> Array:
         """Return the index of all outermost coordinates, an array of as many axes."""
-        index: Array = self.layout().images()[..., 0]
-        return index
+        return self.layout().images()[..., 0]
 
     def image(self) -> Array:
         """Return the index of every point (size,), the first coordinate fastest."""

@@ -49,8 +49,7 @@ class SharedTile:
         where = np.full((extent, 2), -1, dtype=np.int64)
         where[self.offsets] = np.moveaxis(np.indices(self.offsets.shape), 0, -1)
         inside = (offsets >= 0) & (offsets < extent)
-        found: Array = np.where(inside[..., None], where[np.where(inside, offsets, 0)], -1)
-        return found
+        return np.where(inside[..., None], where[np.where(inside, offsets, 0)], -1)
 
 
 def shared_tile(text: str, fragment: Fragment, by_columns: bool) -> SharedTile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..dot_add_bound import RoundingStep, bound_text, rounding_step
-from ..formats import FloatFormat
+from ..formats import as_float
 from .catalogue import MatrixMultiply
 from .choices import PAIRWISE, SEQUENTIAL, Choices
 from .instructions import Written
@@ -20,8 +20,7 @@ def roundings(
 
     Pairwise a product is rounded by itself, then in the sums of its group, and with C in every group.
     """
-    result = target.format(row.result)
-    assert isinstance(result, FloatFormat)
+    result = as_float(target.format(row.result))
     group = row.elements("a")
     pairwise = accumulation == PAIRWISE and sums_pairwise(row, target)
     return (rounding_step(result),) * (group.bit_length() + row.k // group if pairwise else row.k)

@@ -72,7 +72,7 @@ class MfmaInstruction:
 
     def layout(self, operand: str, target: str | None = None) -> ElementTable:
         """Return which lane holds which element of an operand."""
-        from .operand_tables import operand_table
+        from .tables import operand_table
 
         row, chosen = self._on(target)
         return operand_table(row, operand, chosen)

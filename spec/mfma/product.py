@@ -73,8 +73,7 @@ def fetched(held: Layout, lanes: LaneMap | None, matrix: Array) -> Array:
         return matrix
     shape = tuple(axis.extent for axis in held.target)
     lane, number = held.inverse(*np.indices(shape))
-    seen: Array = matrix[(..., *held.forward(lanes(lane), number))]
-    return seen
+    return matrix[(..., *held.forward(lanes(lane), number))]
 
 
 def product(

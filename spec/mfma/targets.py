@@ -1,4 +1,7 @@
-"""The processors that have MFMA, by what differs between them."""
+"""The processors that have MFMA, by what differs between them: so do the 8-bit formats of gfx940 to gfx942.
+
+Source: AMD, HIP "Low precision floating point types" (FNUZ formats); ml_dtypes has the same.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..errors import InputError
-from ..formats import BF16, E4M3, E5M2, F16, F32, F64, S8, S32, Format
-from .elements import E4M3FNUZ, E5M2FNUZ
+from ..formats import BF16, E4M3, E5M2, F16, F32, F64, S8, S32, FloatFormat, Format, Special
+
+E4M3FNUZ = FloatFormat("e4m3fnuz", 8, exponent_bits=4, fraction_bits=3, bias=8, special=Special.FNUZ)
+E5M2FNUZ = FloatFormat("e5m2fnuz", 8, exponent_bits=5, fraction_bits=2, bias=16, special=Special.FNUZ)
+"""Formats that no other instruction set has."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..algebra import Algebra, Array
 from ..float_encoding import decode, encode, is_nan
-from ..formats import Bits, FloatFormat
+from ..formats import Bits, FloatFormat, as_float
 from ..numpy_algebra import NumpyAlgebra
 from ..operand_arrays import blocks
 from ..rounding import Rounding
@@ -91,8 +91,7 @@ def _restore_nans(
     choices: Choices,
 ) -> None:
     """Compute again those elements that are NaNs, each as an update of one row and one column."""
-    fmt = update.family.result
-    assert isinstance(fmt, FloatFormat)
+    fmt = as_float(update.family.result)
     places = np.flatnonzero(is_nan(result, fmt))
     at, i, j = np.unravel_index(places, result.shape)
     x, y, acc = operands

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..dot_add_bound import RoundingStep, bound_text, rounding_step
-from ..formats import FloatFormat
+from ..formats import as_float
 from ..rounding import Rounding
 from .catalogue import FloatFamily, RankKUpdate
 from .rank_k_update import SIGNIFICAND_24
@@ -22,8 +22,9 @@ def roundings(update: RankKUpdate, direction: Rounding) -> tuple[RoundingStep, .
     last = rounding_step(family.result, direction)
     if family.rank == 1:
         return (last,)
-    wide = SIGNIFICAND_24 if family.x.exponent_bits == family.result.exponent_bits else family.result
-    assert isinstance(wide, FloatFormat)
+    wide = as_float(
+        SIGNIFICAND_24 if family.x.exponent_bits == family.result.exponent_bits else family.result
+    )
     first = rounding_step(wide, direction)
     return (first, last) if update.accumulates or wide != family.result else (first,)
 

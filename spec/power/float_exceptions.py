@@ -146,8 +146,7 @@ def _overflows(
         Operand(alg.fused(fmt, direction, (), [wide]), fmt)
         for direction in (Rounding.UPWARD, Rounding.DOWNWARD)
     )
-    beyond: Array = reduce(or_, (alg.is_infinite(each) for each in rounded)) & ~alg.is_infinite(wide)
-    return beyond
+    return reduce(or_, (alg.is_infinite(each) for each in rounded)) & ~alg.is_infinite(wide)
 
 
 def _half(alg: Algebra, x: Operand) -> Operand:
@@ -168,8 +167,7 @@ def _has_exponent(alg: Algebra, x: Operand, field: int) -> Array:
 
 
 def _infinity_by_zero(alg: Algebra, x: Operand, y: Operand) -> Array:
-    found: Array = (alg.is_infinite(x) & alg.is_zero(y)) | (alg.is_zero(x) & alg.is_infinite(y))
-    return found
+    return (alg.is_infinite(x) & alg.is_zero(y)) | (alg.is_zero(x) & alg.is_infinite(y))
 
 
 def _is_signaling(alg: Algebra, x: Operand) -> Array:

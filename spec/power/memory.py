@@ -51,16 +51,14 @@ def load(data: Array, endian: Endian) -> Array:
     count = data.shape[-1] // 16
     register, byte = np.indices((count, 16))
     (address,) = byte_layout(endian, count).inverse(register, byte)
-    loaded: Array = data[..., address]
-    return loaded
+    return data[..., address]
 
 
 def store(registers: Array, endian: Endian) -> Array:
     """Store registers (…, r, 16) to memory (…, 16 r): ``stxv``, ``stxvp``; the inverse of `load`."""
     count = registers.shape[-2]
     register, byte = byte_layout(endian, count).forward(np.arange(16 * count))
-    stored: Array = registers[..., register, byte]
-    return stored
+    return registers[..., register, byte]
 
 
 def to_memory(alg: Algebra, elements: Array, fmt: Format, endian: Endian) -> Array:

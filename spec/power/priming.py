@@ -104,16 +104,14 @@ def _own_primed(alg: Algebra, primed: Array, instruction: Instruction) -> Array:
 def unprimed(alg: Algebra, primed: Array, instruction: Instruction) -> Array:
     """Tell which accumulator is read although it is not primed."""
     effect = priming(instruction.operation)
-    missing: Array = ~primed & own(alg, instruction) & (effect is not None and effect.needs_primed)
-    return missing
+    return ~primed & own(alg, instruction) & (effect is not None and effect.needs_primed)
 
 
 def in_use(alg: Algebra, primed: Array, instruction: Instruction) -> Array:
     """Tell which primed accumulators have a VSR that the instruction reads."""
     moved = instruction.operation is Move.XXMTACC
     read = own(alg, instruction) if moved else owners(alg, instruction.vsrs_read)
-    used: Array = primed & read
-    return used
+    return primed & read
 
 
 def clobbered(alg: Algebra, primed: Array, instruction: Instruction) -> Array:
@@ -123,8 +121,7 @@ def clobbered(alg: Algebra, primed: Array, instruction: Instruction) -> Array:
     """
     moved = instruction.operation is Move.XXMFACC
     written = own(alg, instruction) if moved else owners(alg, instruction.vsrs_written)
-    lost: Array = _own_primed(alg, primed, instruction) & written
-    return lost
+    return _own_primed(alg, primed, instruction) & written
 
 
 Condition = Callable[[Algebra, Array, Instruction], Array]

@@ -41,8 +41,7 @@ class Live(NamedTuple):
     @property
     def elements(self) -> Array:
         """The enabled accumulator elements, (…, 4, n)."""
-        enabled: Array = self.rows[..., :, None] & self.columns[..., None, :]
-        return enabled
+        return self.rows[..., :, None] & self.columns[..., None, :]
 
 
 def rank_k_update(
@@ -101,8 +100,7 @@ def saturation(alg: Algebra, update: RankKUpdate, x: Array, y: Array, acc: Array
     family = update.family
     if not (update.saturates and isinstance(family, IntegerFamily)):
         return live.elements & ~live.elements
-    clamped: Array = live.elements & ~alg.in_range(exact_sum(alg, update, x, y, acc, live), family.result)
-    return clamped
+    return live.elements & ~alg.in_range(exact_sum(alg, update, x, y, acc, live), family.result)
 
 
 def float_sum(

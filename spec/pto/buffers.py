@@ -49,8 +49,7 @@ def read(
     InputError
         If it leaves the buffer.
     """
-    taken: Array = buffer[..., _offsets(role, buffer, placement, (rows, columns), (row, column), "read")]
-    return taken
+    return buffer[..., _offsets(role, buffer, placement, (rows, columns), (row, column), "read")]
 
 
 def write(

@@ -84,8 +84,7 @@ class GlobalView:
         InputError
             If it exceeds the view, or the view leaves memory.
         """
-        taken: Array = memory[..., self._offsets(memory, rows, columns)]
-        return taken
+        return memory[..., self._offsets(memory, rows, columns)]
 
     def write(self, memory: Array, elements: Array) -> Array:
         """Return memory (…, n) with a matrix (…, rows, columns) at the beginning of the view.

@@ -53,8 +53,7 @@ def block(elements: Array, row: int, column: int, extent: tuple[int, int]) -> Ar
             raise InputError(
                 f"{name}s {start} to {start + size - 1} of the source are moved; its valid region has {held}"
             )
-    taken: Array = elements[..., row : row + extent[0], column : column + extent[1]]
-    return taken
+    return elements[..., row : row + extent[0], column : column + extent[1]]
 
 
 def require_block(

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..algebra import Algebra, Array, Operand
 from ..errors import UnsupportedError
-from ..formats import F32, F64, FloatFormat, Format, IntegerFormat
+from ..formats import F32, F64, FloatFormat, Format, IntegerFormat, as_float
 from ..matrix_product import (
     Step,
     arbitrary_sum,
@@ -106,7 +106,10 @@ def product(
         assert scale_a is not None
         assert scale_b is not None
         of_rows, of_columns = paired(scale_a, scale_b)
-        scales = Operand(of_rows, _float(formats["scale_a"])), Operand(of_columns, _float(formats["scale_b"]))
+        scales = (
+            Operand(of_rows, as_float(formats["scale_a"])),
+            Operand(of_columns, as_float(formats["scale_b"])),
+        )
     if choices.accumulation == UNSPECIFIED:
         # one function for every form and profile: an order that nobody states, but always the same
         return arbitrary_sum(alg, "accumulate", (x, y), added or zero, scales, result)
@@ -153,7 +156,7 @@ def _step(alg: Algebra, choices: Choices) -> Step:
 
 def _factor(alg: Algebra, bits: Array, fmt: Format, choices: Choices) -> Operand:
     """Return factors as the multiplier takes them: flushed, and rounded in the TF32 mode."""
-    factor = _flushed(alg, Operand(bits, _float(fmt)), choices)
+    factor = _flushed(alg, Operand(bits, as_float(fmt)), choices)
     narrow = TF32_FORMATS.get(choices.tf32)
     if narrow is None or fmt != F32:
         return factor
@@ -163,8 +166,3 @@ def _factor(alg: Algebra, bits: Array, fmt: Format, choices: Choices) -> Operand
 def _flushed(alg: Algebra, operand: Operand, choices: Choices) -> Operand:
     """Return encodings with the subnormal ones zeros of their sign, where the choice is to flush them."""
     return operand if choices.subnormals == "kept" else flushed(alg, operand)
-
-
-def _float(fmt: Format) -> FloatFormat:
-    assert isinstance(fmt, FloatFormat)
-    return fmt

@@ -153,9 +153,10 @@ def _aligned(shape: Sequence[int], strides: Sequence[int]) -> tuple[Five, Five]:
     whole, steps = [1] * (_AXES - len(shape)) + list(shape), list(strides)
     while len(steps) < _AXES:
         steps.insert(0, whole[_AXES - len(steps)] * steps[0])
-    return _five(whole), _five(steps)
+    return five(whole), five(steps)
 
 
-def _five(numbers: Sequence[int]) -> Five:
+def five(numbers: Sequence[int]) -> Five:
+    """Return five numbers, as a tuple of so many."""
     first, second, third, fourth, fifth = numbers
     return first, second, third, fourth, fifth

@@ -40,8 +40,6 @@ _LEVELS = (
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"),
     ("*", "/", "%"),
 )  # fmt: skip
-_BINDS = MappingProxyType({name: level for level, names in enumerate(_LEVELS, start=1) for name in names})
-"""How strongly a binary operator binds; ``?:`` binds least."""
 
 
 def compiled(tokens: Sequence[str | None]) -> Evaluation:

@@ -248,8 +248,7 @@ class SharedMatrix:
         byte, bit = self.address(*np.indices((self.lines, self.length)))
         if self.bits < 8:
             single = np.stack([alg.extract(memory, low, fmt) for low in range(0, 8, self.bits)], axis=-1)
-            bits: Array = single[..., byte, bit // self.bits]
-            return bits
+            return single[..., byte, bit // self.bits]
         size = self.bits // 8
         held = memory[..., byte[..., None] + np.arange(size)]
         return alg.assemble(held, U8, range(0, self.bits, 8), fmt)

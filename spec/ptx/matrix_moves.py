@@ -110,8 +110,7 @@ def matrix_move(variant: Variant) -> MatrixMove:
 def row_addresses(move: MatrixMove, addresses: Array) -> Array:
     """Return the addresses (…, matrices, rows) of memory rows, from those of the lanes (…, 32)."""
     (lanes,) = move.address_lanes.forward(*np.indices((move.count, move.rows)))
-    selected: Array = addresses[..., lanes]
-    return selected
+    return addresses[..., lanes]
 
 
 def load(alg: Algebra, move: MatrixMove, rows: Array) -> Array:

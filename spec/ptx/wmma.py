@@ -155,8 +155,7 @@ class MemoryOperand:
         self.check(pointer, stride, memory.shape[-1])
         data = memory[..., pointer : pointer + self.span(stride)]
         elements = from_bytes(NumpyAlgebra(), data, self.format)
-        matrix: Array = elements[..., self._places(stride)]
-        return matrix
+        return elements[..., self._places(stride)]
 
     def store(self, memory: Array, pointer: int, matrix: Array, stride: int | None = None) -> Array:
         """Return the memory after ``wmma.store`` of a matrix (…, rows, columns); see `load`."""

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from command_line import mmaproof
 
-from mmaproof.cli.operand_archive import read_archive
+from mmaproof.cli.operand_values import read_archive
 from mmaproof.spec.errors import InputError
 
 ARRAYS = {
@@ -103,7 +103,7 @@ def test_two_members_of_one_name_are_refused(path: Path) -> None:
 
 
 def test_an_archive_that_would_be_too_large_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmaproof.cli.operand_archive.LARGEST", 1000)
+    monkeypatch.setattr("mmaproof.cli.operand_values.LARGEST", 1000)
     np.savez_compressed(path, x=np.zeros(10_000))
     with pytest.raises(InputError, match="at most 1000 are read"):
         read_archive(path)

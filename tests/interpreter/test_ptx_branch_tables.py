@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from interpreter.ptx_comparison import Given, differences, interpreted, run_machine
 
-from mmaproof.refinement.ptx.text.branch_tables import with_plain_branches
 from mmaproof.refinement.ptx.text.parser import parse
+from mmaproof.refinement.ptx.text.plain_text import with_plain_branches
 
 TEXT = """.version 8.5
 .target sm_90

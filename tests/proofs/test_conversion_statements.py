@@ -13,7 +13,7 @@ from mmaproof.proofs.families import conversions
 from mmaproof.proofs.obligation import Certificate
 from mmaproof.spec import float_encoding, numpy_algebra, values
 from mmaproof.spec.formats import FORMATS
-from mmaproof.spec.mfma.elements import E4M3FNUZ
+from mmaproof.spec.mfma.targets import E4M3FNUZ
 from mmaproof.spec.rounding import Rounding
 
 STATED = conversions.conversions("toy", lambda: [*FORMATS.values(), E4M3FNUZ])

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from row_contracts import contract as row_contract
 
 from mmaproof.api import kernels
-from mmaproof.refinement.certificate.sections import ShownOutput, section_of
-from mmaproof.refinement.certificate.term_rows import TermRows
+from mmaproof.refinement.certificate.sections import ShownOutput, TermRows, section_of
 from mmaproof.refinement.recheck import rechecking
 from mmaproof.refinement.recheck.document import RefusedError, section
 from mmaproof.refinement.recheck.rechecking import NOT_OF_REALS, recheck

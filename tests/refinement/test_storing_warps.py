@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mmaproof.refinement.findings.storing_warps import stored_by
+from mmaproof.refinement.findings.described_elements import stored_by
 
 WRITERS = np.arange(4 * 128, dtype=np.int64)
 """Of four blocks of four warps, each thread stores one element."""

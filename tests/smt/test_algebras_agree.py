@@ -46,7 +46,7 @@ from mmaproof.spec.formats import (
     Format,
     IntegerFormat,
 )
-from mmaproof.spec.mfma.elements import E4M3FNUZ, E5M2FNUZ
+from mmaproof.spec.mfma.targets import E4M3FNUZ, E5M2FNUZ
 from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.power.rank_k_update import SIGNIFICAND_24
 from mmaproof.spec.pto.choices import E8M11

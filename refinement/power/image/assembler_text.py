@@ -17,8 +17,7 @@ from .extended_mnemonics import basic
 from .instruction_forms import TARGETS, Form, forms
 from .listing import is_listing, read_listing
 from .program import IMPORT_BYTES, IMPORTS, Image, Section, Symbol
-from .text_data import DATA, IGNORED, data_bytes
-from .text_expressions import ExpressionError, evaluate
+from .text_operands import DATA, IGNORED, ExpressionError, data_bytes, evaluate
 
 _LABEL = re.compile(r"\s*([.$A-Za-z_][\w.$]*|\d+):\s*")
 _STATEMENT = re.compile(r"\s*(\.?[A-Za-z_][\w.]*[+-]?)(?:\s+(.*))?")
@@ -102,8 +101,15 @@ class _Assembly:
             else:
                 self._assemble(piece)
         sections = [
-            Section(each.name, each.address, each.data, each.executable, each.writable, not each.writable)
-            for each in self._sections.values()
+            Section(
+                section.name,
+                section.address,
+                section.data,
+                section.executable,
+                section.writable,
+                not section.writable,
+            )
+            for section in self._sections.values()
         ]
         if self._slots:
             table = b"".join(self._address(name).to_bytes(8, "little") for name in self._slots)
@@ -113,7 +119,9 @@ class _Assembly:
             for name, (section, offset) in self._labels.items()
             if not name.startswith(".L")
         ]
-        ordered = tuple(sorted((each for each in sections if each.data), key=lambda each: each.address))
+        ordered = tuple(
+            sorted((section for section in sections if section.data), key=lambda each: each.address)
+        )
         imports = {at: name for name, at in self._imports.items()}
         return Image(self._path, ordered, tuple(symbols), self._toc, imports, {}, self._lines, self._texts)
 

@@ -1,4 +1,4 @@
-"""Loaded programs, from object files or assembler text."""
+"""Loaded programs, from object files or assembler text, and invalid forms of their instructions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .instruction_forms import Instruction, decode_prefixed, decode_word, is_prefix
-from .invalid_forms import invalid
+from .fixed_point_forms import STORAGE
+from .instruction_forms import Instruction, decode_prefixed, decode_word, is_prefix, mnemonics
 
 IMPORTS = 0x180_0000
 """Where functions of other files seem to be, of a file that is not linked: a branch reaches it."""
@@ -21,6 +21,10 @@ IMPORT_BYTES = 16
 
 MOST_ADDRESS = (1 << 31) - 8
 """An address of code is below: lines are numbers of 31 bits."""
+
+_STORAGE = frozenset(mnemonics(STORAGE))
+_UPDATES = "(RA)", ",RA,RB"
+"""How loads and stores end whose RA is updated."""
 
 
 @dataclass(frozen=True)
@@ -191,3 +195,31 @@ def _valid(found: Instruction | None, words: str) -> Instruction | str:
     if reason is not None:
         return f"{words}, {found}, whose form is invalid: {reason}"
     return words if found is None else found
+
+
+def invalid(instruction: Instruction) -> str | None:
+    """Return why the form of an instruction is invalid, None if it is not.
+
+    An invalid form has operands that the manual excludes. What a processor does with one is undefined; GNU as
+    and objdump refuse them, QEMU most. Source: Power ISA 3.1 Book I section 1.6, chapters 2 (branches, CR)
+    and 3 (loads and stores with update).
+
+    Parameters
+    ----------
+    instruction : Instruction
+        One that was decoded.
+    """
+    given = {operand.name: value for operand, value in instruction.pairs}
+    name = instruction.mnemonic
+    if given.get("R") and given.get("RA0"):
+        return f"R is 1, and RA is r{given['RA0']}, not 0"
+    if name in _STORAGE and instruction.form.syntax.endswith(_UPDATES):
+        if given["RA"] == 0:
+            return "RA, which is updated, is 0"
+        if given["RA"] == given.get("RT"):
+            return f"r{given['RT']} is both loaded and updated"
+    if name in ("bcctr", "bcctrl") and not given["BO"] & 4:
+        return "CTR can't be both decremented and where to branch"
+    if name in ("mtocrf", "mfocrf") and given["FXM"].bit_count() != 1:
+        return f"FXM is {given['FXM']}, not one bit"
+    return None

@@ -37,6 +37,7 @@ from .float_rules import (
     rounded,
     with_sign,
 )
+from .permutations import register_number
 
 
 # -- scalars
@@ -59,9 +60,9 @@ def _scalar(rule: Rule, single: bool, order: Sequence[int], *, zeroed: bool, kee
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         store = machine.store
-        numbers = [_number(instruction, index) for index in range(len(instruction.values))]
+        numbers = [register_number(instruction, index) for index in range(len(instruction.values))]
         doubles = [_read(machine, instruction, numbers[index]) for index in order]
-        narrow = [scalars.narrowed(store, each) for each in doubles]
+        narrow = [scalars.narrowed(store, double) for double in doubles]
         all_single = all(each is not None for each in narrow)
         target = F32 if single or (keeps and all_single) else F64
         if single and not all_single and rule is not rounded:
@@ -78,12 +79,6 @@ def _scalar(rule: Rule, single: bool, order: Sequence[int], *, zeroed: bool, kee
         _write(machine, instruction, numbers[0], result, zeroed=zeroed)
 
     return handler
-
-
-def _number(instruction: Instruction, index: int) -> int:
-    """Return the vector-scalar register of an operand."""
-    operand = instruction.form.operands[index]
-    return instruction.values[index] + (32 if operand.register == "v" else 0)
 
 
 def _read(machine: Machine, instruction: Instruction, number: int) -> int:
@@ -124,7 +119,7 @@ def _to_integer(width: int, *, sign: bool, rounding: Rounding = Rounding.TOWARD_
     fmt = (operations.signed if sign else operations.unsigned)(width)
 
     def handler(machine: Machine, instruction: Instruction) -> None:
-        double = np.array([_read(machine, instruction, _number(instruction, 1))], dtype=np.int32)
+        double = np.array([_read(machine, instruction, register_number(instruction, 1))], dtype=np.int32)
         found = _integers(machine.store, F64, fmt, double, rounding)
         word = machine.words.extended(machine.words.word(int(found[0])), width, sign=sign)
         zeroed = instruction.form.operands[0].register == "vs"
@@ -132,7 +127,7 @@ def _to_integer(width: int, *, sign: bool, rounding: Rounding = Rounding.TOWARD_
             word = machine.words.joined((word, 32), (word, 32))
         elif width == 32:
             word = machine.words.with_undefined(word, 32)
-        _write(machine, instruction, _number(instruction, 0), machine.words.term(word), zeroed=zeroed)
+        _write(machine, instruction, register_number(instruction, 0), machine.words.term(word), zeroed=zeroed)
 
     return handler
 
@@ -155,14 +150,14 @@ def _from_integer(*, sign: bool, single: bool) -> Handler:
     source = (operations.signed if sign else operations.unsigned)(64)
 
     def handler(machine: Machine, instruction: Instruction) -> None:
-        integer = _read(machine, instruction, _number(instruction, 1))
+        integer = _read(machine, instruction, register_number(instruction, 1))
         target = F32 if single else F64
         convert = operations.convert(target, source, Rounding.NEAREST_EVEN)
         term = int(apply(machine.store, convert, integer))
         if single:
             term = scalars.widened(machine.store, term)
         zeroed = instruction.form.operands[0].register == "vs"
-        _write(machine, instruction, _number(instruction, 0), term, zeroed=zeroed)
+        _write(machine, instruction, register_number(instruction, 0), term, zeroed=zeroed)
 
     return handler
 
@@ -210,7 +205,7 @@ def elements(machine: Machine, instruction: Instruction, number: int, size: int)
 
 def set_elements(machine: Machine, instruction: Instruction, words: Ids) -> None:
     """Write the words of an instruction's first operand."""
-    number = _number(instruction, 0)
+    number = register_number(instruction, 0)
     check_write(machine, instruction, number)
     machine.registers.set_elements(number, words)
 

@@ -29,7 +29,7 @@ Places = NDArray[np.intp]
 ZERO = 2 * REGISTER_BYTES
 
 
-def number(instruction: Instruction, index: int) -> int:
+def register_number(instruction: Instruction, index: int) -> int:
     """Return the vector-scalar register of an operand."""
     operand = instruction.form.operands[index]
     return instruction.values[index] + (32 if operand.register == "v" else 0)
@@ -44,7 +44,7 @@ def read(machine: Machine, instruction: Instruction, register: int) -> Bytes:
 
 def write(machine: Machine, instruction: Instruction, data: Bytes) -> None:
     """Write an instruction's first operand, most significant byte first."""
-    register = number(instruction, 0)
+    register = register_number(instruction, 0)
     check_write(machine, instruction, register)
     terms, lows = data
     machine.registers.set_bytes(register, (terms[::-1], lows[::-1]))
@@ -65,8 +65,8 @@ def _moving(choose: Choose, left: int, right: int) -> Handler:
     """Return a handler whose result has bytes of two operands, which ones its numbers tell."""
 
     def handler(machine: Machine, instruction: Instruction) -> None:
-        one = read(machine, instruction, number(instruction, left))
-        other = read(machine, instruction, number(instruction, right))
+        one = read(machine, instruction, register_number(instruction, left))
+        other = read(machine, instruction, register_number(instruction, right))
         write(machine, instruction, _picked(machine, one, other, choose(instruction.values)))
 
     return handler
@@ -142,7 +142,9 @@ def _numbers(machine: Machine, data: Bytes, what: str) -> NDArray[np.int64]:
 
 def _permuted(left: int, right: int, control: int, *, backward: bool) -> Handler:
     def handler(machine: Machine, instruction: Instruction) -> None:
-        given = [read(machine, instruction, number(instruction, each)) for each in (left, right, control)]
+        given = [
+            read(machine, instruction, register_number(instruction, each)) for each in (left, right, control)
+        ]
         places = _numbers(machine, given[2], f"the control of {instruction}") & (ZERO - 1)
         if backward:
             places = ZERO - 1 - places
@@ -161,7 +163,7 @@ def _permuted_part(machine: Machine, instruction: Instruction) -> None:
 
 def _shifted_octets(machine: Machine, instruction: Instruction, *, left: bool) -> None:
     """``vslo``, ``vsro``: by the number of bytes in bits 121 to 124 of the last operand."""
-    source, control = (read(machine, instruction, number(instruction, each)) for each in (1, 2))
+    source, control = (read(machine, instruction, register_number(instruction, each)) for each in (1, 2))
     last = (control[0][-1:], control[1][-1:])
     count = int(_numbers(machine, last, f"the shift of {instruction}")[0]) >> 3 & 15
     at = np.arange(REGISTER_BYTES) + (count if left else -count)
@@ -171,7 +173,7 @@ def _shifted_octets(machine: Machine, instruction: Instruction, *, left: bool) -
 
 def _cleared(machine: Machine, instruction: Instruction, *, left: bool) -> None:
     """``vclrlb``, ``vclrrb``: bytes beyond a number of them become zero."""
-    source = read(machine, instruction, number(instruction, 1))
+    source = read(machine, instruction, register_number(instruction, 1))
     count = min(known("a number of bytes", machine.registers.general[instruction.values[2]]), REGISTER_BYTES)
     at = np.arange(REGISTER_BYTES)
     kept = at >= REGISTER_BYTES - count if left else at < count
@@ -184,7 +186,7 @@ def _shifted_bits(machine: Machine, instruction: Instruction, *, left: bool) -> 
     count = instruction.values[3]
     given: list[Word] = []
     for operand in (2, 1):
-        register = number(instruction, operand)
+        register = register_number(instruction, operand)
         check_read(machine, instruction, register)
         given += [words.word(machine.registers.doubleword(register, index)) for index in (1, 0)]
     low = 128 - count if left else count
@@ -208,11 +210,11 @@ def _merged_words(which: int) -> Handler:
     def handler(machine: Machine, instruction: Instruction) -> None:
         words, parts = machine.words, []
         for operand in (2, 1):
-            register = number(instruction, operand)
+            register = register_number(instruction, operand)
             check_read(machine, instruction, register)
             held = words.word(machine.registers.doubleword(register))
             parts.append((words.cut(held, 0 if which else 32, 32), 32))
-        register = number(instruction, 0)
+        register = register_number(instruction, 0)
         check_write(machine, instruction, register)
         machine.registers.set_scalar(register, words.term(words.joined(*parts)), zeroed=False)
 
@@ -243,7 +245,7 @@ def _constant(size: int, value: Callable[[tuple[int, ...]], int]) -> Handler:
     def handler(machine: Machine, instruction: Instruction) -> None:
         word = value(instruction.values) & ((1 << 8 * size) - 1)
         words = machine.store.constants(np.full(REGISTER_BYTES // size, word, dtype=np.uint64), 8 * size)
-        register = number(instruction, 0)
+        register = register_number(instruction, 0)
         check_write(machine, instruction, register)
         machine.registers.set_elements(register, words)
 
@@ -270,7 +272,7 @@ def _splat_words(machine: Machine, instruction: Instruction) -> None:
 
 # -- from and to general-purpose registers
 def _set_doublewords(machine: Machine, instruction: Instruction, first: Word, second: Word) -> None:
-    register = number(instruction, 0)
+    register = register_number(instruction, 0)
     check_write(machine, instruction, register)
     terms = [machine.words.term(first), machine.words.term(second)]
     machine.registers.set_elements(register, np.array(terms, dtype=np.int32))
@@ -287,7 +289,7 @@ def _to_scalar(make: Callable[[Machine, Word], Word]) -> Handler:
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         word = make(machine, machine.registers.general[instruction.values[1]])
-        register = number(instruction, 0)
+        register = register_number(instruction, 0)
         check_write(machine, instruction, register)
         machine.registers.set_scalar(register, machine.words.term(word), zeroed=False)
 

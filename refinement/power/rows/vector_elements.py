@@ -20,7 +20,7 @@ from ..image.vector_forms import ELEMENT_BITS
 from ..machine import Handler, Machine
 from ..state.registers import Bytes
 from ..state.words import Word, known
-from .permutations import number, read, write
+from .permutations import read, register_number, write
 
 
 def _index(machine: Machine, instruction: Instruction, operand: int, count: int) -> int:
@@ -37,7 +37,7 @@ def _bytes(machine: Machine, word: Word, size: int) -> Bytes:
 
 def _placed(machine: Machine, instruction: Instruction, data: Bytes, first: int) -> None:
     """Write bytes into an instruction's first operand from a byte on; all is undefined if they do not fit."""
-    terms, lows = read(machine, instruction, number(instruction, 0))
+    terms, lows = read(machine, instruction, register_number(instruction, 0))
     terms, lows = terms.copy(), lows.copy()
     size = len(data[0])
     if 0 <= first <= REGISTER_BYTES - size:
@@ -73,7 +73,7 @@ def _from_vector_at(size: int, *, left: bool) -> Handler:
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         index = _index(machine, instruction, 1, REGISTER_BYTES)
-        terms, lows = read(machine, instruction, number(instruction, 2))
+        terms, lows = read(machine, instruction, register_number(instruction, 2))
         data = terms[8 - size : 8], lows[8 - size : 8]
         _placed(machine, instruction, data, index if left else REGISTER_BYTES - size - index)
 
@@ -87,7 +87,7 @@ def _of_two_vectors(size: int, *, left: bool) -> Handler:
     def handler(machine: Machine, instruction: Instruction) -> None:
         index = _index(machine, instruction, 3, both)
         first = index if left else both - size - index
-        one, other = (read(machine, instruction, number(instruction, each)) for each in (1, 2))
+        one, other = (read(machine, instruction, register_number(instruction, each)) for each in (1, 2))
         terms = np.full(REGISTER_BYTES, int(machine.store.constants(0, 8)), dtype=np.int32)
         lows = np.zeros(REGISTER_BYTES, dtype=np.uint8)
         if 0 <= first <= both - size:
@@ -106,7 +106,7 @@ def _to_general(size: int, *, left: bool) -> Handler:
     def handler(machine: Machine, instruction: Instruction) -> None:
         index = _index(machine, instruction, 1, REGISTER_BYTES)
         first = index if left else REGISTER_BYTES - size - index
-        target, register = instruction.values[0], number(instruction, 2)
+        target, register = instruction.values[0], register_number(instruction, 2)
         if not 0 <= first <= REGISTER_BYTES - size:
             machine.set_general(target, machine.words.word(int(machine.store.undefined(1, 64)[0])))
             return

@@ -21,7 +21,7 @@ from ..image.vector_forms import ELEMENT_BITS
 from ..machine import Handler, Machine
 from ..state.words import known
 from .floating_point import elements, set_elements
-from .permutations import number, read, write
+from .permutations import read, register_number, write
 from .vector_masks import combine
 
 
@@ -29,7 +29,7 @@ def _bitwise(table: int) -> Handler:
     """Return a handler of a function of bits; one of a register and itself may be a copy of it."""
 
     def handler(machine: Machine, instruction: Instruction) -> None:
-        left, right = number(instruction, 1), number(instruction, 2)
+        left, right = register_number(instruction, 1), register_number(instruction, 2)
         if left == right and table in (A & B, A | B):
             write(machine, instruction, read(machine, instruction, left))
             return
@@ -44,7 +44,7 @@ def _bitwise(table: int) -> Handler:
 def _evaluated(machine: Machine, instruction: Instruction) -> None:
     """``xxeval``: a function of three bits, whose table the instruction has, first for three zeros."""
     table = int(f"{instruction.values[4]:08b}"[::-1], 2)
-    combine(machine, instruction, table, [number(instruction, each) for each in (1, 2, 3)])
+    combine(machine, instruction, table, [register_number(instruction, each) for each in (1, 2, 3)])
 
 
 def _blended(width: int) -> Handler:
@@ -52,7 +52,8 @@ def _blended(width: int) -> Handler:
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         one, other, condition = (
-            elements(machine, instruction, number(instruction, each), width // 8) for each in (1, 2, 3)
+            elements(machine, instruction, register_number(instruction, each), width // 8)
+            for each in (1, 2, 3)
         )
         holds = bit_slices.extract(machine.store, condition, width - 1, 1)
         found = apply(machine.store, operations.select(width), holds, other, one)
@@ -68,7 +69,8 @@ Rule = Callable[..., Ids]
 def _elementwise(width: int, rule: Rule, count: int = 2) -> Handler:
     def handler(machine: Machine, instruction: Instruction) -> None:
         given = [
-            elements(machine, instruction, number(instruction, 1 + each), width // 8) for each in range(count)
+            elements(machine, instruction, register_number(instruction, 1 + each), width // 8)
+            for each in range(count)
         ]
         set_elements(machine, instruction, rule(machine.store, width, *given))
 
@@ -109,10 +111,10 @@ def _sums_of_products(width: int, left_sign: bool, right_sign: bool) -> Handler:
     def handler(machine: Machine, instruction: Instruction) -> None:
         store = machine.store
         left, right = (
-            elements(machine, instruction, number(instruction, each), width // 8).reshape(4, -1)
+            elements(machine, instruction, register_number(instruction, each), width // 8).reshape(4, -1)
             for each in (1, 2)
         )
-        total = elements(machine, instruction, number(instruction, 3), 4)
+        total = elements(machine, instruction, register_number(instruction, 3), 4)
         for one, other in zip(left.T, right.T, strict=True):
             factors = [
                 (bit_slices.sign_extend if sign else bit_slices.zero_extend)(store, each, 32)
@@ -129,7 +131,7 @@ def _shifted(width: int, move: Callable[[TermStore, Ids, int, int], Ids]) -> Han
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         given, amounts = (
-            elements(machine, instruction, number(instruction, each), width // 8) for each in (1, 2)
+            elements(machine, instruction, register_number(instruction, each), width // 8) for each in (1, 2)
         )
         found = []
         for one, amount in zip(given, amounts, strict=True):
@@ -167,7 +169,7 @@ def _unpacked(width: int, *, high: bool) -> Handler:
     """Return a handler that extends half of the elements by their signs."""
 
     def handler(machine: Machine, instruction: Instruction) -> None:
-        given = elements(machine, instruction, number(instruction, 1), width // 8)
+        given = elements(machine, instruction, register_number(instruction, 1), width // 8)
         half = len(given) // 2
         some = given[:half] if high else given[half:]
         set_elements(machine, instruction, bit_slices.sign_extend(machine.store, some, 2 * width))

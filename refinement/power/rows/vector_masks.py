@@ -26,7 +26,7 @@ from ..machine import Handler, Machine
 from ..state import conditions, scalars
 from ..state.words import Word
 from .floating_point import elements, set_elements
-from .permutations import number
+from .permutations import register_number
 
 _WIDTHS = tuple(sorted(ELEMENT_BITS.values(), reverse=True))
 _ALL_AND_NONE = slice(4 * 6, 4 * 6 + 4)
@@ -67,7 +67,7 @@ def _condition(store: TermStore, word: int, ends: tuple[int, ...]) -> int | None
 
 def selected(machine: Machine, instruction: Instruction) -> None:
     """Choose bit by bit: the second operand where the last has ones; whole elements where it is a mask."""
-    numbers = [number(instruction, each) for each in (1, 2, 3)]
+    numbers = [register_number(instruction, each) for each in (1, 2, 3)]
     combine(machine, instruction, A & ~C | B & C, numbers)
 
 
@@ -140,7 +140,9 @@ def _compared(fmt: Format, relation: str, *, records: bool) -> Handler:
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         store = machine.store
-        left, right = (elements(machine, instruction, number(instruction, each), size) for each in (1, 2))
+        left, right = (
+            elements(machine, instruction, register_number(instruction, each), size) for each in (1, 2)
+        )
         found = apply(store, operations.compare(fmt, relation), left, right)
         set_elements(machine, instruction, masks(store, found, fmt.bits))
         if records:
@@ -164,7 +166,9 @@ def _compared_scalars(relation: str) -> Handler:
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         store = machine.store
-        sides = [int(elements(machine, instruction, number(instruction, each), 8)[0]) for each in (1, 2)]
+        sides = [
+            int(elements(machine, instruction, register_number(instruction, each), 8)[0]) for each in (1, 2)
+        ]
         mask = masks(store, scalars.compared(store, relation, *sides), 64)
         set_elements(machine, instruction, np.concatenate([mask, store.constants([0], 64)]))
 
@@ -174,7 +178,7 @@ def _compared_scalars(relation: str) -> Handler:
 # -- masks and bits of general-purpose registers
 def _signs(machine: Machine, instruction: Instruction, width: int) -> Ids:
     """Return the first bits of the elements (128 / width,) of the second operand."""
-    register = number(instruction, 1)
+    register = register_number(instruction, 1)
     if width > 64:
         return bit_slices.extract(machine.store, elements(machine, instruction, register, 8)[:1], 63, 1)
     words = elements(machine, instruction, register, width // 8)

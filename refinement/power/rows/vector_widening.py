@@ -23,7 +23,7 @@ from ..image.instruction_forms import Instruction
 from ..image.vector_forms import ELEMENT_BITS
 from ..machine import Handler, Machine
 from .floating_point import elements, set_elements
-from .permutations import number
+from .permutations import register_number
 
 _WIDEST = ELEMENT_BITS["d"]
 
@@ -59,7 +59,7 @@ def _both(machine: Machine, instruction: Instruction, fmt: IntegerFormat, width:
     one, other = (
         _wide(
             machine.store,
-            elements(machine, instruction, number(instruction, each), fmt.bits // 8),
+            elements(machine, instruction, register_number(instruction, each), fmt.bits // 8),
             fmt,
             width,
         )
@@ -108,7 +108,10 @@ def _distance(fmt: IntegerFormat) -> Handler:
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         store = machine.store
-        given = [elements(machine, instruction, number(instruction, each), fmt.bits // 8) for each in (1, 2)]
+        given = [
+            elements(machine, instruction, register_number(instruction, each), fmt.bits // 8)
+            for each in (1, 2)
+        ]
         greater, less = (apply(store, operations.extremum(fmt, which), *given) for which in ("max", "min"))
         set_elements(machine, instruction, _difference(store, fmt.bits, greater, less))
 
@@ -142,7 +145,8 @@ def _packed(source: IntegerFormat, target: IntegerFormat) -> Handler:
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         given = [
-            elements(machine, instruction, number(instruction, each), source.bits // 8) for each in (1, 2)
+            elements(machine, instruction, register_number(instruction, each), source.bits // 8)
+            for each in (1, 2)
         ]
         set_elements(machine, instruction, _clamped(machine.store, np.concatenate(given), source, target))
 
@@ -158,8 +162,8 @@ def _sums(fmt: IntegerFormat, words: int) -> Handler:
 
     def handler(machine: Machine, instruction: Instruction) -> None:
         store = machine.store
-        given = elements(machine, instruction, number(instruction, 1), fmt.bits // 8)
-        addends = elements(machine, instruction, number(instruction, 2), 4)
+        given = elements(machine, instruction, register_number(instruction, 1), fmt.bits // 8)
+        addends = elements(machine, instruction, register_number(instruction, 2), 4)
         target = operations.signed(32) if fmt.signed else operations.unsigned(32)
         parts = _wide(store, given, fmt, _WIDEST).reshape(4 // words, -1)
         last = _wide(store, addends[words - 1 :: words], target, _WIDEST)
@@ -178,7 +182,9 @@ def _sums_of_products(fmt: IntegerFormat) -> Handler:
         store = machine.store
         target = operations.signed(32) if fmt.signed else operations.unsigned(32)
         left, right = (each.reshape(4, -1) for each in _both(machine, instruction, fmt, _WIDEST))
-        total = _wide(store, elements(machine, instruction, number(instruction, 3), 4), target, _WIDEST)
+        total = _wide(
+            store, elements(machine, instruction, register_number(instruction, 3), 4), target, _WIDEST
+        )
         for one, other in zip(left.T, right.T, strict=True):
             total = np.asarray(apply(store, operations.ring(_WIDEST, 1, 1), one, other, total))
         set_elements(machine, instruction, _clamped(store, total, operations.signed(_WIDEST), target))

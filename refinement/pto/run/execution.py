@@ -281,8 +281,7 @@ class Execution:
             count = int(outside.sum())
             more = f" (and {count - 1} more elements)" if count > 1 else ""
             self.report(Kind.OUT_OF_BOUNDS, f"{stamp.name} {done} {place}{more}", stamp.line)
-        inside: NDArray[np.bool_] = ~outside
-        return inside
+        return ~outside
 
     def _note_global(
         self,

@@ -72,8 +72,7 @@ class GlobalArray:
         run = np.searchsorted(runs.offsets, offsets, side="right") - 1
         known = np.maximum(run, 0)
         beyond = offsets + size > runs.offsets[known] + runs.lengths[known]
-        found: NDArray[np.bool_] = (run < 0) | beyond
-        return found
+        return (run < 0) | beyond
 
     def lanes_of(self, offsets: Offsets) -> Offsets:
         """Return the lanes of bytes of the array, by their distance from its beginning."""

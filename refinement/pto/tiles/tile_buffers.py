@@ -98,13 +98,11 @@ class TileBuffer:
 
     def offsets(self, elements: Elements) -> Offsets:
         """Return where elements (n,) lie in its memory."""
-        found: Offsets = self.address + elements.astype(np.int64) * self.width
-        return found
+        return self.address + elements.astype(np.int64) * self.width
 
     def lanes(self, elements: Elements) -> Offsets:
         """Return the bytes of elements (n,), all of them."""
-        found: Offsets = (self.offsets(elements)[:, None] + np.arange(self.width)).reshape(-1)
-        return found
+        return (self.offsets(elements)[:, None] + np.arange(self.width)).reshape(-1)
 
     @property
     def _bytes(self) -> range:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ....spec.errors import InputError
 from ....spec.formats import Format
 from ....spec.pto.element_types import ElementType
-from ....spec.pto.global_memory import Five, GlobalView, ViewOrder
-from ....spec.pto.view_layouts import Orders
+from ....spec.pto.global_memory import GlobalView, ViewOrder
+from ....spec.pto.view_layouts import Orders, five
 from .global_arrays import GlobalArray
 from .tile_buffers import TileBuffer
 
@@ -105,15 +105,10 @@ class View:
         outer = _DIMENSIONS - len(self.shape)
         shape = (*(1,) * outer, *self.shape)
         strides = (*(0,) * outer, *self.strides)
-        return GlobalView(_five(shape), _five(strides), self.order)
+        return GlobalView(five(shape), five(strides), self.order)
 
     def __str__(self) -> str:
         return f"{'x'.join(map(str, self.shape))} of {self.pointer}"
-
-
-def _five(numbers: tuple[int, ...]) -> Five:
-    first, second, third, fourth, fifth = numbers
-    return first, second, third, fourth, fifth
 
 
 Value = int | Data | Pointer | View | TileBuffer

@@ -29,6 +29,7 @@ from ...sizes.symbolic_arrays import SymbolicArray, SymbolicMemory
 from ...sizes.symbolic_terms import SymbolicTerms
 from ...sizes.tail_predicates import Rest, with_zeros
 from ...terms.interning import Ids
+from ..compared_runs import are_same_numbers
 from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_size
 from ..registers.threads import Launch, Threads
 from ..registers.values import Value
@@ -38,7 +39,6 @@ from ..run.entry import PtxEntry, address_of
 from ..run.launching import Number, Pointer, Scalar, Simple
 from ..run.main_loops import loops, outermost
 from ..run.program import Program
-from ..same_numbers import are_same_numbers
 from ..state.address_spaces import Buffer, Memory
 from ..state.execution import Execution
 from ..text.module import InstructionStatement
@@ -296,7 +296,7 @@ class SymbolicLaunch:
         self.suppose(corners)
         self._observations = Observations(self.kernel.module.path)
         given: dict[str, Simple] = dict(self._given())
-        given |= {each.name: address_of(each, given) for each in self.instance.pointers}
+        given |= {pointer.name: address_of(pointer, given) for pointer in self.instance.pointers}
         taken = self.kernel.packed(self.instance, given)
         buffers = launching.buffers(taken)
         launching.check_block(self.kernel.module, self._function, self._grid)

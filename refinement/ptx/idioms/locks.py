@@ -1,7 +1,7 @@
 """Locks that any block may take first: ``while (atomicCAS(&lock, 0, 1) != 0);`` … ``atomicExch(&lock, 0)``.
 
 Blocks run one after the other here, so that a lock is always free when it is taken; who takes it after whom
-is tried in every order, see `arrivals`. On hardware a thread may go round the loop before: that makes no
+is tried in every order, see `every_order`. On hardware a thread may go round the loop before: that makes no
 difference, as is shown here of the kernel's text, if a turn of the loop leaves nothing that the next one, or
 what is behind the loop, reads, but for what its last turn leaves. Compilers put the first turn before the
 loop, where that has more to do, such as to sleep for ever longer times.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..instruction_set import POINTWISE
-from ..state.waiting import WaitingLoops
+from ..state.semaphore_words import WaitingLoops
 from ..text.control_flow import ControlFlow
 from ..text.module import Function, InstructionStatement
 from ..text.operands import register_names

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...conditions.feasible_conditions import differ_for_some
 from ...findings.finding import Kind
 from ...machine.memory import ABSENT, ByteLanes, Offsets
 from ...terms.interning import Ids
@@ -20,7 +21,6 @@ from ..state.state_space import Space
 from ..text.product_registers import MULTIPLYING
 from .addressing import Addresses, located
 from .asynchronous_uses import refuse_reduced, report_asynchronous_reads
-from .same_words import differ_for_some
 
 
 def load(

@@ -9,8 +9,8 @@ import numpy as np
 
 from ....spec.errors import UnsupportedError
 from ....spec.ptx.operands import Integer
-from ..text.literals import float_encoding
 from ..text.module import TYPE_BITS, Function, Module, Variable
+from ..text.operands import float_encoding
 from .memory import GAP, Stored, Variables, address, stored
 
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from ....spec.errors import UnsupportedError
 from ....spec.ptx.operands import Decimal, HexFloat, Integer, Negated, Register, Sink
-from ..text.literals import float_encoding
 from ..text.module import TYPE_BITS, Function, InstructionStatement
-from ..text.operands import Displaced, SpecialRegister, Symbol
+from ..text.operands import Displaced, SpecialRegister, Symbol, float_encoding
 from .memory import Memory
 from .races import Races
 from .threads import EVERY, BlockThreads, Lanes

@@ -40,8 +40,7 @@ class Clocks:
 
     def times(self, threads: Indices) -> NDArray[np.int32]:
         """Return the interval that each thread is in."""
-        found: NDArray[np.int32] = self._time.reshape(-1)[threads // WARP]
-        return found
+        return self._time.reshape(-1)[threads // WARP]
 
     def same_block(self, threads: Indices, others: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell whether threads (by number in the grid) are of the same blocks."""
@@ -68,8 +67,7 @@ class Clocks:
     def block_of(self, others: NDArray[np.int64]) -> NDArray[np.intp]:
         """Return which block of the batch threads (by number in the grid) are of."""
         first = int(self.names[0]) // self.per_block
-        found: NDArray[np.intp] = others // self.per_block - first
-        return found
+        return others // self.per_block - first
 
     def slowest(self, blocks: NDArray[np.intp]) -> NDArray[np.int32]:
         """Return the interval of each block before which all is over for all of its warps."""

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from ....spec.errors import UnsupportedError
 from ..registers.threads import WARP, Indices, Threads
 from .clocks import Clocks
-from .fences import Fences
-from .vector_clocks import THREAD, TOGETHER, Happened, Knowledge, Released, Told, is_over, joined
+from .vector_clocks import THREAD, TOGETHER, Fences, Happened, Knowledge, Released, Told, is_over, joined
 
 NOBODY = -1
 
@@ -307,8 +306,8 @@ class Ordering(Clocks):
             if len(members) == self._exist[warp]:
                 self._proxied.learn_together(warp, self.release(members).memory)
                 continue
-            for each in members.tolist():
-                self._proxied.learn(each, self.release(np.array([each])).memory)
+            for member in members.tolist():
+                self._proxied.learn(member, self.release(np.array([member])).memory)
 
     def least_told(self, warp: int) -> list[int]:
         """Return the threads of a warp that stand for it: one that was told nothing apart, otherwise all."""

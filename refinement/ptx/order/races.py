@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from ....spec.errors import UnsupportedError
 from ..registers.threads import WARP, Indices
-from .atomic_users import AtomicUsers
 from .conflicts import Conflicts
+from .earlier_users import OTHER_BLOCK, AtomicUsers, SameValueWriters
 from .fetches import Fetcher, Fetches
 from .ordering import NOBODY, Ordering
-from .same_value_writers import OTHER_BLOCK, JointWriters
 from .snapshots import Snapshot
 from .vector_clocks import AGENT, Places
 from .warp_reads import WarpReads
@@ -53,7 +52,7 @@ class AccessHistory:
         self._several = np.zeros(count, dtype=bool)
         self._rewritten = np.zeros(count, dtype=bool)
         """What was written since the first of those that read it did."""
-        self._joint = JointWriters(count)
+        self._same_value = SameValueWriters(count)
         self.atomic_users = AtomicUsers()
         self.of_warps = np.zeros(count, dtype=bool)
         """Where the last plain store was one of a whole warp, whichever thread named the address."""
@@ -80,8 +79,7 @@ class AccessHistory:
 
     def places(self, offsets: NDArray[np.int64], count: int) -> Places:
         """Return the granules (n, …) of accesses (n,) of `count` bytes."""
-        places: Places = offsets[:, None] // self.granule + np.arange(max(1, count // self.granule))
-        return places
+        return offsets[:, None] // self.granule + np.arange(max(1, count // self.granule))
 
     def read(
         self,
@@ -114,7 +112,7 @@ class AccessHistory:
             suspects = np.union1d(suspects, np.flatnonzero(self._copying[places]))
         conflicts = self._conflicts(places, suspects)
         if atomic:
-            late = np.setdiff1d(self._joint.unordered(ordering, places, threads), suspects)
+            late = np.setdiff1d(self._same_value.unordered(ordering, places, threads), suspects)
             conflicts = conflicts.and_also(self._joint_conflicts(places, late))
         if atomic or self._atomics:
             others = np.flatnonzero(self._atomic[places] != atomic)
@@ -187,7 +185,7 @@ class AccessHistory:
         copied = suspects[writer[suspects] >= AGENT * WARP]
         of_copies = ordering.over_as_read(threads[copied], writer[copied], self._written[places[copied]])
         suspects = np.setdiff1d(suspects, copied[of_copies])
-        late = self._joint.unordered(ordering, places, threads)
+        late = self._same_value.unordered(ordering, places, threads)
         at = places[suspects]
         former = writer[suspects], self.line[at], self._written[at]
         plain = suspects
@@ -208,11 +206,11 @@ class AccessHistory:
         self.of_warps[places] = by_warps
         if self._changed is not None:
             self._changed[places] = 0
-        self._joint.keep(places, late)
+        self._same_value.keep(places, late)
         last = self._plain_writer[places]
-        self._joint.add(ordering, at, *former, last[plain])
+        self._same_value.add(ordering, at, *former, last[plain])
         lost = np.flatnonzero(last != mine)
-        self._joint.add(ordering, places[lost], mine[lost], line, now[lost], last[lost])
+        self._same_value.add(ordering, places[lost], mine[lost], line, now[lost], last[lost])
         self.by_proxy[places] = False
         self.note_store(ordering, places, threads, line)
         return conflicts
@@ -306,7 +304,9 @@ class AccessHistory:
 
     def _joint_conflicts(self, places: Places, which: Indices) -> Conflicts:
         at, none = places[which], np.zeros(len(which), dtype=bool)
-        return Conflicts(which, self._joint.thread[at], self._joint.line[at], none, none, ~none, none.copy())
+        return Conflicts(
+            which, self._same_value.thread[at], self._same_value.line[at], none, none, ~none, none.copy()
+        )
 
     @property
     def is_used(self) -> bool:
@@ -335,7 +335,7 @@ class AccessHistory:
         marks = self._rewritten & found[2], self.of_warps & found[7]
         products = [] if self._products is None else [self._products[0].copy()]
         products += [] if self._changed is None else [self._changed.copy()]
-        return [*found, *marks, *products, *self._joint.open_accesses(ordering, latest)]
+        return [*found, *marks, *products, *self._same_value.open_accesses(ordering, latest)]
 
     def record_in(self, snapshot: Snapshot) -> None:
         """See `snapshots`.
@@ -363,7 +363,7 @@ class AccessHistory:
         marks = (self._atomic, self._rewritten, self.of_warps)
         writes = (self.writer, self.line, self._plain_writer, self._written, *marks)
         reads = (self._reader, self._read, self._warps, self._several)
-        return [*(write.copy() for write in (*writes, *reads)), *self._joint.arrays()]
+        return [*(write.copy() for write in (*writes, *reads)), *self._same_value.arrays()]
 
     # -- products that read until they are waited for
     def begin_reads(self, places: Places, line: int) -> None:
@@ -426,7 +426,7 @@ class AccessHistory:
         others = np.flatnonzero((writer != NOBODY) & (writer != mine))
         others = others[~self._writes_over(ordering, places[others], threads[others])]
         at = places[others]
-        self._joint.add(ordering, at, writer[others], self.line[at], self._written[at], mine[others])
+        self._same_value.add(ordering, at, writer[others], self.line[at], self._written[at], mine[others])
         self._copying[places] = self.of_warps[places] = False
         self._plain_writer[places] = ordering.names[threads]
         self._written[places] = ordering.times(threads)

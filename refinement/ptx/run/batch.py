@@ -20,7 +20,7 @@ from ..scalar.hints import FENCES
 from ..state.absent_threads import AbsentThreadsError
 from ..state.execution import Execution
 from ..state.remote_accesses import RemoteAccesses
-from ..synchronisation import barrier_reductions, cluster_barrier
+from ..synchronisation import barrier_instructions, cluster_barrier
 from ..synchronisation.barrier_objects import BarrierObjects
 from ..synchronisation.bulk_stores import BulkStores
 from ..synchronisation.cluster_barrier import ClusterBarriers
@@ -132,7 +132,7 @@ class Batch:
                 return True
             released = scheduler.release() if scheduler.waiting else []
             self._check_loops(released)
-            barrier_reductions.reduce(
+            barrier_instructions.reduce(
                 self._execution,
                 [
                     (self._program.steps[each.strand.at - 1].instruction, each.strand.active)
@@ -365,7 +365,7 @@ class Batch:
         if everybody and (counts == _WHOLE_BLOCK).all() and (barriers == barriers[0]).all():
             execution.ordering.block_barriers()
             self.scheduler.barriers += len(execution.threads.blocks)
-            barrier_reductions.reduce(execution, [(instruction, active)])
+            barrier_instructions.reduce(execution, [(instruction, active)])
             return True
         self.scheduler.wait(Waiting(strand, barriers, counts, aligned))
         return False
@@ -388,7 +388,7 @@ class Batch:
         execution = self._execution
         numbers = [
             execution.numbers(operand, 32, active, "operand").astype(np.int64)
-            for operand in barrier_reductions.barrier_of(instruction)
+            for operand in barrier_instructions.barrier_of(instruction)
         ]
         if not 1 <= len(numbers) <= 2:
             raise InputError(f"{instruction.mnemonic} takes one or two operands, not {len(numbers)}")

@@ -83,8 +83,7 @@ class BetweenBlocks:
         for name, turn in self._turns.items():
             last[name // per_block] = max(turn, last.get(name // per_block, 0))
         ordered = sorted(chosen.tolist(), key=lambda each: last.get(each, -1))
-        found: Indices = np.array(ordered, dtype=np.intp)
-        return found
+        return np.array(ordered, dtype=np.intp)
 
     def begin(self, execution: Execution, launches: ClusterLaunches | None) -> None:
         """Begin a batch of blocks, which may cancel launches of others where these are given."""

@@ -19,7 +19,7 @@ from ...terms.store import TermStore
 from ..order.races import AccessHistory, StoreHistory
 from ..registers.dependence import DataDependenceError, never_written, open_result, scalars_alone
 from ..registers.threads import WARP, Indices, Launch, Threads
-from ..scalar.floating_contraction import may_be_contracted
+from ..scalar.floating import may_be_contracted
 from ..state.address_spaces import Buffer, Memory
 from ..state.cluster_launches import ClusterLaunches, Takeovers
 from ..state.execution import Execution, SameNumbers, never_the_same

@@ -30,7 +30,7 @@ from ..text.control_flow import control_flow
 from ..text.module import Function, InstructionStatement, Module
 from ..text.operands import Label
 from ..text.product_registers import descriptor_registers, product_registers
-from ..text.variable_spaces import misplaced, variable_spaces
+from ..text.variables import misplaced, variable_spaces
 from ..warp import matrix
 
 
@@ -47,7 +47,7 @@ class Sort(Enum):
 SORTS: Mapping[str, Sort] = MappingProxyType(
     {
         "bra": Sort.BRANCH,
-        "brx": Sort.BRANCH,  # of a table, as `branch_tables` writes it
+        "brx": Sort.BRANCH,  # of a table, as `plain_text` writes it
         "ret": Sort.EXIT,
         "exit": Sort.EXIT,
         "bar": Sort.BARRIER,

@@ -1,6 +1,7 @@
 """Floating-point arithmetic.
 
-Sums and products are the spec's, rounded once.
+Sums and products are the spec's, rounded once. Without a rounding modifier they round to nearest, but a
+product and a sum may become one fused multiply-add: that the assembler may contract them is told here.
 
 Source: PTX ISA 9.1 sections 9.7.3 to 9.7.5.
 """
@@ -25,6 +26,7 @@ from ..registers.value_operations import applied, combined, constant, joined, la
 from ..registers.values import KNOWN, Rule, Value
 from ..state.execution import Decoders
 from ..state.handlers import Modifiers, pointwise
+from ..text.module import Function, InstructionStatement
 
 Plan = tuple[Sequence[int], Rule]
 
@@ -285,3 +287,14 @@ HANDLERS: Decoders = MappingProxyType(
     }
 )
 """Decoders of the opcodes that are floating-point only."""
+
+
+def may_be_contracted(function: Function) -> bool:
+    """Tell whether a function has both a product and a sum of floats that spell no rounding."""
+    opcodes = {instruction.opcode for instruction in function.body if _is_open(instruction)}
+    return "mul" in opcodes and bool(opcodes & {"add", "sub"})
+
+
+def _is_open(instruction: InstructionStatement) -> bool:
+    floats = any(name in TYPES or name == "f32x2" for name in instruction.types)
+    return floats and instruction.one_of(ROUNDINGS) is None

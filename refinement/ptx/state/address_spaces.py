@@ -27,9 +27,8 @@ from ...terms.interning import Ids
 from ...terms.store import TermStore
 from ..order.races import AccessHistory
 from ..registers.threads import Launch, Threads
-from ..text.literals import float_encoding
 from ..text.module import TYPE_BITS, Function, Module, Variable
-from ..text.operands import Displaced, GenericAddress, Initial, Symbol
+from ..text.operands import Displaced, GenericAddress, Initial, Symbol, float_encoding
 from ..text.product_registers import multiplies
 from ..text.variables import used_variables
 from .state_space import RANK_BITS, UNIT, WINDOWS, Peers, Space, UnownedReads

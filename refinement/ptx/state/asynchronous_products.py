@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from ..text.module import InstructionStatement
 from ..text.operands import register_names
 from ..text.product_registers import MULTIPLYING
 from .execution import Execution, Step
+from .held import Held
 
 Warps = NDArray[np.intp]
 """Warps of a batch, by their numbers in it."""
@@ -107,7 +108,7 @@ class _Uses:
 
 
 @dataclass
-class AsynchronousProducts:
+class AsynchronousProducts(Held):
     """Products under way of a batch, and uses of registers since the last fences.
 
     Attributes
@@ -115,6 +116,8 @@ class AsynchronousProducts:
     warps : int
         Warps of the batch.
     """
+
+    KEY = "products"
 
     warps: int
     _now: int = 1
@@ -127,11 +130,9 @@ class AsynchronousProducts:
         self._committed = np.zeros(self.warps, dtype=np.int64)
 
     @classmethod
-    def of(cls, execution: Execution) -> AsynchronousProducts:
-        """Return those of an execution."""
-        found = execution.state.setdefault("products", cls(len(execution.threads) // WARP))
-        assert isinstance(found, AsynchronousProducts)
-        return found
+    def begun(cls, execution: Execution) -> Self:
+        """See `Held.begun`."""
+        return cls(len(execution.threads) // WARP)
 
     # -- what orders them
     def fence(self, warps: Warps) -> None:

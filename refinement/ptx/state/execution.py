@@ -28,9 +28,8 @@ from ..registers.dependence import require_known
 from ..registers.threads import WARP, Indices, Threads
 from ..registers.value_operations import chosen, combined
 from ..registers.values import KNOWN, Value, compute, known, of_terms
-from ..text.literals import float_encoding
 from ..text.module import TYPE_BITS, Function, InstructionStatement, Module
-from ..text.operands import SPECIAL_REGISTERS, Displaced, Operand, SpecialRegister, Symbol
+from ..text.operands import SPECIAL_REGISTERS, Displaced, Operand, SpecialRegister, Symbol, float_encoding
 from .absent_threads import require_all
 from .address_spaces import Memory
 from .semaphores import Semaphores
@@ -279,8 +278,7 @@ class Execution:
         if not self.turns:
             return np.arange(len(threads))
         names = self.ordering.names[threads].tolist()
-        found: Indices = np.array([self.turns.get(name, -1) for name in names], dtype=np.intp)
-        return found
+        return np.array([self.turns.get(name, -1) for name in names], dtype=np.intp)
 
     @property
     def found_wrong(self) -> bool:

@@ -26,7 +26,12 @@ class Held:
     def of(cls, execution: _Holds) -> Self:
         """Return that of an execution, a new one where it has none yet."""
         if cls.KEY not in execution.state:
-            execution.state[cls.KEY] = cls()
-        found = execution.state[cls.KEY]
-        assert isinstance(found, cls)
-        return found
+            execution.state[cls.KEY] = cls.begun(execution)
+        held = execution.state[cls.KEY]
+        assert isinstance(held, cls)
+        return held
+
+    @classmethod
+    def begun(cls, execution: Any) -> Self:
+        """Return a new one, of an execution that has none yet."""
+        return cls()

@@ -134,3 +134,31 @@ def count_of(knowledge: Knowledge, number: int, otherwise: int = 0) -> int:
 def counted(number: int, count: int) -> Knowledge:
     """Return the knowledge that so many values of a word have been written."""
     return {key(number): np.array([count], dtype=np.int32)}
+
+
+@dataclass(frozen=True)
+class WaitingLoops:
+    """The waiting loops of a kernel.
+
+    Attributes
+    ----------
+    loads : frozenset of int
+        Indices of the loads of what is waited for.
+    branches : frozenset of int
+        Indices of the branches that what they read decides.
+    inside : frozenset of int
+        Indices of the instructions of the loops.
+    together : bool
+        Whether the threads of a block decide together in one of them, at a barrier.
+    near : bool
+        Whether words of shared memory may be waited for.
+    refusal : str
+        Why what is said here does not hold of one of them; empty if it does.
+    """
+
+    loads: frozenset[int] = frozenset()
+    branches: frozenset[int] = frozenset()
+    inside: frozenset[int] = frozenset()
+    together: bool = False
+    near: bool = False
+    refusal: str = ""

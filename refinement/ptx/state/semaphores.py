@@ -34,10 +34,9 @@ from ..order.ordering import Ordering
 from ..order.vector_clocks import Released, is_over
 from ..registers.threads import WARP, Indices
 from ..text.module import InstructionStatement
-from .semaphore_words import SHARED, UNKNOWN, Seen, Word, Words, Write, count_of, counted
+from .semaphore_words import SHARED, UNKNOWN, Seen, WaitingLoops, Word, Words, Write, count_of, counted
 from .state_space import Space
 from .tickets import COUNTING, Tickets
-from .waiting import WaitingLoops
 
 ASSUMED = "blocks that others wait for get to run"
 """What a kernel that waits takes for granted."""

@@ -255,8 +255,7 @@ class Space:
 
     def blocks_of(self, lanes: Offsets) -> NDArray[np.intp]:
         """Return which block of the batch each lane of shared memory belongs to."""
-        found: NDArray[np.intp] = (lanes // max(1, self._extent)).astype(np.intp)
-        return found
+        return (lanes // max(1, self._extent)).astype(np.intp)
 
     def place(self, lane: int) -> str:
         """Describe a lane for a message."""

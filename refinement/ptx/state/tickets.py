@@ -4,7 +4,7 @@ Which thread gets which number is up to the order in which they come, so that a 
 anything may rest on. A ticket is an undefined term; a predicate that depends on nothing else is decided, by
 the number that the ticket has in the order of this run. At the end every such predicate is looked at for all
 the numbers that the count went through: it must be the same for all of them, or another for the last one
-alone. Then all that a run rests on is who came last; `arrivals` lets everybody be that.
+alone. Then all that a run rests on is who came last; `every_order` lets everybody be that.
 
 Whoever finds that it came last knows what those before it released: see `semaphores`.
 """

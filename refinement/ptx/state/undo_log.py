@@ -40,8 +40,7 @@ class Store(NamedTuple):
     @property
     def lanes(self) -> Offsets:
         """Every lane (n, bytes) that is written."""
-        lanes: Offsets = self.offsets[:, None] + np.arange(self.terms.shape[1])
-        return lanes
+        return self.offsets[:, None] + np.arange(self.terms.shape[1])
 
 
 class UndoLog:

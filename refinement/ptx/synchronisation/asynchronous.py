@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from ..order.vector_clocks import Places
 from ..registers.threads import Indices
 from ..state.execution import Decoders, Execution, undecoded
 from ..state.handlers import Modifiers
+from ..state.held import Held
 from ..state.loose_races import Bytes
 from ..text.module import TYPE_BITS, InstructionStatement
 from ..text.operands import Operand
@@ -54,8 +56,10 @@ class _Copy:
     places: Places
 
 
-class Copies:
+class Copies(Held):
     """Asynchronous copies in flight."""
+
+    KEY = "copies"
 
     def __init__(self, threads: int) -> None:
         self._committed = np.zeros(threads, dtype=np.int64)
@@ -64,11 +68,9 @@ class Copies:
         """Copies of which those know that they are over who wait for barrier objects."""
 
     @classmethod
-    def of(cls, execution: Execution) -> Copies:
-        """Return those of an execution."""
-        found = execution.state.setdefault("copies", cls(len(execution.threads)))
-        assert isinstance(found, Copies)
-        return found
+    def begun(cls, execution: Execution) -> Self:
+        """See `Held.begun`."""
+        return cls(len(execution.threads))
 
     def begin(self, execution: Execution, places: Places, threads: Indices) -> None:
         """Note copies that threads (n,) issued."""

@@ -19,8 +19,8 @@ from ....spec.errors import InputError
 from ....spec.ptx.operands import Integer
 from ...findings.finding import Kind
 from ..memory.addressing import addresses
+from ..memory.asynchronous_uses import check_proxy, refuse_written
 from ..memory.memory_access import load_bytes, store_bytes
-from ..memory.proxy_reads import check_proxy, refuse_written
 from ..order.fetches import Fetcher
 from ..registers.threads import Indices
 from ..state.execution import Execution

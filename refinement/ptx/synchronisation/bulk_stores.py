@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ...findings.finding import Kind
 from ..memory.addressing import addresses
+from ..memory.asynchronous_uses import check_proxy, refuse_written
 from ..memory.memory_access import load, load_bytes, store_bytes
-from ..memory.proxy_reads import check_proxy, refuse_written
 from ..order.snapshots import Snapshot
 from ..registers.threads import Indices
 from ..state.execution import Execution

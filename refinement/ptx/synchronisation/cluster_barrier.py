@@ -7,6 +7,8 @@ section 9.7.13.4 (barrier.cluster).
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,11 +16,12 @@ from ....spec.errors import InputError
 from ...findings.finding import Kind
 from ..order.vector_clocks import Happened
 from ..registers.threads import WARP, Indices
+from ..scalar.hints import FENCES
 from ..state.absent_threads import require_all
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
+from ..state.held import Held
 from ..text.module import InstructionStatement
-from .real_fences import refuse_fences
 
 MENDED = "mbarrier"
 """The opcode of objects that need no fence, where that is taken for granted."""
@@ -29,8 +32,25 @@ NO_FENCE = (
 )
 """What a verdict rests on where the contract says so."""
 
+_OTHER_FENCES = ("proxy", "mbarrier_init")
+"""Fences of proxies, or of barrier objects alone."""
 
-class ClusterBarriers:
+
+def has_fences(execution: Execution) -> bool:
+    """Tell whether a kernel has fences that order what a thread does, and may make up for an arrival."""
+    return any(
+        statement.opcode in FENCES and statement.one_of(_OTHER_FENCES) is None
+        for statement in execution.function.body
+    )
+
+
+def refuse_fences(execution: Execution) -> None:
+    """Refuse what is ``.relaxed`` where fences may make up for it."""
+    if has_fences(execution):
+        execution.unsupported(f"{execution.instruction.mnemonic} of a kernel with fences")
+
+
+class ClusterBarriers(Held):
     """The barriers of the clusters of a batch.
 
     Parameters
@@ -44,6 +64,8 @@ class ClusterBarriers:
         How many phases are over, of all clusters.
     """
 
+    KEY = "cluster barriers"
+
     def __init__(self, execution: Execution) -> None:
         threads = execution.threads
         self._cluster = threads.peers[threads.block].min(axis=1)
@@ -56,13 +78,9 @@ class ClusterBarriers:
         self.ended = 0
 
     @classmethod
-    def of(cls, execution: Execution) -> ClusterBarriers:
-        """Return those of an execution."""
-        found = execution.state.get("cluster barriers")
-        if found is None:
-            found = execution.state["cluster barriers"] = cls(execution)
-        assert isinstance(found, cls)
-        return found
+    def begun(cls, execution: Execution) -> Self:
+        """See `Held.begun`."""
+        return cls(execution)
 
     def arrive(self, execution: Execution, active: Indices, *, releases: bool) -> None:
         """Let threads arrive."""

@@ -16,8 +16,8 @@ from ....spec.ptx.open_results import PLACE_OF_NONE
 from ....spec.ptx.operands import Sink, Vector
 from ...findings.finding import Kind
 from ..memory.addressing import addresses
+from ..memory.asynchronous_uses import check_proxy
 from ..memory.memory_access import store_bytes
-from ..memory.proxy_reads import check_proxy
 from ..registers.threads import Indices
 from ..registers.values import known
 from ..state.cluster_launches import REQUEST, Answer, ClusterLaunches
@@ -25,7 +25,7 @@ from ..state.execution import Decoders, Execution, Step
 from ..state.handlers import Modifiers
 from ..text.module import InstructionStatement
 from ..text.operands import Operand
-from ..text.wide_registers import WIDE
+from ..text.plain_text import WIDE
 from .bulk_copies import complete_copy, granules_of_bytes
 from .bulk_stores import UNIT
 from .mbarrier import REMOTE, barriers_at_addresses

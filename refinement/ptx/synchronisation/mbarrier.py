@@ -27,8 +27,8 @@ from ..text.module import InstructionStatement
 from ..text.operands import Operand
 from .barrier_objects import BYTES, MOST, BarrierObject, BarrierObjects, by_lane
 from .barrier_phases import Arrival
+from .cluster_barrier import refuse_fences
 from .questions_ahead import QuestionsAhead
-from .real_fences import refuse_fences
 
 LOW_BIT = "of a parity in a register the lowest bit counts, as ptxas 13.0 has it; PTX takes 0 and 1 alone"
 """What a verdict rests on where a kernel asks for other parities, such as -1."""

@@ -9,6 +9,7 @@ A block has as many registers as its threads have when it begins. That is known 
 from __future__ import annotations
 
 from math import prod
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from ...findings.finding import Kind
 from ..registers.threads import WARP, Indices
 from ..state.execution import Execution
 from ..state.handlers import Modifiers
+from ..state.held import Held
 from ..text.module import Function, InstructionStatement
 
 REGISTERS = 65536
@@ -48,7 +50,7 @@ def registers_at_entry(function: Function) -> int | None:
     return min(REGISTERS // held, MOST) // _STEP * _STEP
 
 
-class RegisterPool:
+class RegisterPool(Held):
     """The registers of the blocks of a batch.
 
     Parameters
@@ -62,6 +64,8 @@ class RegisterPool:
         How often registers were given back.
     """
 
+    KEY = "register pool"
+
     def __init__(self, execution: Execution) -> None:
         self._entry = registers_at_entry(execution.function)
         self._warps = execution.threads.warps
@@ -69,13 +73,9 @@ class RegisterPool:
         self.ended = 0
 
     @classmethod
-    def of(cls, execution: Execution) -> RegisterPool:
-        """Return those of an execution."""
-        found = execution.state.get("register pool")
-        if found is None:
-            found = execution.state["register pool"] = cls(execution)
-        assert isinstance(found, cls)
-        return found
+    def begun(cls, execution: Execution) -> Self:
+        """See `Held.begun`."""
+        return cls(execution)
 
     def passed(
         self, execution: Execution, instruction: InstructionStatement, active: Indices

@@ -21,9 +21,9 @@ from ...machine.memory import ByteLanes
 from ...sizes.integer_forms import Rows
 from ...terms.interning import Ids
 from ..memory.addressing import addresses
+from ..memory.asynchronous_uses import refuse_written
+from ..memory.descriptor_assumptions import note_alignment
 from ..memory.memory_access import load_bytes, store_bytes
-from ..memory.pattern_alignment import note_alignment
-from ..memory.proxy_reads import refuse_written
 from ..memory.symbolic_accesses import load_rows_of_any_size, store_rows_of_any_size
 from ..order.fetches import Fetcher
 from ..registers.threads import Indices
@@ -78,8 +78,7 @@ class Box:
     @property
     def _elements(self) -> NDArray[np.generic]:
         """Where the elements are that the tensor has."""
-        found: NDArray[np.generic] = (self.outside if self.rows is None else self.rows)[self.inside]
-        return found
+        return (self.outside if self.rows is None else self.rows)[self.inside]
 
     def load(self, execution: Execution, thread: Indices, fetchers: tuple[Fetcher, ...]) -> Bytes:
         """Return the bytes (elements, bytes) of the box, zeros outside of the tensor."""

@@ -16,8 +16,8 @@ from ....spec.ptx.tensor_memory.kinds import COLUMNS
 from ....spec.ptx.tensor_memory.rows import ALLOCATIONS
 from ...findings.finding import Kind
 from ..memory.addressing import addresses, space_of
+from ..memory.asynchronous_uses import note_addresses
 from ..memory.memory_access import store
-from ..memory.proxy_reads import note_addresses
 from ..registers.threads import Indices
 from ..state.execution import Execution, Step
 from ..state.held import Held

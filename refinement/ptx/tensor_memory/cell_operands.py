@@ -20,7 +20,7 @@ from ...terms.store import CONSTANT
 from ..state.execution import Execution
 from .cells import Cells, Places, split_address
 from .moves import with_open_halves
-from .pairs import by_cta
+from .operands import by_cta
 from .uses import Operation, Sort
 
 _COPIES = (Sort.COPY,)

@@ -8,6 +8,7 @@ pairs follow each other in the order in which they are issued (`pipelined`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from ...machine.memory import ABSENT
 from ...terms.interning import Ids
 from ..order.snapshots import Snapshot
 from ..state.execution import Execution
+from ..state.held import Held
 from .uses import (
     COPIES_FOLLOW,
     NAMES,
@@ -36,7 +38,6 @@ LANE_BITS = 16
 
 CELL_BITS = 32
 
-_STATE = "tensor memory"
 
 Places = NDArray[np.int64]
 """Cells of a block: 512 times the lane, and the column."""
@@ -57,7 +58,7 @@ def spelled(place: int) -> str:
     return f"lane {lane}, column {column} of tensor memory"
 
 
-class Cells:
+class Cells(Held):
     """The tensor memory of the blocks of a batch.
 
     Attributes
@@ -67,6 +68,8 @@ class Cells:
         freed: the line where.
     """
 
+    KEY = "tensor memory"
+
     def __init__(self, blocks: int) -> None:
         self._terms: Ids = np.full((blocks, CTA_LANES * COLUMNS), ABSENT, dtype=np.int32)
         self._writer = np.zeros((blocks, CTA_LANES * COLUMNS), dtype=np.int32)
@@ -75,13 +78,9 @@ class Cells:
         self._readings: list[_Reading] = []
 
     @classmethod
-    def of(cls, execution: Execution) -> Cells:
-        """Return those of an execution."""
-        if _STATE not in execution.state:
-            execution.state[_STATE] = cls(len(execution.threads.blocks))
-        found = execution.state[_STATE]
-        assert isinstance(found, Cells)
-        return found
+    def begun(cls, execution: Execution) -> Self:
+        """See `Held.begun`."""
+        return cls(len(execution.threads.blocks))
 
     # -- snapshots
     def record_in(self, snapshot: Snapshot) -> None:
@@ -333,12 +332,11 @@ class Cells:
 
 def uses_cells(execution: Execution) -> bool:
     """Tell whether tensor memory has been used."""
-    return _STATE in execution.state
+    return Cells.KEY in execution.state
 
 
 def _whole(column: int, count: int) -> Places:
-    found: Places = (np.arange(CTA_LANES)[:, None] * COLUMNS + np.arange(column, column + count)).reshape(-1)
-    return found
+    return (np.arange(CTA_LANES)[:, None] * COLUMNS + np.arange(column, column + count)).reshape(-1)
 
 
 def split_address(address: int) -> tuple[int, int]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...conditions.feasible_conditions import differ_for_some
 from ...findings.finding import Kind
 from ...terms.interning import Ids
-from ..memory.same_words import differ_for_some
 from ..state.execution import Execution
 from ..state.held import Held
 

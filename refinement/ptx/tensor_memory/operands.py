@@ -1,8 +1,12 @@
-"""Operands of ``tcgen05`` by the specification's names, and numbers that have to be known."""
+"""Operands of ``tcgen05`` by the specification's names, numbers that have to be known, and pairs of CTAs.
+
+Two CTAs that work together on their tensor memories have ranks 2i and 2i + 1 of a cluster.
+Source: PTX ISA 9.1 section 9.7.16 (CTA pair).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,7 +65,7 @@ def written(instruction: InstructionStatement) -> Written:
     fewest = sum(place.available is None for place in places)
     if not fewest <= len(given) <= len(places):
         raise InputError(f"{instruction.mnemonic} takes {fewest} operands, not {len(given)}")
-    return Written(instruction, form, dict(zip((each.name for each in places), given, strict=False)))
+    return Written(instruction, form, dict(zip((place.name for place in places), given, strict=False)))
 
 
 def cell_addresses(execution: Execution, operand: Operand, active: Indices) -> NDArray[np.int64]:
@@ -87,11 +91,46 @@ def of_each_warp(
     if differs.any():
         message = f"{what} of {execution.instruction.mnemonic} differs from thread to thread"
         execution.report(Kind.UNDEFINED, message, warps[differs].reshape(-1))
-    found: NDArray[np.int64] = rows[:, 0]
-    return found
+    return rows[:, 0]
 
 
 def refuse_on_data(execution: Execution) -> None:
     """Refuse what data decide over."""
     if execution.path is not None:
         execution.unsupported(f"{execution.instruction.mnemonic} where data decide over it")
+
+
+PAIR = 2
+
+
+def blocks_of(execution: Execution, text: Written, block: int) -> tuple[int, ...]:
+    """Return the blocks whose memories an instruction of a block uses: by ``cta_group`` one or two, by rank.
+
+    Raises
+    ------
+    UnsupportedError
+        If two are wanted and the block's cluster has no other one of its pair.
+    """
+    if not text.is_of_two:
+        return (block,)
+    threads = execution.threads
+    first = int(threads.ranks[block]) // PAIR * PAIR
+    peers: list[int] = threads.peers[block, first : first + PAIR].tolist()
+    if len(peers) < PAIR:
+        execution.unsupported(
+            f"{execution.instruction.mnemonic} works on the CTAs of ranks {first} and {first + 1} of a "
+            f"cluster; clusters have {threads.launch.cluster_blocks} here"
+        )
+    return tuple(peers)
+
+
+def by_cta(
+    places: NDArray[np.int64], size: int
+) -> Iterator[tuple[int, NDArray[np.bool_], NDArray[np.int64]]]:
+    """Yield each CTA that places (n,) are of, which these are, and the places there.
+
+    Places of the second of two CTAs count on from the `size` of the first.
+    """
+    ctas, own = np.divmod(places, size)
+    for cta in np.unique(ctas).tolist():
+        yield cta, ctas == cta, own[ctas == cta]

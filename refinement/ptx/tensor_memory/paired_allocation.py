@@ -17,8 +17,7 @@ from ..state.execution import Execution
 from ..state.held import Held
 from ..text.module import InstructionStatement
 from .allocation import give, store_addresses, take, wishes_of
-from .operands import Written, refuse_on_data, written
-from .pairs import blocks_of
+from .operands import Written, blocks_of, refuse_on_data, written
 from .uses import Clocks
 
 _NAMES = ("alloc", "dealloc")

@@ -34,8 +34,7 @@ from . import shared_operands
 from .cell_operands import CellOperands, check_metadata
 from .cells import split_address
 from .kept_operands import Collector, KeptOperands, Operand
-from .operands import Written, cell_addresses, refuse_on_data, written
-from .pairs import blocks_of
+from .operands import Written, blocks_of, cell_addresses, refuse_on_data, written
 from .uses import Clocks, Sort
 
 _DESCRIPTORS = {"a": "a", "b": "b-desc"}
@@ -236,8 +235,7 @@ def _operand(
 
 
 def _zeros(alg: TermAlgebra, form: TensorMultiplication) -> Ids:
-    found: Ids = np.broadcast_to(alg.constant(0, form.c), form.matrix_shape("c"))
-    return found
+    return np.broadcast_to(alg.constant(0, form.c), form.matrix_shape("c"))
 
 
 def _kept(execution: Execution, mask: tuple[int, ...]) -> NDArray[np.bool_] | None:

@@ -21,10 +21,9 @@ from ....spec.ptx.tensor_memory.shared_operands import PADDED, operand_matrix
 from ...findings.finding import Kind
 from ...terms.algebra import TermAlgebra
 from ...terms.interning import Ids
-from ..memory.descriptor_words import without_window
+from ..memory.asynchronous_uses import check_proxy
+from ..memory.descriptor_assumptions import note_alignment, without_window
 from ..memory.memory_access import load_bytes
-from ..memory.pattern_alignment import note_alignment
-from ..memory.proxy_reads import check_proxy
 from ..order.fetches import Fetcher
 from ..state.address_spaces import SHARED_WINDOW
 from ..state.execution import Execution

@@ -33,7 +33,7 @@ from ..registers.threads import WARP, Indices
 from ..state.execution import Decoders, Execution, Step
 from ..text.module import InstructionStatement, Module
 from ..text.operands import Operand
-from ..text.variable_spaces import in_its_space
+from ..text.variables import in_its_space
 
 
 def illegal(module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]) -> list[Violation]:

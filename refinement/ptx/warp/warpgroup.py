@@ -26,10 +26,9 @@ from ...findings.finding import Kind
 from ...terms.algebra import TermAlgebra
 from ...terms.interning import Ids
 from ...terms.store import CONSTANT
-from ..memory.descriptor_words import without_window
+from ..memory.asynchronous_uses import check_proxy
+from ..memory.descriptor_assumptions import note_alignment, without_window
 from ..memory.memory_access import load, note_reading
-from ..memory.pattern_alignment import note_alignment
-from ..memory.proxy_reads import check_proxy
 from ..registers.threads import WARP, Indices
 from ..state.address_spaces import SHARED_WINDOW
 from ..state.asynchronous_products import AsynchronousProducts, ProductRegisters

@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from lark import Token
 
 from ..catalogue import operation_named
-from .positions import fail
 from .signatures import instruction, typed, typed_results
 from .statements import Allocation, ConstantDefinition, InstructionStatement, TextualForm
 from .syntax import Attributes, TypedValue
 from .type_reader import normalised, split
 from .types import Type
-from .wording import quoted
+from .wording import fail, quoted
 
 ALLOCATION = "pto.alloc_tile"
 CONSTANT = "arith.constant"

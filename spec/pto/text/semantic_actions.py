@@ -13,7 +13,6 @@ from ...errors import InputError
 from ..catalogue import operation_named
 from . import generic_form
 from .module import Conditional, Function, Loop, Module, Other, Parameter
-from .positions import fail, within
 from .signatures import instruction, names, typed, typed_results
 from .statements import (
     Allocation,
@@ -32,7 +31,7 @@ from .statements import (
 from .syntax import Attributes, Region, Statement, TypedValue, dictionary
 from .type_reader import TypeTextError, UnknownElementError, normalised, read_type
 from .types import OtherType, Type
-from .wording import count, quoted
+from .wording import count, fail, quoted, within
 
 _T = TypeVar("_T")
 

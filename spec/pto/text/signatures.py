@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from lark import Token
 
 from ..catalogue import Operation, OperationKind, operation_named
-from .positions import fail
 from .statements import InstructionStatement, TextualForm
 from .syntax import Attributes, TypedValue
 from .type_reader import TypeTextError, read_type
 from .types import OtherType, TileType, Type
-from .wording import count
+from .wording import count, fail
 
 
 def instruction(

@@ -17,7 +17,7 @@ from lark import Token
 
 from ..catalogue import OPERATIONS, plain_name
 from .generic_form import ALLOCATION, CONSTANT
-from .positions import fail
+from .wording import fail
 
 DEEPEST = 64
 """How deep brackets and regions may be nested."""

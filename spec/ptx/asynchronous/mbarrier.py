@@ -208,8 +208,7 @@ def undefined(alg: Algebra, barrier: Barrier, signal: Signal) -> Mapping[str, Ar
 
 def is_undefined(alg: Algebra, barrier: Barrier, signal: Signal) -> Array:
     """Tell whether PTX does not define an operation, for whatever reason."""
-    found: Array = reduce(or_, undefined(alg, barrier, signal).values())
-    return found
+    return reduce(or_, undefined(alg, barrier, signal).values())
 
 
 # -- the operations

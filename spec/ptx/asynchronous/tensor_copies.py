@@ -94,8 +94,7 @@ def _kept(tensor: TensorMap) -> None:
 
 def _bytes_of(tensor: TensorMap, address: Array) -> Array:
     """Return the addresses of all bytes (…, bytes) of elements."""
-    found: Array = address[..., np.newaxis] + np.arange(tensor.element_bytes)
-    return found
+    return address[..., np.newaxis] + np.arange(tensor.element_bytes)
 
 
 def _in_memory(tensor: TensorMap, memory: Array, last: int, what: str) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from ...word_algebra import A, B, C, Field, Word, WordAlgebra, signed, unsigned
 from ..open_results import OPEN_QUOTIENT
 from ..targets import Availability
-from .lanes import clamped, lanewise
 from .rows import Form, Row
 
 WORDS = "u16 s16 u32 s32 u64 s64"
@@ -20,6 +20,24 @@ _PACKED = Availability((8, 0), 90)
 TWO = "d:t = a:t b:t"
 THREE = "d:t = a:t b:t c:t"
 _CARRIED = "d:t CC.CF:pred = a:t b:t"
+
+
+# -- elements, and clamped words
+def lanewise(alg: WordAlgebra, form: Form, rule: Callable[..., Word], *operands: Word) -> Word:
+    """Apply a rule to each element of its operands."""
+    kind = form.type
+    if kind.lanes == 1:
+        return rule(*operands)
+    lows = range(0, kind.bits, kind.width)
+    elements = [[alg.move([Field(low, kind.width)], word) for word in operands] for low in lows]
+    joined = [Field(0, kind.width, index) for index in range(kind.lanes)]
+    return alg.move(joined, *(rule(*words) for words in elements))
+
+
+def clamped(alg: WordAlgebra, rule: Callable[..., Word], *operands: Word) -> Word:
+    """Apply a rule of 64 bits to words of 32, and clamp the result to a signed word."""
+    wide = (alg.extend(64, signed(32), word) for word in operands)
+    return alg.clamp(signed(32), signed(64), rule(*wide))
 
 
 # -- sums and products

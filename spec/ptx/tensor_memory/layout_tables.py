@@ -163,8 +163,7 @@ def _of_cta(product: TensorMultiplication) -> str:
 
 
 def _within(matrix: SharedMatrix, address: Array, bit: Array) -> Array:
-    place: Array = (address % LINE_BYTES * 8 + bit) // matrix.bits
-    return place
+    return (address % LINE_BYTES * 8 + bit) // matrix.bits
 
 
 def register_table(name: str, tile: RegisterTile) -> ElementTable:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...errors import UnsupportedError
-from ...formats import U4, FloatFormat, Format, format_named
+from ...formats import U4, FloatFormat, Format, as_float, format_named
 from ...fragment import Fragment, Packing
 from ...layout import Axis
 from ...rearrangement import rearranged
@@ -123,9 +123,7 @@ class TensorMemoryLayouts:
     @property
     def scale(self) -> FloatFormat:
         """Type of the scale factors."""
-        fmt = format_named(self.fields.named("scale"))
-        assert isinstance(fmt, FloatFormat)
-        return fmt
+        return as_float(format_named(self.fields.named("scale")))
 
     def factors(self, role: str) -> Fragment:
         """Return (lane, byte) ↔ (copy, vector, line, chunk) of the scale factors of ``a`` or ``b``.

@@ -9,7 +9,7 @@ from cluster_kernels import ClusterKernel, Edit
 
 from mmaproof.refinement.findings.finding import Kind
 from mmaproof.refinement.findings.result import Verdict
-from mmaproof.refinement.ptx.takeovers import _all_ways
+from mmaproof.refinement.ptx.every_order import _all_ways
 
 REQUEST = (
     "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [answer], [full];"

@@ -7,7 +7,7 @@ import pytest
 from ptx_machine import Bench, kernel, kinds
 
 from mmaproof.refinement.findings.finding import Kind
-from mmaproof.refinement.ptx.arrivals import in_every_order
+from mmaproof.refinement.ptx.every_order import in_every_order
 from mmaproof.refinement.ptx.run import machine
 from mmaproof.refinement.ptx.run.launching import Pointer
 from mmaproof.refinement.ptx.state.address_spaces import Buffer

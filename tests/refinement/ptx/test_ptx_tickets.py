@@ -7,7 +7,7 @@ import pytest
 from ptx_machine import BODY, Bench, kernel, kinds, written
 
 from mmaproof.refinement.findings.finding import Kind
-from mmaproof.refinement.ptx.arrivals import in_every_order
+from mmaproof.refinement.ptx.every_order import in_every_order
 from mmaproof.refinement.ptx.run import machine
 from mmaproof.refinement.ptx.run.launching import Pointer
 from mmaproof.refinement.ptx.state.address_spaces import Buffer
@@ -210,6 +210,6 @@ def test_a_count_that_begins_elsewhere_has_another_last() -> None:
 
 
 def test_too_many_tickets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmaproof.refinement.ptx.arrivals.MOST", BLOCKS - 1)
+    monkeypatch.setattr("mmaproof.refinement.ptx.every_order.MOST_TICKETS", BLOCKS - 1)
     _, done = run(COUNTED)
     assert kinds(done) == {Kind.UNSUPPORTED: [line_of(COUNTED, "atom")]}

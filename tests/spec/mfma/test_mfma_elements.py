@@ -11,7 +11,7 @@ from mmaproof.smt.float_terms import decoded, is_nan
 from mmaproof.spec import float_encoding
 from mmaproof.spec.float_encoding import decode, encode
 from mmaproof.spec.formats import F64, FloatFormat
-from mmaproof.spec.mfma.elements import E4M3FNUZ, E5M2FNUZ
+from mmaproof.spec.mfma.targets import E4M3FNUZ, E5M2FNUZ
 from mmaproof.spec.rounding import Rounding
 
 FORMATS = {E4M3FNUZ: ml_dtypes.float8_e4m3fnuz, E5M2FNUZ: ml_dtypes.float8_e5m2fnuz}

@@ -1,8 +1,9 @@
-"""Same-value writers: unordered writers of a place besides the last one.
+"""Earlier users of a place besides the last: writers of one value in no order, and updates by atomics.
 
 Threads that write one value to a place in no order do no harm as such. Whoever changes the place afterwards
 must be in order after all of them, though, not only after the last one that ran here: any of them may write
-late.
+late. Who comes last of all that update a place by atomics learns that of everybody, see `tickets`; for others
+it is enough that there are several.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ OTHER_BLOCK = np.uint64(1 << 63)
 """Among the warps that used a place: threads of more than one block."""
 
 
-class JointWriters:
+class SameValueWriters:
     """The other writers of each granule of memory.
 
     Parameters
@@ -55,8 +56,7 @@ class JointWriters:
         for index in np.flatnonzero(same & ~over):
             warps, time = int(self._warps[at[index]]), int(self._time[at[index]])
             over[index] = ordering.over_for_warps(int(threads[index]), time, warps)
-        found: Indices = which[~over]
-        return found
+        return which[~over]
 
     def keep(self, places: Places, which: Indices) -> None:
         """Forget those of places that are written, but for some of these."""
@@ -101,3 +101,42 @@ class JointWriters:
     def arrays(self) -> list[NDArray[Any]]:
         """Return all that is kept."""
         return [each.copy() for each in (self.thread, self.line, self._time, self._warps)]
+
+
+class AtomicUsers:
+    """The threads that changed places by atomics.
+
+    Attributes
+    ----------
+    kept : bool
+        Whether they are kept.
+    """
+
+    def __init__(self) -> None:
+        self.kept = False
+        self._times: dict[int, dict[int, int]] = {}
+
+    def note(self, ordering: Ordering, places: Places, threads: Indices, fresh: Indices) -> None:
+        """Note that threads (n,) change places (n,) by atomics; of some of these nobody before counts."""
+        if not self.kept:
+            return
+        for place in places[fresh].tolist():
+            self._times.pop(place, None)
+        names, times = ordering.names[threads].tolist(), ordering.times(threads).tolist()
+        for place, name, time in zip(places.tolist(), names, times, strict=True):
+            self._times.setdefault(place, {})[name] = time
+
+    def are_over(self, ordering: Ordering, places: Places, threads: Indices, which: Indices) -> Indices:
+        """Return which of some accesses of threads (n,) to places (n,) are in order after all atomics."""
+        if not self._times:
+            return np.zeros(0, dtype=np.intp)
+        found = []
+        for index in which.tolist():
+            times = self._times.get(int(places[index]))
+            thread = int(threads[index])
+            if times is not None:
+                names = np.array([time for time in times if time != ordering.names[thread]], dtype=np.int64)
+                when = np.array([times[each] for each in names.tolist()], dtype=np.int32)
+                if ordering.over(np.full(len(names), thread), names, when).all():
+                    found.append(index)
+        return np.array(found, dtype=np.intp)
