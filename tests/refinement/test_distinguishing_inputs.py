@@ -79,6 +79,16 @@ def test_a_fault_at_the_ends_of_all_inputs_is_stopped(name: str) -> None:
         result_of(body, formula, arrays, requires=conditions)
 
 
+@pytest.mark.parametrize("first", ["FE967699", "7E967699", "F149F2CA"])
+def test_an_extremum_that_begins_within_its_range_is_stopped(first: str) -> None:
+    """All numbers are beyond ±1e38 and -1e30, which nothing bounds, before that is seen."""
+    which = "min" if first.startswith("7") else "max"
+    body = f"{which}.f32 %f1, %A, 0f{first}; {which}.f32 %Y, %f1, %B;"
+    arrays = {"A": "f32", "B": "f32", "Y": "f32 out"}
+    with equality_forced(), pytest.raises(DisagreementError):
+        result_of(body, f"Y[i] = {which}(A[i], B[i])", arrays)
+
+
 def test_the_tree_without_the_fault_is_right() -> None:
     assert result_of(TREE.format(one="gt", other="gt"), FIRST, FOUR).verdict == "verified"
 
