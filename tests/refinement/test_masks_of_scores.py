@@ -72,6 +72,19 @@ def test_what_scores_may_outweigh_is_no_mask(requires: list[str], verdict: str) 
         assert "right only if no number outweighs the mask -10000" in found.findings[0].message
 
 
+def test_a_masked_number_may_outweigh_what_is_added_to_it() -> None:
+    """All other numbers are low then: numbers that are low alone are the same with a mask added to some."""
+    body = f"""setp.ne.u32 %p1, %M, 0; selp.f32 %f4, 0f00000000, {TEN_THOUSAND}, %p1; add.f32 %f1, %A, %f4;
+    max.f32 %f3, %f1, %B; sub.f32 %f1, %f1, %f3; ex2.approx.f32 %C, %f1;"""
+    formula = "C[i] = where(M[i] != 0, exp2(A[i] - max(A[i], B[i])), 0)"
+    arrays = {"A": "f32", "B": "f32", "M": "u8", "C": "f32 out"}
+    small = [f"abs({each}[i]) <= 10 if i != 7" for each in "AB"]
+    some = [f"abs({each}[7]) <= 1e5" for each in "AB"]
+    assert result_of(body, formula, arrays, requires=small + some).verdict != "verified"
+    none = [f"abs({each}[7]) <= 4000" for each in "AB"]
+    assert result_of(body, formula, arrays, requires=small + none).verdict == "verified"
+
+
 BODIES = {
     "product": ("mul.f32 %C, %A, %M;", "where(M[i] == HIGH, HIGH * A[i], 0)"),
     "opposite": (
