@@ -141,8 +141,9 @@ class DistinguishingInputs:
                 shared[fmt] = _words(source, fmt, count, mined)
             own = _words(source, fmt, count, mined)
             if isinstance(fmt, IntegerFormat):
-                steps = np.array([0, 0, 1, -1, 1 << fmt.bits - 1, (1 << fmt.bits - 1) - 1], dtype=np.int64)
-                near = shared[fmt] + source.choice(steps, count).astype(np.uint64)
+                half = 1 << fmt.bits - 1
+                steps = np.array([0, 0, 1, 2 * half - 1, half, half - 1], dtype=np.uint64)
+                near = shared[fmt] + source.choice(steps, count)
             else:
                 near = shared[fmt]
             own = np.where(np.arange(count) % 4 == 3, near, own) & ones(fmt.bits)
