@@ -11,6 +11,8 @@ the ends of bounded formats. Scalars are different from each other, and neither 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,11 +88,16 @@ def admitted(instance: Instance, requirements: Requirements) -> Admitted | None:
     if not requirements:
         return None
 
+    @cache
+    def others() -> dict[str, Words] | None:
+        with suppress(UnmetError):
+            return trial_inputs(instance, 0, finite=True)
+        return None
+
     def changed(words: Mapping[tuple[str, Format, int], int]) -> dict[tuple[str, Format, int], int] | None:
-        try:
-            inputs = trial_inputs(instance, 0, finite=True)
-        except UnmetError:
+        if (known := others()) is None:
             return None
+        inputs = {name: each.copy() for name, each in known.items()}
         own = [name for name in words if name[0] in inputs and name[2] < len(inputs[name[0]])]
         for name in own:
             inputs[name[0]][name[2]] = words[name]
