@@ -85,6 +85,28 @@ def test_a_masked_number_may_outweigh_what_is_added_to_it() -> None:
     assert result_of(body, formula, arrays, requires=small + none).verdict == "verified"
 
 
+def test_where_the_formula_masks_as_a_number_another_mask_counts() -> None:
+    """Where both are masked, an element beside them that is a mask, too, weighs as much as they do."""
+    body = softmax(
+        epsilon=f"""mov.f32 %f5, {BILLION}; sub.f32 %f5, %f5, %f3; mul.f32 %f5, %f5, 0f3FB8AA3B;
+    ex2.approx.f32 %f5, %f5; add.f32 %f2, %f2, %f5;"""
+    )
+    one, other = "where(M[i] != 0, A[i], -1e9)", "where(L[i] != 0, B[i], -1e9)"
+    power, rest = (f"exp({each} - max({one}, {other}))" for each in (one, other))
+    formula = f"C[i] = {power} / ({power} + {rest})"
+    assert result_of(body, formula, ARRAYS, requires=SMALL).verdict == "refuted"
+
+
+def test_a_power_of_what_may_outweigh_a_mask_is_not_0() -> None:
+    """``exp(x - 1e9 + 1e9 * m)``, with the mask as a product."""
+    body = """mov.f32 %f1, 0f3F800000; sub.f32 %f1, %f1, %B; fma.rn.f32 %f1, %f1, 0fCE6E6B28, %A;
+    add.f32 %f1, %f1, 0f40A00000; ex2.approx.f32 %C, %f1;"""
+    conditions = ["B[i] == 0 or B[i] == 1", "abs(A[i]) <= 5"]
+    arrays = {"A": "f32", "B": "f32", "C": "f32 out"}
+    found = result_of(body, "C[i] = exp2(A[i] + (1 - B[i]) * -1e9)", arrays, requires=conditions)
+    assert found.verdict == "refuted"
+
+
 BODIES = {
     "product": ("mul.f32 %C, %A, %M;", "where(M[i] == HIGH, HIGH * A[i], 0)"),
     "opposite": (
