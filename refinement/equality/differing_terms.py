@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,9 @@ from .shared_subterms import SharedSubterms
 from .sign_cases import SignCases
 
 Indices = NDArray[np.intp]
+
+_Unequal = Callable[[Ids, Ids, Format], NDArray[Any]]
+"""Tells which terms (n,) are not shown equal to others."""
 
 MOST_AT_FIRST, _AT_A_TIME = 8, 512
 """Members that are compared thoroughly at first, and at a time."""
@@ -156,7 +161,11 @@ def _at_once(
     Terms may be parts of others that are expected: what these share is not taken for an atom again.
     """
     left = members
-    ways = [forms.unequal, forms.outer.unequal, partial(_unequal_unmasked, forms, within)]
+    ways: list[_Unequal] = [
+        forms.unequal,
+        forms.outer.unequal,
+        partial(_unequal_unmasked, forms, within),
+    ]
     if within is None:
         shared = SharedSubterms(forms, partial(_unequal_at_once, forms, within=expected[members])).unequal
         ways.insert(0 if _is_first_unequal(forms, actual[left], expected[left], fmt) else 1, shared)

@@ -263,7 +263,7 @@ class ElementaryForms:
         """
         if (constant := self._constant(exponent)) <= -_MASK:
             for monomial, times in exponent.items():
-                if abs(times) > _ORDINARY and monomial not in ((), (self._log2_of_e,)):
+                if abs(Fraction(times)) > _ORDINARY and monomial not in ((), (self._log2_of_e,)):
                     raise OutweighedMaskError(Fraction(times))
             self.masks.add(exponent.get((), 0) + exponent.get((self._log2_of_e,), 0))
             return [self._piece(Product(0, {}, ()))]
