@@ -17,8 +17,7 @@ from ..normal_forms.forms import NormalForms
 from ..terms.domains import NONE
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
-from ..terms.store import INPUT, TermStore
-from ..terms.traversal import leaves_of
+from ..terms.store import TermStore
 from .equivalence import Comparison, compare, compared_as, taken
 
 Indices = NDArray[np.intp]
@@ -28,9 +27,6 @@ _ELEMENTS, _SHAPES, _OF_SHAPE = 16, 64, 4
 
 _MOST_PATTERNS = 64
 """Pairs of which all others are instances."""
-
-_SAMPLE, _ALL = 8, 1024
-"""Of more pairs than these some are looked at before all are."""
 
 _PART = 2
 """How many pairs there are for one that is looked at, at least."""
@@ -87,23 +83,9 @@ def _patterns(store: TermStore, actual: Ids, expected: Ids, members: Indices) ->
         if len(patterns) == most:
             return None
         patterns.append(int(left[0]))
-        left = np.delete(left, _renamed(store, instances, pairs[left]))
+        left = np.delete(left, instances.renamings(pairs[left]))
     few = np.union1d(patterns, some_of_each_shape(store, actual[members]))
     return None if len(few) * _PART > len(members) else members[few]
-
-
-def _renamed(store: TermStore, instances: TermInstances, pairs: Ids) -> Indices:
-    """Return which pairs (n, 2) are the first with other inputs in the place of its own, each of its own.
-
-    Where two inputs become one, a divisor may become 0 for all inputs.
-    """
-    some = pairs[1 :: len(pairs) // _SAMPLE + 1]
-    if len(pairs) > _ALL and not len(instances.images(pairs[0], some, ())[0]):
-        return np.zeros(1, dtype=np.intp)  # what comes in strides may be missed, which takes longer only
-    leaves = leaves_of(store, pairs[0])
-    rows, images = instances.images(pairs[0], pairs, leaves[store.are(INPUT, leaves)].tolist())
-    distinct: Indices = rows[(np.diff(np.sort(images, axis=1), axis=1) != 0).all(axis=1)]
-    return distinct
 
 
 def _of_few(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +18,16 @@ from ..terms.domains import NONE
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from .arg_extrema import ArgExtrema
+from .finite_masks import ChosenMasks
 from .instances_of_pairs import without_instances
 from .order_cases import OrderCases
 from .shared_subterms import SharedSubterms
 from .sign_cases import SignCases
 
 Indices = NDArray[np.intp]
+
+_Unequal = Callable[[Ids, Ids, Format], NDArray[Any]]
+"""Tells which terms (n,) are not shown equal to others."""
 
 MOST_AT_FIRST, _AT_A_TIME = 8, 512
 """Members that are compared thoroughly at first, and at a time."""
@@ -113,13 +119,32 @@ def _is_first_unequal(forms: NormalForms, actual: Ids, expected: Ids, fmt: Forma
 
 
 def _unequal_at_once(
-    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, shares: bool = True
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, within: Ids | None = None
 ) -> Indices:
     """Return which terms (n,) are not shown equal, or not to be numbers for any inputs."""
-    differing = _at_once(forms, actual, expected, np.arange(len(actual)), fmt, shares=shares)[0]
+    differing = _at_once(forms, actual, expected, np.arange(len(actual)), fmt, within=within)[0]
     return (
         np.arange(len(actual)) if with_poles(forms, np.concatenate([actual, expected])).any() else differing
     )
+
+
+def _unequal_unmasked(
+    forms: NormalForms, within: Ids | None, actual: Ids, expected: Ids, fmt: Format
+) -> Indices:
+    """Return which terms (n,) are not shown equal where finite masks are as good as infinite ones.
+
+    They are not where the formula chooses one by data: where all is masked it is a number, and depends on
+    how many there are.
+    """
+    found = np.arange(len(actual))
+    if not forms.elementary.sees_masks:
+        return found
+    chosen = ChosenMasks(forms.store)
+    if within is not None and chosen.values(within).any():
+        return found
+    some = np.flatnonzero(~chosen.values(expected))
+    equal = np.delete(some, forms.unequal_unmasked(actual[some], expected[some], fmt))
+    return np.setdiff1d(found, equal)
 
 
 def _at_once(
@@ -129,13 +154,20 @@ def _at_once(
     members: Indices,
     fmt: Format,
     *,
-    shares: bool = True,
+    within: Ids | None = None,
 ) -> tuple[Indices, str | None]:
-    """Return what `_thoroughly` does where nothing is supposed of what terms choose by."""
+    """Return what `_thoroughly` does where nothing is supposed of what terms choose by.
+
+    Terms may be parts of others that are expected: what these share is not taken for an atom again.
+    """
     left = members
-    ways = [forms.unequal, forms.outer.unequal, forms.unequal_unmasked]
-    if shares:
-        shared = SharedSubterms(forms, partial(_unequal_at_once, forms, shares=False)).unequal
+    ways: list[_Unequal] = [
+        forms.unequal,
+        forms.outer.unequal,
+        partial(_unequal_unmasked, forms, within),
+    ]
+    if within is None:
+        shared = SharedSubterms(forms, partial(_unequal_at_once, forms, within=expected[members])).unequal
         ways.insert(0 if _is_first_unequal(forms, actual[left], expected[left], fmt) else 1, shared)
     for unequal in ways:
         with suppress(OutweighedMaskError):

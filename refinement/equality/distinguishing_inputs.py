@@ -141,8 +141,9 @@ class DistinguishingInputs:
                 shared[fmt] = _words(source, fmt, count, mined)
             own = _words(source, fmt, count, mined)
             if isinstance(fmt, IntegerFormat):
-                steps = np.array([0, 0, 1, -1, 1 << fmt.bits - 1, (1 << fmt.bits - 1) - 1], dtype=np.int64)
-                near = shared[fmt] + source.choice(steps, count).astype(np.uint64)
+                half = 1 << fmt.bits - 1
+                steps = np.array([0, 0, 1, 2 * half - 1, half, half - 1], dtype=np.uint64)
+                near = shared[fmt] + source.choice(steps, count)
             else:
                 near = shared[fmt]
             own = np.where(np.arange(count) % 4 == 3, near, own) & ones(fmt.bits)
@@ -159,17 +160,24 @@ class DistinguishingInputs:
         store, (array, fmt, index) = self._store, name
         if term in store.bounded:
             return [each & (1 << fmt.bits) - 1 for each in store.bounded[term]]
-        if array in store.ends:
-            ends = np.array([store.ends[array].low[index], store.ends[array].high[index]])
+        known = store.ends.get(array)
+        if known is None and isinstance(fmt, IntegerFormat):
+            return [fmt.minimum & (1 << fmt.bits) - 1, fmt.maximum]
+        ends = np.array([-np.inf, np.inf] if known is None else [known.low[index], known.high[index]])
+        if isinstance(fmt, FloatFormat):
+            ends = np.clip(ends, -_largest(fmt) if fmt.signed else 0.0, _largest(fmt))
+        else:
             ends = np.where(np.isfinite(ends), ends, ends[::-1])
-            if not (np.abs(ends) < _EXACT).all() or not ends.all():
-                return []
-            if isinstance(fmt, FloatFormat):
-                words = encode(ends, fmt, Rounding.NEAREST_EVEN)
-            else:
-                words = ends.astype(np.int64).view(np.uint64) & ones(fmt.bits)
-            return [int(word) for word in words]
-        return [fmt.minimum & (1 << fmt.bits) - 1, fmt.maximum] if isinstance(fmt, IntegerFormat) else []
+        ends = np.where(ends != 0, ends, ends[::-1])  # there are two zeros
+        if not ends.all():
+            return []
+        if isinstance(fmt, FloatFormat):
+            words = encode(ends, fmt, Rounding.NEAREST_EVEN)
+        elif (np.abs(ends) < _EXACT).all():
+            words = ends.astype(np.int64).view(np.uint64) & ones(fmt.bits)
+        else:
+            return []
+        return [int(word) for word in words]
 
     def _admitted(self, name: Name, term: int, words: Words) -> Words:
         """Return words, of which those are replaced that an input is known not to be."""
@@ -268,19 +276,27 @@ def _of_float(
         near * (1 + source.choice([0.0, 2.0**-8, -(2.0**-8), 2.0**-20, -(2.0**-20)], count)),
         near / 2 + source.choice([0.0, 0.25, -0.25], count),
     ]
-    largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
+    largest = _largest(fmt)
     clipped = [np.clip(each, -largest if fmt.signed else 0.0, largest) for each in chosen]
     return [encode(each, fmt, Rounding.NEAREST_EVEN).astype(np.uint64) for each in clipped]
 
 
+def _largest(fmt: FloatFormat) -> float:
+    return float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
+
+
 def _differing(one: Words, other: Words, fmt: Format) -> list[int]:
-    """Return the samples in which words differ by more than roundings do, the most first."""
+    """Return the samples in which words differ by more than roundings do, the most first.
+
+    Numbers near the ends of their format come last.
+    """
     if not isinstance(fmt, FloatFormat):
         return [int(each) for each in np.flatnonzero((one ^ other) & ones(fmt.bits))]
     left, right = (_numbers(each, fmt) for each in (one, other))
     with np.errstate(all="ignore"):
         sizes = np.maximum(np.abs(left), np.abs(right))
         apart = np.abs(left - right) / sizes
-    usable = np.isfinite(apart) & (sizes > _SIZES[0]) & (sizes < _SIZES[1]) & (apart > _ROUNDED)
+    usable = np.isfinite(apart) & (sizes > _SIZES[0]) & (apart > _ROUNDED)
     places = np.flatnonzero(usable)
-    return [int(place) for place in places[np.argsort(-apart[places], kind="stable")]]
+    order = np.lexsort((-apart[places], sizes[places] >= _SIZES[1]))
+    return [int(place) for place in places[order]]

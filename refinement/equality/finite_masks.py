@@ -69,6 +69,20 @@ class FiniteMasks(Rewriting):
         return super().applied(operation, terms, given)
 
 
+class ChosenMasks(Domain):
+    """Whether a term depends on a choice, by data, of a finite number that may be a mask."""
+
+    dtype = bool
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        """Return whether an operation chooses such a number, or arguments do."""
+        found = self.join.reduce(given, axis=0)
+        if operation.name == operations.SELECT and operation.result.bits in _FLOATS:
+            for side in self.store.arguments(terms)[:, 1:3].T:
+                found = found | (numbers_of(self.store, side) <= _MASK)
+        return found
+
+
 class _Sizes(Domain):
     """How much the least mask in a term subtracts; infinite without any, 0 where that is not known."""
 
@@ -79,12 +93,12 @@ class _Sizes(Domain):
 
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         if operation.name == operations.SELECT and operation.result.bits in _FLOATS:
-            numbers = [self._numbers(each) for each in self.store.arguments(terms)[:, 1:3].T]
+            numbers = [numbers_of(self.store, each) for each in self.store.arguments(terms)[:, 1:3].T]
             masks = [np.where(each <= _MASK, -each, np.inf) for each in numbers]
             return np.minimum.reduce([*masks, given[1], given[2], _lost(given[0])])
         if operation.name not in _READING or operation.result not in _FLOATS.values():
             return _lost(self.join.reduce(given, axis=0))
-        numbers = [self._numbers(each) for each in self.store.arguments(terms).T[: len(given)]]
+        numbers = [numbers_of(self.store, each) for each in self.store.arguments(terms).T[: len(given)]]
         sizes, factors = list(given), 0
         if operation.name == operations.FUSED:
             assert isinstance(operation.attribute, Sum)
@@ -99,15 +113,16 @@ class _Sizes(Domain):
             sizes[place] = np.where(number <= _MASK, 0.0, sizes[place])
         return self.join.reduce(sizes, axis=0)
 
-    def _numbers(self, terms: Ids) -> Any:
-        """Return the numbers that constants (n,) are as floats; NaN of other terms and infinities."""
-        found = np.full(len(terms), np.nan)
-        widths = self.store.widths(terms)
-        for width, fmt in _FLOATS.items():
-            some = self.store.are(CONSTANT, terms) & (widths == width)
-            numbers = decode(self.store.constant_values(terms[some]).astype(fmt.storage), fmt)
-            found[some] = np.where(np.isfinite(numbers), numbers, np.nan)
-        return found
+
+def numbers_of(store: TermStore, terms: Ids) -> Any:
+    """Return the numbers that constants (n,) are as floats; NaN of other terms and infinities."""
+    found = np.full(len(terms), np.nan)
+    widths = store.widths(terms)
+    for width, fmt in _FLOATS.items():
+        some = store.are(CONSTANT, terms) & (widths == width)
+        numbers = decode(store.constant_values(terms[some]).astype(fmt.storage), fmt)
+        found[some] = np.where(np.isfinite(numbers), numbers, np.nan)
+    return found
 
 
 def _lost(sizes: Any) -> Any:

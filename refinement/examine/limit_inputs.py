@@ -1,7 +1,8 @@
 """Inputs at and next to the constants of comparisons, where branches change, and all beyond one of them.
 
 A maximum that begins with a number is wrong only where every input is less; an integer made of a float, of
-which low bits are kept, where it does not fit them.
+which low bits are kept, where it does not fit them, and a sum with one, where that wraps; and one that is
+rounded in another way, half-way between two integers.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _MOST = 64
 _ATTEMPTS = 2
 """Random choices of them."""
 
+_TIES = np.array([-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, -0.25, 0.25, 0.75, 1.25, 1.0])
+"""Numbers half-way between two integers, or so if doubled, and one that is none."""
 
 _BEYOND = 4
 """Constants, the largest first, of which all inputs are beyond."""
@@ -35,6 +38,8 @@ def limit_inputs(
 ) -> Iterator[dict[str, NDArray[np.uint64]]]:
     """Yield inputs that are such constants, their opposites, and the numbers next to them; or all beyond one.
 
+    Where floats are made integers, some are half-way between two, too.
+
     Parameters
     ----------
     formats : mapping of str to (Format, shape)
@@ -42,10 +47,22 @@ def limit_inputs(
     store : TermStore
         What is compared.
     """
-    limits = np.union1d(_compared(store), _kept_of_integers(store))
+    limits = np.concatenate([_compared(store), _kept_of_integers(store), _greatest_of_summed_integers(store)])
+    limits = np.unique(limits)
     limits = limits[np.argsort(np.abs(limits), kind="stable")]
-    if not len(limits):
-        return
+    if len(limits):
+        yield from _at_and_beyond(limits, formats)
+    if any(converts(operation) for operation in store.operations):
+        random = np.random.default_rng(0)
+        yield {
+            name: random.choice(_rounded(_TIES, fmt), int(np.prod(shape)))
+            for name, (fmt, shape) in formats.items()
+        }
+
+
+def _at_and_beyond(
+    limits: NDArray[np.float64], formats: Mapping[str, tuple[Format, tuple[int, ...]]]
+) -> Iterator[dict[str, NDArray[np.uint64]]]:
     for seed in range(_ATTEMPTS):
         random = np.random.default_rng(seed)
         yield {
@@ -62,7 +79,11 @@ def limit_inputs(
 
 def _beyond(limit: float, fmt: Format) -> NDArray[np.uint64]:
     """Return the encodings of numbers that are further from 0 than a limit, as far as a format has them."""
-    numbers = limit * (1 + np.arange(1, 9) / 8)
+    return _rounded(limit * (1 + np.arange(1, 9) / 8), fmt)
+
+
+def _rounded(numbers: NDArray[np.float64], fmt: Format) -> NDArray[np.uint64]:
+    """Return the encodings of numbers, or of the nearest that a format has."""
     if isinstance(fmt, IntegerFormat):
         numbers = np.clip(np.trunc(numbers), float(fmt.minimum), float(min(fmt.maximum, 1 << 62)))
         integers: NDArray[np.uint64] = numbers.astype(np.int64).astype(np.uint64)
@@ -107,6 +128,18 @@ def _kept_of_integers(store: TermStore) -> NDArray[np.float64]:
         )
         if any(converts(each) and each.result.bits > lowest.width for each in converted):
             found.add(2.0 ** (lowest.width - 1))
+    return np.array(sorted(found), dtype=np.float64)
+
+
+def _greatest_of_summed_integers(store: TermStore) -> NDArray[np.float64]:
+    """Return the powers of two at which conversions of floats clamp to integers that are summands."""
+    sums = np.arange(len(store), dtype=np.int32)[store.are(operations.RING, np.arange(len(store)))]
+    summands = np.unique(store.arguments(sums))
+    found = set[float]()
+    for number in np.unique(store.operation_numbers(summands[summands >= 0])):
+        operation = store.operations[number]
+        if converts(operation):
+            found.add(2.0 ** (operation.result.bits - 1))
     return np.array(sorted(found), dtype=np.float64)
 
 

@@ -11,7 +11,9 @@ the ends of bounded formats. Scalars are different from each other, and neither 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,9 @@ Words = NDArray[np.uint64]
 
 TYPICAL = 2.0**20
 """A kernel's constants up to here are numbers that inputs may be."""
+
+_PLACES = 4
+"""Places of each row at which one number in turn is above what a mask is added to."""
 
 SHARE = 8
 """One index of so many has edges."""
@@ -83,11 +88,16 @@ def admitted(instance: Instance, requirements: Requirements) -> Admitted | None:
     if not requirements:
         return None
 
+    @cache
+    def others() -> dict[str, Words] | None:
+        with suppress(UnmetError):
+            return trial_inputs(instance, 0, finite=True)
+        return None
+
     def changed(words: Mapping[tuple[str, Format, int], int]) -> dict[tuple[str, Format, int], int] | None:
-        try:
-            inputs = trial_inputs(instance, 0, finite=True)
-        except UnmetError:
+        if (known := others()) is None:
             return None
+        inputs = {name: each.copy() for name, each in known.items()}
         own = [name for name in words if name[0] in inputs and name[2] < len(inputs[name[0]])]
         for name in own:
             inputs[name[0]][name[2]] = words[name]
@@ -163,17 +173,41 @@ def outweighing_inputs(
 ) -> Iterator[dict[str, Words]]:
     """Yield sets in which all floats of one input are below a mask that a kernel chooses in their place.
 
-    Masks beyond what inputs may be are none of these: nothing is expected to outweigh them.
+    Then half of the numbers, or one of each row, are as far above 0: they are still the greatest where a mask
+    is added to them. Integers, which may say what is masked, are 0 and 1. Masks beyond what inputs may be are
+    none of these: nothing is expected to outweigh them.
     """
     random = np.random.default_rng([seed, 2])
-    base = trial_inputs(instance, seed, finite=True)
+    formats, base = input_formats(instance), trial_inputs(instance, seed, finite=True)
     for mask in (each for each in masks if abs(each) <= TYPICAL):
-        for name, (fmt, _) in input_formats(instance).items():
-            if isinstance(fmt, FloatFormat):
-                numbers = np.full(len(base[name]), 2 * mask)
-                met = requirements.admissible({**base, name: _encoded(numbers, fmt)}, random)
-                if met is not None:
+        for name, (fmt, shape) in formats.items():
+            if not isinstance(fmt, FloatFormat):
+                continue
+            low = np.full(len(base[name]), 2 * mask)
+            half = low * random.choice([-1.0, 1.0], len(low))
+            above = (_with_one_above(low, shape, random) for _ in range(_PLACES))
+            for numbers in (low, half, -half, *above):
+                inputs = {**base, **_masking(formats, random), name: _encoded(numbers, fmt)}
+                if (met := requirements.admissible(inputs, random)) is not None:
                     yield met
+
+
+def _masking(
+    formats: Mapping[str, tuple[Format, tuple[int, ...]]], random: np.random.Generator
+) -> dict[str, Words]:
+    """Return zeros and ones for arrays of integers."""
+    return {
+        name: random.integers(0, 2, int(np.prod(shape)), dtype=np.uint64)
+        for name, (fmt, shape) in formats.items()
+        if isinstance(fmt, IntegerFormat) and shape
+    }
+
+
+def _with_one_above(numbers: NDArray[np.float64], shape: Sequence[int], random: np.random.Generator) -> Any:
+    """Return numbers, one of each row negated."""
+    rows = numbers.copy().reshape(-1, shape[-1] if shape else 1)
+    rows[np.arange(len(rows)), random.integers(0, rows.shape[1], len(rows))] *= -1
+    return rows.reshape(-1)
 
 
 def _drawn(instance: Instance, store: TermStore, random: np.random.Generator) -> Iterator[dict[str, Words]]:

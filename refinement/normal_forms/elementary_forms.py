@@ -262,6 +262,9 @@ class ElementaryForms:
         Nothing else in an exponent may be great: what is divided by ``2^-9000`` needs no mask to be 0.
         """
         if (constant := self._constant(exponent)) <= -_MASK:
+            for monomial, times in exponent.items():
+                if abs(Fraction(times)) > _ORDINARY and monomial not in ((), (self._log2_of_e,)):
+                    raise OutweighedMaskError(Fraction(times))
             self.masks.add(exponent.get((), 0) + exponent.get((self._log2_of_e,), 0))
             return [self._piece(Product(0, {}, ()))]
         if abs(constant) > _ORDINARY:

@@ -181,6 +181,20 @@ class TermInstances:
             found.append(images[wanted][:, same].T)
         return np.concatenate(rows), np.concatenate(found)
 
+    def renamings(self, rows: Ids) -> NDArray[np.intp]:
+        """Return which rows of terms (n, k) are the first with inputs renamed, no two to the same one.
+
+        Where two inputs become one, what is subtracted may become 0 for all inputs.
+        """
+        some = rows[1 :: len(rows) // _SAMPLE + 1]
+        if len(rows) > _ALL and not len(self.images(rows[0], some, ())[0]):
+            return np.zeros(1, dtype=np.intp)  # what comes in strides may be missed, which takes longer only
+        leaves = leaves_of(self._store, rows[0])
+        inputs = leaves[self._store.are(INPUT, leaves)].tolist()
+        found, images = self.images(rows[0], rows, inputs)
+        distinct: NDArray[np.intp] = found[(np.diff(np.sort(images, axis=1), axis=1) != 0).all(axis=1)]
+        return distinct
+
     def patterns(self, rows: Ids, most: int) -> NDArray[np.intp]:
         """Return indices of rows of terms (n, k) of which all others are instances; `most` at most.
 

@@ -10,7 +10,7 @@ from mmaproof.refinement.examine.trials import DisagreementError
 from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.evaluation import apply
 from mmaproof.refinement.terms.store import TermStore
-from mmaproof.spec.formats import F16, S32, U16, Format
+from mmaproof.spec.formats import F16, S32, S64, U16, U64, Format
 
 from ..elementwise_kernels import result_of
 
@@ -79,6 +79,16 @@ def test_a_fault_at_the_ends_of_all_inputs_is_stopped(name: str) -> None:
         result_of(body, formula, arrays, requires=conditions)
 
 
+@pytest.mark.parametrize("first", ["FE967699", "7E967699", "F149F2CA"])
+def test_an_extremum_that_begins_within_its_range_is_stopped(first: str) -> None:
+    """All numbers are beyond ±1e38 and -1e30, which nothing bounds, before that is seen."""
+    which = "min" if first.startswith("7") else "max"
+    body = f"{which}.f32 %f1, %A, 0f{first}; {which}.f32 %Y, %f1, %B;"
+    arrays = {"A": "f32", "B": "f32", "Y": "f32 out"}
+    with equality_forced(), pytest.raises(DisagreementError):
+        result_of(body, f"Y[i] = {which}(A[i], B[i])", arrays)
+
+
 def test_the_tree_without_the_fault_is_right() -> None:
     assert result_of(TREE.format(one="gt", other="gt"), FIRST, FOUR).verdict == "verified"
 
@@ -92,6 +102,15 @@ def test_one_word_of_16_bits_is_found(fmt: Format, word: int) -> None:
     other = apply(store, operations.select(16), same, store.constants([0x3C0F], 16), x)
     (found,) = DistinguishingInputs(store).of([(int(x[0]), int(other[0]))], fmt)
     assert [*found.values()] == [word]
+
+
+@pytest.mark.parametrize("fmt", [S64, U64])
+def test_integers_of_64_bits_are_drawn(fmt: Format) -> None:
+    store = TermStore()
+    x, y = (store.inputs(name, fmt, [0]) for name in "xy")
+    total = apply(store, operations.ring(64, 0, 2), x, y)
+    either = apply(store, operations.ring(64, 0, 2), x, apply(store, operations.negate(fmt), y))
+    assert any(DistinguishingInputs(store).of([(int(total[0]), int(either[0]))], fmt))
 
 
 def test_inputs_stay_within_what_is_known_of_them() -> None:

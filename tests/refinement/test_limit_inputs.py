@@ -38,6 +38,30 @@ def test_a_conversion_that_is_cut_to_16_bits_is_refuted_beyond_them() -> None:
     assert result_of(whole, "Y[i] = s8(round(X[i]))", arrays).verdict is Verdict.VERIFIED
 
 
+QUANTISED = "max.s32 %r1, %r1, 0; min.s32 %Y, %r1, 255;"
+
+
+@pytest.mark.parametrize(
+    ("body", "rounded", "requires"),
+    [
+        ("add.f32 %f1, %X, 0f3F000000; cvt.rmi.s32.f32 %r1, %f1;", "s32(round(X[i]))", ["abs(X[i]) <= 1e6"]),
+        (
+            "fma.rn.f32 %f1, %X, 0f40000000, 0f3F000000; cvt.rmi.s32.f32 %r1, %f1;",
+            "s32(round(2 * X[i]))",
+            ["abs(X[i]) <= 1e6"],
+        ),
+        ("cvt.rni.s32.f32 %r1, %X; add.s32 %r1, %r1, 128;", "s32(round(X[i])) + 128", []),
+    ],
+    ids=["half up", "half up of the double", "a sum that wraps"],
+)
+def test_a_number_that_is_quantised_in_another_way_is_refuted(
+    body: str, rounded: str, requires: list[str]
+) -> None:
+    formula = f"Y[i] = u8(min(max({rounded}, 0), 255))"
+    found = result_of(body + QUANTISED, formula, {"X": "f32", "Y": "u8 out"}, requires=requires)
+    assert found.verdict is Verdict.REFUTED
+
+
 def test_limits_and_what_is_next_to_them_are_tried_in_every_format() -> None:
     store = TermStore()
     limit = store.constants(np.float32(1.5).view(np.uint32), 32)

@@ -72,6 +72,41 @@ def test_what_scores_may_outweigh_is_no_mask(requires: list[str], verdict: str) 
         assert "right only if no number outweighs the mask -10000" in found.findings[0].message
 
 
+def test_a_masked_number_may_outweigh_what_is_added_to_it() -> None:
+    """All other numbers are low then: numbers that are low alone are the same with a mask added to some."""
+    body = f"""setp.ne.u32 %p1, %M, 0; selp.f32 %f4, 0f00000000, {TEN_THOUSAND}, %p1; add.f32 %f1, %A, %f4;
+    max.f32 %f3, %f1, %B; sub.f32 %f1, %f1, %f3; ex2.approx.f32 %C, %f1;"""
+    formula = "C[i] = where(M[i] != 0, exp2(A[i] - max(A[i], B[i])), 0)"
+    arrays = {"A": "f32", "B": "f32", "M": "u8", "C": "f32 out"}
+    small = [f"abs({each}[i]) <= 10 if i != 7" for each in "AB"]
+    some = [f"abs({each}[7]) <= 1e5" for each in "AB"]
+    assert result_of(body, formula, arrays, requires=small + some).verdict != "verified"
+    none = [f"abs({each}[7]) <= 4000" for each in "AB"]
+    assert result_of(body, formula, arrays, requires=small + none).verdict == "verified"
+
+
+def test_where_the_formula_masks_as_a_number_another_mask_counts() -> None:
+    """Where both are masked, an element beside them that is a mask, too, weighs as much as they do."""
+    body = softmax(
+        epsilon=f"""mov.f32 %f5, {BILLION}; sub.f32 %f5, %f5, %f3; mul.f32 %f5, %f5, 0f3FB8AA3B;
+    ex2.approx.f32 %f5, %f5; add.f32 %f2, %f2, %f5;"""
+    )
+    one, other = "where(M[i] != 0, A[i], -1e9)", "where(L[i] != 0, B[i], -1e9)"
+    power, rest = (f"exp({each} - max({one}, {other}))" for each in (one, other))
+    formula = f"C[i] = {power} / ({power} + {rest})"
+    assert result_of(body, formula, ARRAYS, requires=SMALL).verdict == "refuted"
+
+
+def test_a_power_of_what_may_outweigh_a_mask_is_not_0() -> None:
+    """``exp(x - 1e9 + 1e9 * m)``, with the mask as a product."""
+    body = """mov.f32 %f1, 0f3F800000; sub.f32 %f1, %f1, %B; fma.rn.f32 %f1, %f1, 0fCE6E6B28, %A;
+    add.f32 %f1, %f1, 0f40A00000; ex2.approx.f32 %C, %f1;"""
+    conditions = ["B[i] == 0 or B[i] == 1", "abs(A[i]) <= 5"]
+    arrays = {"A": "f32", "B": "f32", "C": "f32 out"}
+    found = result_of(body, "C[i] = exp2(A[i] + (1 - B[i]) * -1e9)", arrays, requires=conditions)
+    assert found.verdict == "refuted"
+
+
 BODIES = {
     "product": ("mul.f32 %C, %A, %M;", "where(M[i] == HIGH, HIGH * A[i], 0)"),
     "opposite": (
