@@ -119,6 +119,7 @@ BEGINS: Mapping[str, Callable[[Mapping[str, Rows]], Mapping[str, Rows]]] = {
 """What is wrong of where a tile begins."""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", SHIFTS)
 def test_wrong_shifts_of_elements_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     original, met = block_launch.tile_shifts, []
