@@ -38,7 +38,7 @@ class SearchedNumbers:
         self._plain_numbers: dict[int, int] = {}
         self._terms: dict[tuple[int, Format], int] = {}
         """Of normal forms, in the format in which they are read, a term that has it."""
-        self._members_of: dict[tuple[int, Format], frozenset[int]] = {}
+        self._members_of: dict[tuple[int, Operation, Format], frozenset[int]] = {}
 
     def places(self, number: int, index: int, which: str, fmt: Format) -> frozenset[Place]:
         """Return the place of a number that has an index; of an extremum, those of what it is one of.
@@ -180,17 +180,24 @@ class SearchedNumbers:
         one, other = self.plain(one), self.plain(other)
         if one == other:
             return True
-        operation = self._store.operation(one)
-        if operation.name == operations.EXTREMUM and operation == self._store.operation(other):
-            return self._identities(one, fmt) == self._identities(other, fmt)
+        named = {self._store.operation(each) for each in (one, other)}
+        extrema = [operation for operation in named if operation.name == operations.EXTREMUM]
+        if len(extrema) == 1:
+            return self._identities(one, extrema[0], fmt) == self._identities(other, extrema[0], fmt)
         return self.identity(one, fmt) == self.identity(other, fmt)
 
-    def _identities(self, extremum: int, fmt: Format) -> frozenset[int]:
-        """Return the normal forms of what an extremum is one of; its own would be as deep as it is nested."""
-        if (extremum, fmt) not in self._members_of:
-            members = self.members(self._store.operation(extremum), extremum)
-            self._members_of[extremum, fmt] = frozenset(self.identity(member, fmt) for member in members)
-        return self._members_of[extremum, fmt]
+    def _identities(self, term: int, operation: Operation, fmt: Format) -> frozenset[int]:
+        """Return the normal forms of what a term is an extremum of; its own would be as deep as it is nested.
+
+        An infinity that no number is beyond is left out, beside others.
+        """
+        if (term, operation, fmt) not in self._members_of:
+            assert isinstance(operation.attribute, tuple)
+            which, members = operation.attribute[0], self.members(operation, term)
+            others = [member for member in members if not self._is_limit(member, which, fmt)]
+            found = frozenset(self.identity(member, fmt) for member in others or members)
+            self._members_of[term, operation, fmt] = found
+        return self._members_of[term, operation, fmt]
 
     def _word(self, term: int) -> int:
         return int(self._store.constant_values(np.array([term], dtype=np.int32))[0])

@@ -13,18 +13,27 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from ...spec.float_encoding import is_nan
 from ...spec.formats import BF16, F16, F32, F64, FloatFormat
 from ..analysis.rounding_depth import roundings
+from ..equality.arg_extrema import ArgExtrema
 from ..equality.equivalence import compare
 from ..findings.finding import KernelFinding, Kind
 from ..machine.memory import ByteLanes
 from ..normal_forms.forms import NormalForms
+from ..terms import operations
 from ..terms.interning import Ids
-from ..terms.store import TermStore
+from ..terms.store import CONSTANT, INPUT, VECTOR, TermStore
+from ..terms.traversal import by_operation, within
 from .run.results import Contents, Run
 
 _SUMMED: Mapping[int, FloatFormat] = MappingProxyType({32: F32, 64: F64})
 """Formats of numbers that lanes sum."""
+
+_CHOOSING = frozenset(
+    {operations.SELECT, operations.COMPARE, operations.BITWISE, operations.EXTREMUM, VECTOR, INPUT}
+)
+"""What makes no NaN of numbers."""
 
 _REALS = MappingProxyType({16: (F16, BF16), 32: (F32,), 64: (F64,)})
 
@@ -35,7 +44,14 @@ def are_same_numbers(store: TermStore, one: Ids, other: Ids) -> bool:
     if fmt is None:
         return False
     first, second = np.unique(np.stack([one, other]), axis=1)
-    return bool(_equal(store, first, second, fmt).all()) and _no_less_exact(store, first, second)
+    if _choose_among_numbers(store, np.unique(np.stack([first, second]))):
+        forms = NormalForms(store)
+        if not len(ArgExtrema(forms).unequal(first, second, fmt)):
+            return True
+        equal = compare(forms, first, second, fmt).equal
+    else:
+        equal = _equal(store, first, second, fmt)
+    return bool(equal.all()) and _no_less_exact(store, first, second)
 
 
 def _equal(store: TermStore, one: Ids, two: Ids, fmt: FloatFormat) -> NDArray[np.bool_]:
@@ -43,6 +59,23 @@ def _equal(store: TermStore, one: Ids, two: Ids, fmt: FloatFormat) -> NDArray[np
     forms = NormalForms(store)
     forms.splits_orders = False  # NaNs among that make words differ by who chooses, or who arrives first
     return compare(forms, one, two, fmt).equal
+
+
+def _choose_among_numbers(store: TermStore, terms: Ids) -> bool:
+    """Tell whether terms (n,) are only chosen among inputs that are known to be no NaNs, and constants."""
+    for operation, members in by_operation(store, within(store, terms)):
+        if operation.name == INPUT and isinstance(operation.result, FloatFormat):
+            ends = store.ends.get(str(operation.attribute))
+            if ends is None or not ends.number[store.arguments(members)[:, 0]].all():
+                return False
+        elif operation.name == CONSTANT:
+            words = store.constant_values(members)
+            own = [fmt for fmt in _SUMMED.values() if fmt.bits == operation.result.bits]
+            if any(is_nan(words.astype(fmt.storage), fmt).any() for fmt in own):
+                return False
+        elif operation.name not in _CHOOSING:
+            return False
+    return True
 
 
 def _no_less_exact(store: TermStore, one: Ids, two: Ids) -> bool:

@@ -22,6 +22,7 @@ from ..expected.formula_terms import FormulaTerms
 from ..expected.term_arithmetic import Value
 from ..formula.tree import Binary, Element, Extremum, Formula, Name, Negative, Node, Reduction, walk
 from ..terms import bit_slices
+from ..terms.evaluation import integers
 from ..terms.interning import Ids
 from ..terms.operations import select
 from ..terms.store import CONSTANT
@@ -69,6 +70,8 @@ class BlockSpace(FormulaSpace):
         Where the tile begins, by the output's indices.
     sizes : mapping of str to row (monomials,)
         Names of sizes, and of scalars that are passed such.
+    arrays : mapping of str to SymbolicArray
+        Arrays whose extents depend on sizes.
 
     Raises
     ------
@@ -83,8 +86,9 @@ class BlockSpace(FormulaSpace):
         store: SymbolicTerms,
         begins: Mapping[str, Rows],
         sizes: Mapping[str, Rows],
+        arrays: Mapping[str, SymbolicArray],
     ) -> None:
-        self._store, self._begins, self._sizes = store, begins, sizes
+        self._store, self._begins, self._sizes, self._arrays = store, begins, sizes, arrays
         if formula.condition is not None:
             raise UnsupportedError("the formula has a condition")
         for node in walk(formula.body):
@@ -114,6 +118,8 @@ class BlockSpace(FormulaSpace):
                 return self._sizes[name].reshape((1,) * self.rank + (-1,))
             case Name(name=name):
                 return self._of_numbers(np.asarray(scope.names[name])) + self._begins[name]
+            case Element(array=array) if array in self._store.given:
+                return self._given_rows(node, scope)
             case Negative(operand=operand):
                 return -self.rows(operand, scope)
             case Extremum(which=which, left=left, right=right):
@@ -128,6 +134,17 @@ class BlockSpace(FormulaSpace):
                 one, other = (side.reshape(-1, len(symbols)) for side in sides)
                 return self._binary(operator, one, other).reshape(sides[0].shape)
         raise NotOnePolynomialError("an index of the formula is not one polynomial of tiles")
+
+    def _given_rows(self, element: Element, scope: Scope) -> Rows:
+        """Return elements of an array of which it is known what it holds."""
+        array = self._arrays[element.array]
+        indices = np.broadcast_arrays(*(self.rows(index, scope) for index in element.indices))
+        flat = [index.reshape(-1, len(self._store.symbols)) for index in indices]
+        words = self._store.given[element.array].at(array.place(self._store.symbols, flat))
+        if words is None:
+            raise NotOnePolynomialError(f"sizes decide which of the given values of {element.array} are read")
+        numbers = np.asarray(integers(words.astype(np.uint64), array.format)).astype(np.int64)
+        return self._of_numbers(numbers.reshape(indices[0].shape[:-1]))
 
     def _of_numbers(self, numbers: Numbers) -> Rows:
         flat = self._store.symbols.constants(numbers.reshape(-1))

@@ -36,14 +36,14 @@ class _Present(Rewriting):
 
     def __init__(self, store: SymbolicIntegers, known: Mapping[str, int]) -> None:
         super().__init__(store)
-        self._known = known
+        self._numbers = known
 
     def leaf(self, operation: Operation, terms: Ids) -> Ids:
-        if operation.name != INPUT or operation.attribute not in self._known:
+        if operation.name != INPUT or operation.attribute not in self._numbers:
             return terms
         numbers = self.store.arguments(terms)[:, 0]
         ones = self.store.constants(np.ones(len(terms), dtype=np.uint64), 1)
-        return np.where(numbers <= self._known[str(operation.attribute)], ones, terms).astype(np.int32)
+        return np.where(numbers <= self._numbers[str(operation.attribute)], ones, terms).astype(np.int32)
 
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         if operation.name != operations.BITWISE:

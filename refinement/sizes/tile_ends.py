@@ -47,7 +47,7 @@ class Ends:
         """Return the ends with one side split; empty where it is not split."""
         side = self.before if before else self.behind
         parts = side.halves() if side is not None else None
-        found = [replace(self, **{"before" if before else "behind": part}) for part in parts or ()]
+        found = [replace(self, before=part) if before else replace(self, behind=part) for part in parts or ()]
         return found if all(each.is_possible for each in found) else found[:1] if found else []
 
     @property

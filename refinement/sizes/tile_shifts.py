@@ -156,8 +156,8 @@ def check_sums(contract: Contract, tiles: Mapping[str, int], polynomials: SizePo
     }
     for formula in contract.formulas:
         variables = output_variables(contract, formula, tiles, polynomials)
-        for node in walk(formula.body):
-            for bound in node.indices if isinstance(node, Reduction) else ():
+        for node in (each for each in walk(formula.body) if isinstance(each, Reduction)):
+            for bound in node.indices:
                 if bound.name in variables.values():
                     raise UnsupportedError(f"{bound.name} is an index of the output and of a sum")
                 goes = [arrays[element.array].shape[axis] for element, axis in indexed_axes(node, bound.name)]

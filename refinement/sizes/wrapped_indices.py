@@ -115,8 +115,9 @@ def settled(store: SymbolicIntegers, terms: Ids, there: Sequence[tuple[Rest, NDA
     """
     bits, found = _Settled(store), terms.copy()
     told = np.ones(len(terms), dtype=bool)
-    for rest, numbers in there:
-        told &= _Deciding(store, rest, bits).values(terms) <= rest.reach_of(numbers)
+    known = {rest.size: rest.reach_of(numbers) for rest, numbers in there}
+    for rest in store.rests:
+        told &= _Deciding(store, rest, bits).values(terms) <= known.get(rest.size, _NONE)
     found[told] = _Chosen(store, bits).values(terms[told])
     return found
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from quantified_kernels import prove_blocks
 
 from mmaproof.refinement.findings.result import Equality
 from mmaproof.refinement.ptx.any_size.block_proofs import BlockProof
+from mmaproof.refinement.sizes.integer_forms import Group, Symbols
+from mmaproof.refinement.sizes.symbolic_terms import SymbolicTerms
+from mmaproof.refinement.sizes.tail_predicates import Rest, more_than
+from mmaproof.refinement.sizes.wrapped_indices import settled
+from mmaproof.refinement.terms.operations import select
 from mmaproof.spec.errors import UnsupportedError
 
 TILE = 8
@@ -181,3 +187,13 @@ def test_elements_that_a_formula_may_not_have_are_refused(tmp_path: Path) -> Non
 def test_a_sum_may_not_end_where_an_index_says(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=r"what a block stores to y is not shown|unknown name i"):
         proof(tmp_path, PADDED, "y[i] = sum(k < i % 7 + 1, x[i] * h)")
+
+
+def test_what_is_not_known_to_be_there_is_not_settled() -> None:
+    store = SymbolicTerms(Symbols([Group(("rest of N",), ((0.0,), (7.0,)))]))
+    store.rests = (Rest("N", "rest of N", 1),)
+    one, other = (store.constants(np.array([each]), 32) for each in (1, 2))
+    terms = store.apply(select(32), more_than(store, "N", np.array([3])), one, other)
+    assert settled(store, terms, []).tolist() == terms.tolist()
+    assert settled(store, terms, [(store.rests[0], np.array([2]))]).tolist() == terms.tolist()
+    assert settled(store, terms, [(store.rests[0], np.array([3]))]).tolist() == one.tolist()

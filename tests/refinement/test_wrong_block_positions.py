@@ -11,6 +11,7 @@ from quantified_kernels import SIMT, TRITON, of_triton, prove_blocks, stated
 
 from mmaproof.refinement.ptx.any_size import block_launch, block_proofs
 from mmaproof.refinement.sizes.block_positions import BlockOrder, BlockPosition, Form, sum_of
+from mmaproof.refinement.sizes.integer_forms import Rows
 from mmaproof.refinement.sizes.tile_shifts import Shifts
 from mmaproof.spec.errors import UnsupportedError
 
@@ -57,13 +58,13 @@ POSITIONS: Mapping[str, Change] = {
 
 def changed_positions(monkeypatch: pytest.MonkeyPatch, change: Change) -> list[BlockPosition]:
     """Change all positions that are run, and return those that were."""
-    original, met = BlockOrder._numbered, []
+    original, met = BlockOrder.numbered, []
 
     def numbered(order: BlockOrder, chosen: Any) -> BlockPosition:
         met.append(change(original(order, chosen)))
         return met[-1]
 
-    monkeypatch.setattr(BlockOrder, "_numbered", numbered)
+    monkeypatch.setattr(BlockOrder, "numbered", numbered)
     return met
 
 
@@ -106,12 +107,19 @@ def test_wrong_orders_of_blocks_are_refused(name: str, monkeypatch: pytest.Monke
 SHIFTS: Mapping[str, Callable[[Shifts], Shifts]] = {
     "rows of A by twice the tile": lambda of: {**of, "A": ({"M": 32}, *of["A"][1:])},
     "columns of B not moved": lambda of: {**of, "B": (of["B"][0], {})},
-    "C moved along one axis": lambda of: {**of, "C": (of["C"][0], {})},
-    "C by half a tile": lambda of: {**of, "C": ({"M": 8}, {"N": 8})},
-    "axes of C exchanged": lambda of: {**of, "C": (of["C"][1], of["C"][0])},
 }
+"""What is wrong of kernels whose K is gone through by induction."""
+
+BEGINS: Mapping[str, Callable[[Mapping[str, Rows]], Mapping[str, Rows]]] = {
+    "rows by twice the tile": lambda of: {**of, "M": 2 * of["M"]},
+    "columns not moved": lambda of: {**of, "N": 0 * of["N"]},
+    "half a tile": lambda of: {size: row // 2 for size, row in of.items()},
+    "axes exchanged": lambda of: {"M": of["N"], "N": of["M"]},
+}
+"""What is wrong of where a tile begins."""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", SHIFTS)
 def test_wrong_shifts_of_elements_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     original, met = block_launch.tile_shifts, []
@@ -123,5 +131,17 @@ def test_wrong_shifts_of_elements_are_refused(name: str, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(block_launch, "tile_shifts", shifts)
     with pytest.raises(UnsupportedError):
-        prove_blocks(SIMT, stated(SIMT, SIXTEENS, SIXTEENS, 16))
+        prove_blocks(SIMT, stated(SIMT, SIXTEENS, SIXTEENS, SIXTEENS), "K")
     assert met and all(met)
+
+
+@pytest.mark.parametrize("name", BEGINS)
+def test_tiles_that_begin_elsewhere_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = block_launch.BlockLaunch._begins
+
+    def begins(launch: block_launch.BlockLaunch) -> Mapping[str, Rows]:
+        return BEGINS[name](original(launch))
+
+    monkeypatch.setattr(block_launch.BlockLaunch, "_begins", begins)
+    with pytest.raises(UnsupportedError):
+        prove_blocks(SIMT, stated(SIMT, SIXTEENS, SIXTEENS, 16))

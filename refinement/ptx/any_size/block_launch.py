@@ -340,10 +340,8 @@ class BlockLaunch(SymbolicLaunch):
         formula = self.contract.formula(output.name)
         variables = output_variables(self.contract, formula, self._tiles, self.polynomials)
         begins, rests = self._begins(), {rest.size for rest in self.store.rests}
-        space = BlockSpace(
-            self.instance, formula, self.store,
-            {variables[size]: begins[size] for size in variables}, self._sizes_in(formula),
-        )  # fmt: skip
+        indices = {variables[size]: begins[size] for size in variables}
+        space = BlockSpace(self.instance, formula, self.store, indices, self._sizes_in(formula), self.arrays)
         made = BlockFormula(
             space, self.store, self.arrays,
             {axis: rest.size for axis, rest in self._axes_left(output).items()},

@@ -169,6 +169,7 @@ def conditions_of(execution: Execution, active: Indices, bits: Ids | None = None
     if not given or not (store.rests or store.opens):
         return None
     conditions = execution.state.setdefault(_CONDITIONS, RestConditions(store, store.rests))
+    assert isinstance(conditions, RestConditions)
     return conditions.known(given)
 
 

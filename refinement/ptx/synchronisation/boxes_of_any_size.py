@@ -95,7 +95,8 @@ def _positive(store: SymbolicTerms, rows: Rows) -> Ids:
     found[decided] = store.constants((low[decided] > 0).astype(np.uint64), 1)
     for rest in store.rests:
         open_ = np.flatnonzero(found < 0)
-        found[open_] = compared(store, store.symbols, store.symbols.form(rest.form), rest, rows[open_], "gt")
+        form = store.symbols.form(rest.form)
+        found[open_] = compared(store, store.symbols, form, rest, rows[open_], "gt")
     return found
 
 
