@@ -11,6 +11,7 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..terms import operations
@@ -75,7 +76,11 @@ class ComputedEquality(Domain):
 
     def is_exact(self, term: int) -> bool:
         """Tell whether nothing is rounded of what a term is made of."""
-        return bool(self.values(np.array([term], dtype=np.int32))[0] & _EXACT)
+        return bool(self.are_exact(np.array([term], dtype=np.int32))[0])
+
+    def are_exact(self, terms: Ids) -> NDArray[np.bool_]:
+        """Tell of which terms (n,) nothing is rounded that they are made of."""
+        return np.asarray(self.values(terms) & _EXACT != 0)
 
     def _narrower(self, term: int, fmt: Format) -> int | None:
         """Return the number of a narrower format that a number was widened from, if it was."""

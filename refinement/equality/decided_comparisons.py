@@ -238,9 +238,8 @@ class DecidedComparisons(Rewriting):
 
     def _unrounded(self, places: NDArray[np.intp], given: Sequence[Ids]) -> NDArray[np.intp]:
         """Return the places at which nothing is rounded of what is compared: no rounding turns that."""
-        exact = self._forms.quantifier.computed_equality.is_exact
-        kept = [exact(int(given[0][each])) and exact(int(given[1][each])) for each in places.tolist()]
-        unrounded: NDArray[np.intp] = places[np.array(kept, dtype=bool)]
+        are_exact = self._forms.quantifier.computed_equality.are_exact
+        unrounded: NDArray[np.intp] = places[are_exact(given[0][places]) & are_exact(given[1][places])]
         return unrounded
 
     def _signs_of(
