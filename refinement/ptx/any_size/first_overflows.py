@@ -44,6 +44,11 @@ def in_turns(
     known : mapping of str to int
         The other sizes.
     """
+    used = {
+        name for names, times in zip(symbols.monomials, doubt.row, strict=True) if times for name in names
+    }
+    if not used <= {"n", "u"}:  # it depends on the block, or on what is left for the last turn
+        return
     for number in range(numbers.from_(numbers.domain.least), numbers.last + 1, numbers.modulus):
         count = (number - numbers.residue) // numbers.modulus
         last = (number - first) // distance - (1 if whole else 2)

@@ -16,6 +16,7 @@ from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
 from ...sizes.given_elements import periods
 from ...sizes.growing_roundings import joined
+from ...sizes.symbolic_integers import deciding
 from .loop_periods import LONGEST, OBSERVED, first_settled, period_of
 from .loop_states import Cells
 from .size_induction import Induction
@@ -133,11 +134,21 @@ def _with_tail(
     for tile in tiles:
         whole = replace(domain, most=-(-domain.most // tile) * tile)
         told(f"any tail of {tile}")
+        launch = None
         try:
-            proof = _of_class(launched(with_tail(whole, tile)), told, _SEARCH_WITH_TAIL)
+            launch = launched(with_tail(whole, tile))
+            proof = _of_class(launch, told, _SEARCH_WITH_TAIL)
         except LimitError:  # of the grid, which is as large whatever the tail
             raise
         except (UnsupportedError, InputError):
+            doubt = None if launch is None else deciding(launch.store.doubts)
+            if (
+                launch is not None
+                and launch.is_of_block
+                and doubt is not None
+                and 0 < doubt.limit < doubt.highest
+            ):
+                raise  # an integer is too large, whatever the tail: fewer sizes are tried
             continue
         cut = proof.domain.most >= domain.most
         return replace(proof, domain=domain, limit="", overflow=None) if cut else proof
@@ -146,10 +157,13 @@ def _with_tail(
 
 def _tiles(launch: SymbolicLaunch) -> list[int]:
     """Return what a tail may be left of: what sizes are divided by, or what a turn goes over."""
-    step, monomials = launch.numbers.domain.step, launch.store.symbols.monomials
-    of_size = [column for column, monomial in enumerate(monomials) if "n" in monomial]
-    found = [doubt.divisor for doubt in launch.store.doubts if any(doubt.row[column] for column in of_size)]
+    step, store = launch.numbers.domain.step, launch.store
+    symbols, doubts = store.symbols, len(store.doubts)
+    of_size = [column for column, monomial in enumerate(symbols.monomials) if "n" in monomial]
+    found = [doubt.divisor for doubt in store.doubts if any(doubt.row[column] for column in of_size)]
     found += [int(moved) for moved in _moved(launch) or () if moved.denominator == 1]
+    store.symbols = symbols  # for what failed of this launch is still to be looked at
+    del store.doubts[doubts:]
     return [tile for tile in dict.fromkeys(found) if tile > step and tile % step == 0]
 
 
