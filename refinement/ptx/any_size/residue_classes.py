@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from ....spec.errors import InputError, UnsupportedError
 from ...checker.evaluated import Checked
-from ...contract.contract import Contract
+from ...contract.contract import Accumulate, Contract
 from ...contract.size_domains import ResidueClass, SizeDomain, with_tail
 from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
@@ -39,6 +39,9 @@ def factors_of(contract: Contract) -> Sequence[int]:
 
 _SEARCH = 30
 """Seconds of the processor after which no other modulus is tried."""
+
+_MANY_RESTS = 8
+"""Rests of a turn: from that on, any tail is looked at before each of them."""
 
 _SEARCH_WITH_TAIL = 10
 """Seconds after which rests are looked at one by one."""
@@ -107,12 +110,19 @@ def _of_domain(
     if tile and (proof := _with_tail(launched, domain, [tile], told)) is not None:
         return proof
     launch = launched(ResidueClass(domain, domain.step, 0))
-    started = time.process_time()
+    started, tried = time.process_time(), list[int]()
+    contract = launch.contract
+    in_any_order = contract.accumulate is not Accumulate.SEQUENTIAL and contract.equality is not Equality.BITS
+    if launch.is_of_block and in_any_order:
+        tried = [each for each in _tiles(launch) if each >= _MANY_RESTS * domain.step]
+        if (proof := _with_tail(launched, domain, tried, told)) is not None:
+            return proof
     try:
         return _of_class(launch, told)
     except UndecidedError as error:
         reason = error
-    if (proof := _with_tail(launched, domain, _tiles(launch), told)) is not None:
+    tiles = [each for each in _tiles(launch) if each not in tried]
+    if (proof := _with_tail(launched, domain, tiles, told)) is not None:
         return proof
     for factor in factors:
         if time.process_time() - started > _SEARCH:
@@ -207,7 +217,7 @@ def _observed(launch: SymbolicLaunch, count: int) -> list[Cells]:
 def _moved(launch: SymbolicLaunch) -> set[Fraction] | None:
     """Return how far a turn of the main loop moves along the size; None where no loop is found."""
     try:
-        launch.turns(2)
+        launch.turns(3)
     except UnsupportedError:
         return None
     return distances(launch, 1, 2)
