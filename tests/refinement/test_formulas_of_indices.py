@@ -193,7 +193,7 @@ def test_what_is_not_known_to_be_there_is_not_settled() -> None:
     store = SymbolicTerms(Symbols([Group(("rest of N",), ((0.0,), (7.0,)))]))
     store.rests = (Rest("N", "rest of N", 1),)
     one, other = (store.constants(np.array([each]), 32) for each in (1, 2))
-    terms = store.apply(select(32), more_than(store, "N", np.array([3])), one, other)
+    terms = store.apply(select(32), more_than(store, store.rests[0], np.array([3])), one, other)
     assert settled(store, terms, []).tolist() == terms.tolist()
     assert settled(store, terms, [(store.rests[0], np.array([2]))]).tolist() == terms.tolist()
     assert settled(store, terms, [(store.rests[0], np.array([3]))]).tolist() == one.tolist()
