@@ -203,15 +203,21 @@ def partial_sums(
     whole: Polynomial = {(size,): part}
     if part <= 0 or any(dict(extent) != whole for extent in extents):
         raise UnsupportedError(f"{bound.name} does not go just as far as {size}, or a part of it")
+    sums = [node for node in walk(formula.body) if node == total]
     within = {
-        id(node) for element in walk(total.body) if isinstance(element, Element) for node in walk(element)
+        id(node)
+        for each in sums
+        for element in walk(each)
+        if isinstance(element, Element)
+        for node in walk(element)
     }
+    ends = [id(index.extent) for each in sums if isinstance(each, Sum) for index in each.indices]
     for name in walk(formula.body):
         if not isinstance(name, Name):
             continue
         if name.name == bound.name and id(name) not in within:
             raise UnsupportedError(f"the formula uses {bound.name} otherwise than as an index")
-        if depends_on_sizes(contract, formula, name, polynomials) and name is not bound.extent:
+        if depends_on_sizes(contract, formula, name, polynomials) and id(name) not in ends:
             raise UnsupportedError(f"the formula depends on {name.name}")
     if formula.condition is not None:
         raise UnsupportedError("the formula has a condition")
