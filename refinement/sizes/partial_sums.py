@@ -37,6 +37,7 @@ from ..formula.tree import (
     Sum,
     walk,
 )
+from .zeros_of_tails import has_zero, is_finite_at_zeros
 
 PREFIX = "sum_so_far"
 """The array, in the contracts for parts, of what a loop holds for each output element."""
@@ -117,10 +118,13 @@ class PartialSums:
         UnsupportedError
             If terms with zeros in place of these elements are not known to be 0.
         """
+        formats = {
+            each.name: each.format for each in self.contract.parameters if isinstance(each, ArrayParameter)
+        }
         axes = {
             element.array: axis
             for element in walk(self.total.body)
-            if isinstance(element, Element)
+            if isinstance(element, Element) and has_zero(formats[element.array])
             for axis, index in enumerate(element.indices)
             if isinstance(index, Name) and index.name == self.index
         }
@@ -249,10 +253,14 @@ def _vanishes(node: Node, axes: Mapping[str, int], index: str) -> bool:
             own = indices[axes[array]]
             return isinstance(own, Name) and own.name == index
         case Binary(operator="*", left=left, right=right):
-            return zero(left) or zero(right)
+            return (zero(left) and is_finite_at_zeros(right, axes)) or (
+                zero(right) and is_finite_at_zeros(left, axes)
+            )
         case Binary(operator="+" | "-", left=left, right=right):
             return zero(left) and zero(right)
-        case Negative(operand=operand) | Cast(operand=operand):
+        case Cast(format=fmt, operand=operand):
+            return has_zero(fmt) and zero(operand)
+        case Negative(operand=operand):
             return zero(operand)
     return False
 
