@@ -139,6 +139,10 @@ def test_whole_tiles_are_split_at_both_ends(tmp_path: Path) -> None:
     assert not proof(tmp_path, *FORMULAS["clamped"], domain="any multiple of 8 up to 80000").limit
 
 
+def test_positions_that_no_size_of_the_domain_has_are_left_out(tmp_path: Path) -> None:
+    assert not proof(tmp_path, *FORMULAS["clamped"], domain="any >= 20 up to 1000").limit
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "why"),
     [
