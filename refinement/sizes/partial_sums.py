@@ -37,7 +37,7 @@ from ..formula.tree import (
     Sum,
     walk,
 )
-from .zeros_of_tails import has_zero, is_finite_at_zeros
+from .zeros_of_tails import factors, has_zero, is_finite_product
 
 PREFIX = "sum_so_far"
 """The array, in the contracts for parts, of what a loop holds for each output element."""
@@ -128,7 +128,7 @@ class PartialSums:
             for axis, index in enumerate(element.indices)
             if isinstance(index, Name) and index.name == self.index
         }
-        if self.part != 1 or not _vanishes(self.total.body, axes, self.index):
+        if self.part != 1 or not _vanishes(self.total.body, axes, self.index, formats):
             raise UnsupportedError(f"what is added for {self.index} is no product of its elements")
         return axes
 
@@ -242,20 +242,19 @@ def depends_on_sizes(contract: Contract, formula: Formula, name: Name, polynomia
     return any(map(polynomials.varies, [Expression(formula.source, name), *passed]))
 
 
-def _vanishes(node: Node, axes: Mapping[str, int], index: str) -> bool:
+def _vanishes(node: Node, axes: Mapping[str, int], index: str, formats: Mapping[str, Format]) -> bool:
     """Tell whether a term is 0 if the elements of arrays are whose indices along axes are an index."""
 
     def zero(part: Node) -> bool:
-        return _vanishes(part, axes, index)
+        return _vanishes(part, axes, index, formats)
 
     match node:
         case Element(array=array, indices=indices) if array in axes:
             own = indices[axes[array]]
             return isinstance(own, Name) and own.name == index
-        case Binary(operator="*", left=left, right=right):
-            return (zero(left) and is_finite_at_zeros(right, axes)) or (
-                zero(right) and is_finite_at_zeros(left, axes)
-            )
+        case Binary(operator="*"):
+            parts = factors(node)
+            return any(map(zero, parts)) and is_finite_product(parts, axes, formats)
         case Binary(operator="+" | "-", left=left, right=right):
             return zero(left) and zero(right)
         case Cast(format=fmt, operand=operand):

@@ -8,7 +8,7 @@ small m.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from ...spec.formats import Format, IntegerFormat
@@ -30,6 +30,9 @@ from ..formula.tree import (
 _LARGEST = 1 << 14
 """What is a number in all formats of 16 bits and more, and may be multiplied by one that is not large."""
 
+_NARROW = 16
+"""Bits of integers that are small beside what floats may be."""
+
 _FUNCTIONS: Mapping[str, Callable[[float], float]] = MappingProxyType(
     {
         "exp2": lambda x: 2.0**x, "ex2": lambda x: 2.0**x,
@@ -44,6 +47,48 @@ _PLAIN = (Element, Name, Number, Negative, Cast, Extremum, Lookup)
 def has_zero(fmt: Format) -> bool:
     """Tell whether bits that are all 0 are the number 0."""
     return isinstance(fmt, IntegerFormat) or fmt.subnormals
+
+
+def factors(node: Node) -> list[Node]:
+    """Return what is multiplied."""
+    if isinstance(node, Binary) and node.operator == "*":
+        return [*factors(node.left), *factors(node.right)]
+    return [node]
+
+
+def is_finite_product(parts: Sequence[Node], arrays: Collection[str], formats: Mapping[str, Format]) -> bool:
+    """Tell whether factors and their products are numbers where elements of some arrays are 0.
+
+    Data are taken to be numbers, but not products of data that no other term has: ``(x - m) * (x - m)`` is
+    m * m at zeros.
+    """
+    if not all(is_finite_at_zeros(part, arrays) for part in parts):
+        return False
+    counts = [_data(part, arrays, formats) for part in parts]
+    is_new = any(
+        count and any(isinstance(each, Element) and each.array in arrays for each in walk(part))
+        for count, part in zip(counts, parts, strict=True)
+    )
+    return not is_new or sum(counts) <= 1
+
+
+def _data(node: Node, arrays: Collection[str], formats: Mapping[str, Format]) -> int:
+    """Return how many data that may be large are multiplied in a part at zeros."""
+    match node:
+        case Element(array=array):
+            fmt = formats[array]
+            return int(array not in arrays and not (isinstance(fmt, IntegerFormat) and fmt.bits <= _NARROW))
+        case Name():
+            return 1
+        case Number():
+            return 0
+        case Binary(operator="*", left=left, right=right):
+            if any(isinstance(each, Element) and each.array in arrays for each in factors(node)):
+                return 0
+            return _data(left, arrays, formats) + _data(right, arrays, formats)
+        case Function() | Binary(operator="/"):
+            return int(_value(node, arrays) is None)
+    return max((_data(part, arrays, formats) for part in node.operands), default=0)
 
 
 def is_finite_at_zeros(node: Node, arrays: Collection[str]) -> bool:
