@@ -24,7 +24,7 @@ from ..normal_forms.forms import NormalForms
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, INPUT, VECTOR, TermStore
-from ..terms.traversal import by_operation, within
+from ..terms.traversal import by_operation, operands, within
 from .run.results import Contents, Run
 
 _SUMMED: Mapping[int, FloatFormat] = MappingProxyType({32: F32, 64: F64})
@@ -63,6 +63,7 @@ def _equal(store: TermStore, one: Ids, two: Ids, fmt: FloatFormat) -> NDArray[np
 
 def _choose_among_numbers(store: TermStore, terms: Ids) -> bool:
     """Tell whether terms (n,) are only chosen among inputs that are known to be no NaNs, and constants."""
+    compared = [terms[:0]]
     for operation, members in by_operation(store, within(store, terms)):
         if operation.name == INPUT and isinstance(operation.result, FloatFormat):
             ends = store.ends.get(str(operation.attribute))
@@ -75,7 +76,21 @@ def _choose_among_numbers(store: TermStore, terms: Ids) -> bool:
                 return False
         elif operation.name not in _CHOOSING:
             return False
-    return True
+        elif any(isinstance(fmt, FloatFormat) for fmt in operation.operands):
+            compared += operands(store, operation, members)
+    return _are_of_floats(store, np.concatenate(compared))
+
+
+def _are_of_floats(store: TermStore, terms: Ids) -> bool:
+    """Tell whether terms (n,) hold no words of integers and no combined bits, which may be NaNs."""
+    return not any(
+        operation.result.bits > 1
+        and (
+            operation.name == operations.BITWISE
+            or (operation.name == INPUT and not isinstance(operation.result, FloatFormat))
+        )
+        for operation, _ in by_operation(store, within(store, terms))
+    )
 
 
 def _no_less_exact(store: TermStore, one: Ids, two: Ids) -> bool:

@@ -37,6 +37,7 @@ from ..formula.tree import (
     Sum,
     walk,
 )
+from .zeros_of_tails import factors, has_zero, is_finite_product
 
 PREFIX = "sum_so_far"
 """The array, in the contracts for parts, of what a loop holds for each output element."""
@@ -117,14 +118,17 @@ class PartialSums:
         UnsupportedError
             If terms with zeros in place of these elements are not known to be 0.
         """
+        formats = {
+            each.name: each.format for each in self.contract.parameters if isinstance(each, ArrayParameter)
+        }
         axes = {
             element.array: axis
             for element in walk(self.total.body)
-            if isinstance(element, Element)
+            if isinstance(element, Element) and has_zero(formats[element.array])
             for axis, index in enumerate(element.indices)
             if isinstance(index, Name) and index.name == self.index
         }
-        if self.part != 1 or not _vanishes(self.total.body, axes, self.index):
+        if self.part != 1 or not _vanishes(self.total.body, axes, self.index, formats):
             raise UnsupportedError(f"what is added for {self.index} is no product of its elements")
         return axes
 
@@ -203,15 +207,21 @@ def partial_sums(
     whole: Polynomial = {(size,): part}
     if part <= 0 or any(dict(extent) != whole for extent in extents):
         raise UnsupportedError(f"{bound.name} does not go just as far as {size}, or a part of it")
+    sums = [node for node in walk(formula.body) if node == total]
     within = {
-        id(node) for element in walk(total.body) if isinstance(element, Element) for node in walk(element)
+        id(node)
+        for each in sums
+        for element in walk(each)
+        if isinstance(element, Element)
+        for node in walk(element)
     }
+    ends = [id(index.extent) for each in sums if isinstance(each, Sum) for index in each.indices]
     for name in walk(formula.body):
         if not isinstance(name, Name):
             continue
         if name.name == bound.name and id(name) not in within:
             raise UnsupportedError(f"the formula uses {bound.name} otherwise than as an index")
-        if depends_on_sizes(contract, formula, name, polynomials) and name is not bound.extent:
+        if depends_on_sizes(contract, formula, name, polynomials) and id(name) not in ends:
             raise UnsupportedError(f"the formula depends on {name.name}")
     if formula.condition is not None:
         raise UnsupportedError("the formula has a condition")
@@ -232,21 +242,24 @@ def depends_on_sizes(contract: Contract, formula: Formula, name: Name, polynomia
     return any(map(polynomials.varies, [Expression(formula.source, name), *passed]))
 
 
-def _vanishes(node: Node, axes: Mapping[str, int], index: str) -> bool:
+def _vanishes(node: Node, axes: Mapping[str, int], index: str, formats: Mapping[str, Format]) -> bool:
     """Tell whether a term is 0 if the elements of arrays are whose indices along axes are an index."""
 
     def zero(part: Node) -> bool:
-        return _vanishes(part, axes, index)
+        return _vanishes(part, axes, index, formats)
 
     match node:
         case Element(array=array, indices=indices) if array in axes:
             own = indices[axes[array]]
             return isinstance(own, Name) and own.name == index
-        case Binary(operator="*", left=left, right=right):
-            return zero(left) or zero(right)
+        case Binary(operator="*"):
+            parts = factors(node)
+            return any(map(zero, parts)) and is_finite_product(parts, axes, formats)
         case Binary(operator="+" | "-", left=left, right=right):
             return zero(left) and zero(right)
-        case Negative(operand=operand) | Cast(operand=operand):
+        case Cast(format=fmt, operand=operand):
+            return has_zero(fmt) and zero(operand)
+        case Negative(operand=operand):
             return zero(operand)
     return False
 

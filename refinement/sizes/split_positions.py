@@ -102,7 +102,11 @@ def split(position: BlockPosition, order: BlockOrder, size: str, *, before: bool
     """Return two positions that are one together, split by the tiles on a side of a size's block."""
     own = next(each for each in position.positions if each.domain.name == size)
     halves = own.ends.halves(before=before) if own.ends is not None else []
-    parts = [position_at(own.domain, own.tile, each) for each in halves]
+    parts = [
+        position_at(own.domain, own.tile, each)
+        for each in halves
+        if (largest := each.largest(own.tile)) is None or largest >= own.domain.least
+    ]
     return [
         order.numbered(tuple(part if each is own else each for each in position.positions)) for part in parts
     ]

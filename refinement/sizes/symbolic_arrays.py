@@ -253,6 +253,7 @@ class WrittenElements:
             If threads store different things to one byte, or parts of words that don't lie alike.
         """
         found, ends = stored[first], np.append(first[1:], len(stored))
+        writers = [extreme.reduceat(stored[:, 4], first) for extreme in (np.minimum, np.maximum)]
         for turn in range(1, int((ends - first).max(initial=1))):
             some = np.flatnonzero(first + turn < ends)
             before, later = found[some], stored[first[some] + turn]
@@ -263,7 +264,8 @@ class WrittenElements:
                 continue
             terms = before[:, 2].astype(np.int32), later[:, 2].astype(np.int32)
             widths = self._store.widths(np.stack(terms))
-            if (before[:, [3, 4]] != later[:, [3, 4]]).any() or (widths[0] != widths[1]).any():
+            several = (writers[0] != writers[1])[some].any()  # any of them may come last
+            if several or (before[:, 3] != later[:, 3]).any() or (widths[0] != widths[1]).any():
                 raise UnsupportedError(f"an element of {self._array.name} is stored to more than once")
             conditions = later[:, 5].astype(np.int32)
             for width in np.unique(widths).tolist():

@@ -57,6 +57,15 @@ class Ends:
             return self.before.least <= self.most
         return self.before.least + self.behind.least < self.most
 
+    def largest(self, tile: int) -> int | None:
+        """Return the largest size that has such a position; None where that is not told by it."""
+        if not self.before.exact or (self.behind is not None and not self.behind.exact):
+            return None
+        tiles = self.before.least + 1
+        if self.behind is not None:
+            tiles += self.behind.least + (self.step != tile)
+        return tile * tiles
+
     @property
     def name(self) -> str:
         """Which blocks these are."""

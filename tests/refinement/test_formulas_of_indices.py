@@ -139,6 +139,10 @@ def test_whole_tiles_are_split_at_both_ends(tmp_path: Path) -> None:
     assert not proof(tmp_path, *FORMULAS["clamped"], domain="any multiple of 8 up to 80000").limit
 
 
+def test_positions_that_no_size_of_the_domain_has_are_left_out(tmp_path: Path) -> None:
+    assert not proof(tmp_path, *FORMULAS["clamped"], domain="any >= 20 up to 1000").limit
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "why"),
     [
@@ -197,3 +201,22 @@ def test_what_is_not_known_to_be_there_is_not_settled() -> None:
     assert settled(store, terms, []).tolist() == terms.tolist()
     assert settled(store, terms, [(store.rests[0], np.array([2]))]).tolist() == terms.tolist()
     assert settled(store, terms, [(store.rests[0], np.array([3]))]).tolist() == one.tolist()
+
+
+@pytest.mark.parametrize(
+    ("guard", "formula"),
+    [("", "y[i] = 2 * x[i]"), ("and.pred %p2, %p2, %p3;", "y[i] = where(i > 0, 2 * x[i], x[i])")],
+)
+def test_what_another_thread_stored_before_may_come_last(guard: str, formula: str, tmp_path: Path) -> None:
+    body = f"""setp.eq.s32 %p2, %r5, 0;
+setp.gt.s32 %p3, %r1, 0;
+{guard}
+st.global.f32 [%rd5], %f1;
+add.f32 %f5, %f1, %f1;
+@%p2 """
+    of_both = KERNEL.replace("%r3, 8, %r5", "%r3, 1, 0").replace("BODY\n", body)
+    path = tmp_path / "kernel.ptx"
+    path.write_text(of_both, encoding="utf-8")
+    text = CONTRACT.replace("(N + 7) // 8", "N").replace("block = 8", "block = 2")
+    with pytest.raises(UnsupportedError, match="stored to more than once"):
+        prove_blocks(path, text.format(domain="any up to 1000", formula=formula))

@@ -12,7 +12,7 @@ from mmaproof.refinement.terms.input_ends import Ends
 from mmaproof.refinement.terms.interning import Ids
 from mmaproof.refinement.terms.store import TermStore
 from mmaproof.refinement.terms.truth_tables import A, B, C
-from mmaproof.spec.formats import F32, S32
+from mmaproof.spec.formats import F32, S32, U32
 
 Pair = tuple[Ids, Ids]
 """Numbers, and their indices."""
@@ -66,3 +66,19 @@ def test_lanes_that_choose_other_indices_of_equal_numbers_store_different_words(
     last = greater(store, halves[0], halves[1], "gt")
     first = store.inputs("x", F32, np.array([0])), store.constants(np.array([0]), 32)
     assert not are_same_numbers(store, one[1], greater(store, first, last)[1])
+
+
+@pytest.mark.parametrize("are_or_ed", [True, False])
+def test_words_that_are_read_as_floats_may_be_nans(are_or_ed: bool) -> None:
+    store = TermStore()
+    ends = np.full(3, 1e30)
+    store.ends = {"x": Ends(F32, -ends, ends, ends > 0, ends < 0, ends < 0)}
+    words = [
+        store.inputs("x" if are_or_ed else "u", F32 if are_or_ed else U32, np.array([k])) for k in range(3)
+    ]
+    if are_or_ed:
+        words = [bit_slices.bitwise(store, A | B, words[k], words[(k + 1) % 3], words[k]) for k in range(3)]
+    given = [(word, store.constants(np.array([k]), 32)) for k, word in enumerate(words)]
+    one = greater(store, greater(store, given[0], given[1]), given[2])
+    other = greater(store, given[0], greater(store, given[1], given[2]))
+    assert not are_same_numbers(store, one[0], other[0])

@@ -122,7 +122,11 @@ def test_harmless_edits_are_shown(kernel: Path, edit: str, tmp_path: Path) -> No
         ("X[i, k] * X[i, k]", True), ("X[i, k] * 3", True), ("-X[i, k]", True), ("f32(X[i, k])", True),
         ("X[i, k] - 2 * X[i, k]", True), ("X[i, k] + 1", False), ("exp(X[i, k])", False),
         ("X[i, 0] * X[0, 0]", False), ("where(X[i, k] > 0, 1, 0)", False), ("1 / X[i, k]", False),
-        ("max(X[i, k], 0) * 2", False),
+        ("max(X[i, k], 0) * 2", False), ("X[i, k] * exp(X[i, k] - 5)", True),
+        ("X[i, k] * sigmoid(X[i, k])", True), ("X[i, k] * rsqrt(X[i, k])", False),
+        ("X[i, k] * (1 / X[i, k])", False), ("X[i, k] * log(X[i, k])", False),
+        ("exp(X[i, k] + 90) * X[i, k]", False), ("where(X[i, k] > 0, X[i, k], inf) * X[i, k]", False),
+        ("ue8m0(X[i, k])", False), ("X[i, k] * ue8m0(X[i, k])", True),
     ],
 )  # fmt: skip
 def test_terms_with_zeros_are_zeros_where_they_are_products(kernel: Path, term: str, vanishes: bool) -> None:
@@ -135,6 +139,42 @@ def test_terms_with_zeros_are_zeros_where_they_are_products(kernel: Path, term: 
     else:
         with pytest.raises(UnsupportedError, match="no product"):
             sums.axes_of_zeros()
+
+
+@pytest.mark.parametrize(
+    ("term", "vanishes"),
+    [
+        ("exp(X[i, k] - H[i]) * X[i, k]", False), ("(X[i, k] - H[i]) * (X[i, k] - H[i]) * X[i, k]", False),
+        ("X[i, k] * (X[i, k] - H[i]) * H[i]", False), ("(X[i, k] - H[i]) * X[i, k]", True),
+        ("X[i, k] * H[i] * H[i]", True), ("X[i, k] * (2 * X[i, k] - H[i])", True),
+    ],
+)  # fmt: skip
+def test_products_of_data_may_overflow_at_zeros_alone(kernel: Path, term: str, vanishes: bool) -> None:
+    more = '[[param]]\nname = "H"\ntype = "f32"\nshape = ["M"]\n[ensures]'
+    text = contract(f"Y[i] = sum(k, {term})").replace("[ensures]", more)
+    found, _ = contract_and_kernel(text, kernel)
+    assert found.quantified is not None
+    sums = partial_sums(found, "K", SizePolynomials(found.quantified))
+    if vanishes:
+        assert sums.axes_of_zeros() == {"X": 1}
+    else:
+        with pytest.raises(UnsupportedError, match="no product"):
+            sums.axes_of_zeros()
+
+
+def test_zeros_of_a_format_without_a_zero_are_no_zeros(kernel: Path) -> None:
+    text = contract("Y[i] = sum(k, X[i, k])").replace('"f32"', '"ue8m0"', 1)
+    found, _ = contract_and_kernel(text, kernel)
+    assert found.quantified is not None
+    with pytest.raises(UnsupportedError, match="no product"):
+        partial_sums(found, "K", SizePolynomials(found.quantified)).axes_of_zeros()
+
+
+def test_a_sum_that_is_written_twice_is_one(kernel: Path) -> None:
+    total = "sum(k < K, X[i, k] * X[i, k])"
+    found, _ = contract_and_kernel(contract(f"Y[i] = {total} / (1 + exp(-{total}))"), kernel)
+    assert found.quantified is not None
+    assert partial_sums(found, "K", SizePolynomials(found.quantified)).index == "k"
 
 
 @given(step=st.integers(1, 8), tiles=st.integers(2, 8), least=st.integers(1, 100), count=st.integers(1, 300))
