@@ -67,6 +67,21 @@ def held_by(store: TermStore, terms: Ids) -> Ids:
     return whole
 
 
+def format_of(store: TermStore, held: Ids) -> Format:
+    """Return the format in which sums are held.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are several.
+    """
+    numbers = np.unique(store.operation_numbers(held))
+    formats: set[Format] = {store.operations[number].result for number in numbers.tolist()}
+    if len(formats) != 1:
+        raise UnsupportedError("sums are held in several formats")
+    return formats.pop()
+
+
 def sums_of(store: TermStore, terms: Ids, fmt: Format) -> Ids:
     """Return the sums (n,) of terms (n, count), over the real numbers or the ring."""
     how = (

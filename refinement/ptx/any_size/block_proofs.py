@@ -17,7 +17,6 @@ from functools import partial
 import numpy as np
 
 from ....spec.errors import InputError, UnsupportedError
-from ....spec.ptx.operands import Integer
 from ...checker.evaluated import Checked
 from ...contract.contract import Contract
 from ...contract.size_domains import LARGEST, ResidueClass, SizeDomain, with_tail
@@ -25,7 +24,6 @@ from ...contract.size_polynomials import SizePolynomials
 from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
 from ...formula.index_arithmetic import Expression
-from ...formula.tree import Binary, Name, Node, Number, walk
 from ...sizes.block_positions import BlockOrder, BlockPosition
 from ...sizes.growing_roundings import GrowingRoundings, joined
 from ...sizes.split_positions import resized, sides, split
@@ -33,9 +31,9 @@ from ...sizes.symbolic_integers import Doubt, deciding
 from ...sizes.tile_places import Place, places
 from ..run.entry import PtxEntry
 from ..run.launching import entry_named
-from ..text.module import Module
-from .block_launch import MOST_BLOCKS, NO_SIZE, BlockLaunch
+from .block_launch import NO_SIZE, BlockLaunch
 from .first_overflows import in_blocks
+from .grid_tiles import group_sizes, most_blocks, sizes_of, tile_of
 from .overflow_faults import first_of_grid
 from .placed_blocks import OrderError, PlacedLaunch
 from .residue_classes import factors_of, prove
@@ -52,10 +50,6 @@ _SEARCH = 60
 
 _MOST_POSITIONS = 40
 """Blocks that are run one by one."""
-
-_MOST_GROUP = 64
-_GROUPS = (8, 4, 16, 2)
-"""Tiles of a group, where the kernel takes no minimum of it and a constant."""
 
 
 @dataclass
@@ -122,7 +116,7 @@ class BlockProver:
         polynomials = SizePolynomials(contract.quantified)
         grid = contract.launch.grid
         varying = [axis for axis, extent in enumerate(grid) if polynomials.varies(extent)]
-        named = {axis: _sizes_of(grid[axis], contract) for axis in varying}
+        named = {axis: sizes_of(grid[axis], contract) for axis in varying}
         self.orders = list(self._orders(named, grid))
         used = dict.fromkeys(name for names in named.values() for name in names)
         derived = contract.quantified.derived
@@ -171,14 +165,14 @@ class BlockProver:
         tiles: dict[str, int] = {}
         for axis, several in named.items():
             for name in several:
-                tiles[name] = _tile(grid[axis].node, name)
+                tiles[name] = tile_of(grid[axis].node, name)
         if all(len(several) == 1 for several in named.values()):
             yield BlockOrder(tiles, {axis: several[0] for axis, several in named.items()})
             return
         if len(named.get(0, ())) != 2 or any(len(several) != 1 for axis, several in named.items() if axis):
             return
         others = {axis: several[0] for axis, several in named.items() if axis}
-        for group in _groups(self._kernel.module, self._kernel.entry):
+        for group in group_sizes(self._kernel.module, self._kernel.entry):
             for major, minor in (named[0], named[0][::-1]):
                 yield BlockOrder(tiles, others, major, minor, group)
 
@@ -311,7 +305,7 @@ class _Attempt:
 
     def _positions(self, domains: Sequence[SizeDomain]) -> list[BlockPosition]:
         return self._order.positions(
-            domains, {domain.name: _most_blocks(self._order, domain.name) for domain in domains}
+            domains, {domain.name: most_blocks(self._order, domain.name) for domain in domains}
         )
 
     def proof(self, domains: Sequence[SizeDomain], last: SizeDomain | None) -> BlockProof:
@@ -336,14 +330,14 @@ class _Attempt:
 
     def _places_of(self, positions: Sequence[BlockPosition], domains: Sequence[SizeDomain]) -> list[Place]:
         return places(
-            positions, domains, {domain.name: _most_blocks(self._order, domain.name) for domain in domains}
+            positions, domains, {domain.name: most_blocks(self._order, domain.name) for domain in domains}
         )
 
     def _shown(
         self, positions: Sequence[BlockPosition], domains: Sequence[SizeDomain], last: SizeDomain | None
     ) -> BlockProof:
         """Prove the blocks at some positions right, which stand for all."""
-        most = {domain.name: _most_blocks(self._order, domain.name) for domain in domains}
+        most = {domain.name: most_blocks(self._order, domain.name) for domain in domains}
         equality = Equality.BITS
         shown = last
         for position in positions:
@@ -473,41 +467,6 @@ def _next_cap(cap: int, fitting: Sequence[int]) -> int | None:
     """Return up to which numbers all sizes are to be shown next; None where it is no use."""
     told = [each for each in fitting if _LEAST_CAP <= each < cap]
     return max(told, default=next((each for each in _CAPS if each < cap), None))
-
-
-def _sizes_of(extent: Expression, contract: Contract) -> list[str]:
-    names = contract.sizes[0].keys()
-    found = [node.name for node in walk(extent.node) if isinstance(node, Name) and node.name in names]
-    return list(dict.fromkeys(found))
-
-
-def _tile(node: Node, name: str) -> int:
-    """Return what a grid's extent divides a size by; only a guess."""
-    for each in walk(node):
-        if isinstance(each, Binary) and each.operator == "//" and isinstance(each.right, Number):
-            inside = [part.name for part in walk(each.left) if isinstance(part, Name)]
-            if name in inside and each.right.value >= 1:
-                return int(each.right.value)
-    return 1
-
-
-def _groups(module: Module, entry: str) -> list[int]:
-    """Return how many tiles a group may have: constants that a kernel takes minima with; only a guess."""
-    body = entry_named(module, entry).body
-    numbers = [
-        operand.value
-        for each in body
-        if each.opcode == "min"
-        for operand in each.operands
-        if isinstance(operand, Integer)
-    ]
-    found = [number for number in dict.fromkeys(numbers) if 1 < number <= _MOST_GROUP]
-    return [*found, 1] if found else [1, *_GROUPS]
-
-
-def _most_blocks(order: BlockOrder, name: str) -> int:
-    axes = [axis for axis, size in order.axes.items() if size == name]
-    return MOST_BLOCKS[axes[0]] if axes else MOST_BLOCKS[0]
 
 
 def _shown_to(domain: SizeDomain, order: BlockOrder, most: Mapping[str, int]) -> SizeDomain:

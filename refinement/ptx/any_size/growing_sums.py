@@ -7,6 +7,7 @@ turns the sum is at most ``|before| + 2·T·c``, or ``(1 + u)^n`` times the exac
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -52,6 +53,27 @@ class HeldSums(NamedTuple):
         growth = np.exp(min(2 * coarseness(self.fmt) * counts * turns, 1.0))
         with bounded(self, first + min(growth, 2.0) * turns * each):
             return Overflows(self.store, Magnitudes(self.store)).of(terms)
+
+    def last_that_fits(self, most: int, first: int, distance: int, stored: Ids) -> int | None:
+        """Return up to which size no rounding may overflow; None if that is all up to `most`.
+
+        What is stored may overflow where the formula is rounded to the output's format, too.
+
+        Parameters
+        ----------
+        most, first, distance : int
+            The largest size, the least one with a turn, and by how much the size grows from turn to turn.
+        stored : array (n,)
+            What is stored.
+        """
+
+        def fits(size: int) -> bool:
+            turns = max(size - first, 0) / distance + 1
+            inside = self.overflows(turns, self.after).possible
+            behind = np.setdiff1d(self.overflows(turns, stored).possible, stored)
+            return not (len(inside) or len(behind))
+
+        return None if fits(most) else bisect_left(range(most), True, key=lambda size: not fits(size)) - 1
 
     def _largest(self, terms: Ids) -> float:
         """Return the greatest magnitude of terms where nothing is held yet."""

@@ -53,6 +53,10 @@ _HELD = frozenset(
 """Parts of an execution's state that no later access depends on, or that are compared in another way."""
 
 
+MOST_HEADS = 1 << 15
+"""Times that loops begin again before the main loop must have been met, or the end."""
+
+
 class LoopHeadError(Exception):
     """A batch has come back to the head of an outermost loop.
 
@@ -131,6 +135,45 @@ class LoopBatch(Batch):
             self.scheduler.runnable.append(strand)
             raise LoopHeadError(strand.at)
         return goes_on
+
+    def run_to_head(self, head: int, count: int) -> None:
+        """Run until a loop has begun again some times."""
+        met = 0
+        while met < count:
+            try:
+                self.run()
+            except LoopHeadError as reached:
+                met += reached.head == head
+                continue
+            raise UnsupportedError("the kernel ends in what was to be a turn of its main loop")
+
+    def run_to_access(self) -> None:
+        """Run until an instruction is next that does more than compute, in all threads at once."""
+        self.stops_at_access = True
+        for _ in range(MOST_HEADS):
+            try:
+                self.run()
+            except LoopHeadError:
+                continue
+            except AccessError:
+                (strand, *others), execution = self.scheduler.runnable, self.execution
+                together = len(strand.active) == int(execution.alive.sum()) and not strand.joins
+                if others or not together or execution.path is not None:
+                    raise UnsupportedError("threads part before the first access") from None
+                return
+            break
+        raise UnsupportedError("the kernel has no access")
+
+    def run_to_end(self) -> None:
+        """Run to the end."""
+        for _ in range(MOST_HEADS):
+            try:
+                if self.run():
+                    return
+            except LoopHeadError:
+                continue
+            raise UnsupportedError("threads wait for each other for ever")
+        raise UnsupportedError("the kernel does not end after its main loop")
 
     def live(self) -> frozenset[str]:
         """Return the registers that may be read from here on."""

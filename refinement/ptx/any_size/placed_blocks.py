@@ -122,7 +122,7 @@ class PlacedLaunch(BlockLaunch):
         started = time.perf_counter()
         batch = launch.begun(corners)
         try:
-            launch.run_to_access(batch)
+            batch.run_to_access()
             launch.check_findings()
             translation = Translation(
                 self.position, launch.position, self.store.symbols, launch.store.symbols

@@ -12,7 +12,6 @@ the k that the turns so far have met.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -33,7 +32,7 @@ from ...normal_forms.forms import NormalForms
 from ...sizes.growing_roundings import GrowingRoundings, growing
 from ...sizes.integer_forms import UNBOUNDED, Rows
 from ...sizes.invariant_inference import TurnTerms
-from ...sizes.loop_carried_symbols import held_by, looked_up, sums_of
+from ...sizes.loop_carried_symbols import format_of, held_by, looked_up, sums_of
 from ...sizes.partial_sums import PREFIX, PartialSums, partial_sums
 from ...sizes.symbolic_integers import Doubt, deciding
 from ...terms.interning import Ids
@@ -320,7 +319,7 @@ class Induction:
         found = held_by(self.store, actual)
         if held is not None and not np.array_equal(held, found):
             raise UnsupportedError("the stored values depend on the remainder of the size")
-        self._held_format = self._format(found)
+        self._held_format = format_of(self.store, found)
         self._bound_sums(found, numbers)
         for taken in self._possible_starts(rest):
             expected = self._expected_rest(rest - taken, taken, found, last)
@@ -421,26 +420,12 @@ class Induction:
             grows = self.name, self.first, self.distance
             parts = before, later, np.concatenate(self._stored)
             if isinstance(fmt, FloatFormat):
-                self._look_for_overflow(HeldSums(self.store, held.reshape(-1), before, later, fmt), numbers)
+                sums = HeldSums(self.store, held.reshape(-1), before, later, fmt)
+                allowed = sums.last_that_fits(numbers.last, self.first, self.distance, parts[2])
+                if allowed is not None:
+                    raise LimitError(allowed, f"{self.launch.path}: a sum of {fmt} may overflow")
             unit = self.launch.contract.matrix_rounding
             self.roundings = growing(self.store, unit, grows, held, parts)
-
-    def _look_for_overflow(self, sums: HeldSums, numbers: ResidueClass) -> None:
-        """Raise `LimitError` if a rounding of sums of bounded numbers may overflow for the largest numbers.
-
-        What is stored may overflow where the formula is rounded to the output's format, too.
-        """
-
-        def fits(most: int) -> bool:
-            turns = max(most - self.first, 0) / self.distance + 1
-            inside = sums.overflows(turns, sums.after).possible
-            stored = np.concatenate(self._stored)
-            behind = np.setdiff1d(sums.overflows(turns, stored).possible, stored)
-            return not (len(inside) or len(behind))
-
-        if not fits(numbers.last):
-            allowed = bisect_left(range(numbers.last), True, key=lambda most: not fits(most)) - 1
-            raise LimitError(allowed, f"{self.launch.path}: a sum of {sums.fmt} may overflow")
 
     # -- comparisons
     def _same(self, actual: Ids, expected: Ids, fmt: Format) -> bool:
@@ -504,13 +489,6 @@ class Induction:
             return self.launch.masked(name, places, terms, whole)
 
         return placed
-
-    def _format(self, held: Ids) -> Format:
-        numbers = np.unique(self.store.operation_numbers(held))
-        formats: set[Format] = {self.store.operations[number].result for number in numbers.tolist()}
-        if len(formats) != 1:
-            raise UnsupportedError("sums are held in several formats")
-        return formats.pop()
 
     def _agreeing(self, guess: Cells, actual: Cells, when: str, since: int) -> tuple[Ids, Ids]:
         """Check a guess, and return held inputs and what stands in their place."""

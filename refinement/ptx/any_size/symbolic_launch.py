@@ -42,14 +42,11 @@ from ..run.program import Program
 from ..state.address_spaces import Buffer, Memory
 from ..state.execution import Execution
 from ..text.module import InstructionStatement
-from .loop_states import AccessError, Cells, LoopBatch, LoopHeadError, digest_of
+from .loop_states import MOST_HEADS, Cells, LoopBatch, LoopHeadError, digest_of
 from .size_proofs import UndecidedError
 
 MOST_THREADS = 1 << 13
 """Threads of a grid that run at once."""
-
-_MOST_HEADS = 1 << 15
-"""Times that loops begin again before the main loop must have been met."""
 
 _PATIENCE = 64
 """Turns of inner loops that sizes decide, after which one of these is taken for the main loop."""
@@ -342,7 +339,9 @@ class SymbolicLaunch:
         for argument in self.instance.arguments:
             parameter = parameters[argument.name]
             if argument.name in self.arrays:
-                yield argument.name, Pointer(self._stub(argument))
+                assert isinstance(argument, Array)  # its buffer holds nothing itself
+                holds_none = Buffer(argument.name, 1, argument.alignment, None, False, Footprint.whole(1))
+                yield argument.name, Pointer(holds_none)
             elif isinstance(parameter, ScalarParameter) and isinstance(parameter.value, Expression):
                 yield argument.name, self._size(parameter, parameter.value)
             else:
@@ -360,11 +359,6 @@ class SymbolicLaunch:
             self.store.doubt(f"{parameter.name} does not fit {fmt}", rows, fmt.maximum)
             raise UnsupportedError(f"{parameter.name} does not fit {fmt}")
         return Scalar(int(self.store.integers(rows, fmt.bits)[0]))
-
-    def _stub(self, array: object) -> Buffer:
-        """Return the buffer of an array whose extents depend on the size: it holds nothing itself."""
-        assert isinstance(array, Array)
-        return Buffer(array.name, 1, array.alignment, None, False, Footprint.whole(1))
 
     def turns(self, count: int) -> list[Cells]:
         """Return what is held whenever the main loop begins again, `count` times; the first entry is nothing.
@@ -391,7 +385,7 @@ class SymbolicLaunch:
     def _next_turn(self, batch: LoopBatch) -> bool:
         """Run to where the main loop begins again, if it does."""
         passed, inner = False, 0
-        for _ in range(_MOST_HEADS):
+        for _ in range(MOST_HEADS):
             try:
                 batch.run()
             except LoopHeadError as reached:
@@ -432,44 +426,14 @@ class SymbolicLaunch:
 
     def run_to_head(self, batch: LoopBatch, count: int) -> None:
         """Run until the main loop has begun again some times."""
-        met = 0
-        while met < count:
-            try:
-                batch.run()
-            except LoopHeadError as reached:
-                met += reached.head == self._head
-                continue
-            raise UnsupportedError("the kernel ends in what was to be a turn of its main loop")
+        assert self._head is not None
+        batch.run_to_head(self._head, count)
         self.assumptions |= taken_for_granted(batch.execution)
-
-    def run_to_access(self, batch: LoopBatch) -> None:
-        """Run until an instruction is next that does more than compute, in all threads at once."""
-        batch.stops_at_access = True
-        for _ in range(_MOST_HEADS):
-            try:
-                batch.run()
-            except LoopHeadError:
-                continue
-            except AccessError:
-                (strand, *others), execution = batch.scheduler.runnable, batch.execution
-                together = len(strand.active) == int(execution.alive.sum()) and not strand.joins
-                if others or not together or execution.path is not None:
-                    raise UnsupportedError("threads part before the first access") from None
-                return
-            break
-        raise UnsupportedError("the kernel has no access")
 
     def run_to_end(self, batch: LoopBatch) -> None:
         """Run to the end."""
-        for _ in range(_MOST_HEADS):
-            try:
-                if batch.run():
-                    self.assumptions |= taken_for_granted(batch.execution)
-                    return
-            except LoopHeadError:
-                continue
-            raise UnsupportedError("threads wait for each other for ever")
-        raise UnsupportedError("the kernel does not end after its main loop")
+        batch.run_to_end()
+        self.assumptions |= taken_for_granted(batch.execution)
 
     def check_findings(self) -> None:
         """Refuse to go on if something is wrong with the kernel.
@@ -489,18 +453,9 @@ class SymbolicLaunch:
     def masked(
         self, name: str, indices: Sequence[NDArray[np.intp]], terms: Ids, whole: int | None = None
     ) -> Ids:
-        """Return elements of an array as a kernel loads them that masks its last tile, and its tail.
+        """Return elements (n,) of an array, by their indices, as kernels load them that mask the last tile.
 
-        Parameters
-        ----------
-        name : str
-            The array.
-        indices : sequence of array (n,)
-            Their indices.
-        terms : array (n,)
-            The elements.
-        whole : int, optional
-            How many terms of the sum there are before the tail; None where there is no tail.
+        Where a sum has a tail, `whole` says how many terms there are before it; they mask that, too.
         """
         return with_zeros(self.store, list(self._masks(name, indices, whole)), terms)
 
