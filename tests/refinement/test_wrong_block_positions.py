@@ -83,7 +83,7 @@ def test_positions_that_are_not_changed_are_not_refused(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("tile", [8, 32])
 def test_tiles_that_overlap_or_leave_gaps_are_refused(tile: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(block_proofs, "_tile", lambda node, name: tile)
+    monkeypatch.setattr(block_proofs, "tile_of", lambda node, name: tile)
     with pytest.raises(UnsupportedError):
         prove_blocks(SIMT, stated(SIMT, f"{DOMAIN} 32", f"{DOMAIN} 32", 16))
 

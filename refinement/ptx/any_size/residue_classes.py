@@ -110,19 +110,17 @@ def _of_domain(
     if tile and (proof := _with_tail(launched, domain, [tile], told)) is not None:
         return proof
     launch = launched(ResidueClass(domain, domain.step, 0))
-    started, tried = time.process_time(), list[int]()
-    contract = launch.contract
+    started, contract, tiles = time.process_time(), launch.contract, _tiles(launch)
     in_any_order = contract.accumulate is not Accumulate.SEQUENTIAL and contract.equality is not Equality.BITS
-    if launch.is_of_block and in_any_order:
-        tried = [each for each in _tiles(launch) if each >= _MANY_RESTS * domain.step]
-        if (proof := _with_tail(launched, domain, tried, told)) is not None:
-            return proof
+    first = [tile for tile in tiles if tile >= _MANY_RESTS * domain.step and in_any_order]
+    if launch.is_of_block and (proof := _with_tail(launched, domain, first, told)) is not None:
+        return proof
     try:
         return _of_class(launch, told)
     except UndecidedError as error:
         reason = error
-    tiles = [each for each in _tiles(launch) if each not in tried]
-    if (proof := _with_tail(launched, domain, tiles, told)) is not None:
+    others = [tile for tile in tiles if tile not in first or not launch.is_of_block]
+    if (proof := _with_tail(launched, domain, others, told)) is not None:
         return proof
     for factor in factors:
         if time.process_time() - started > _SEARCH:
@@ -170,8 +168,9 @@ def _tiles(launch: SymbolicLaunch) -> list[int]:
     step, store = launch.numbers.domain.step, launch.store
     symbols, doubts = store.symbols, len(store.doubts)
     of_size = [column for column, monomial in enumerate(symbols.monomials) if "n" in monomial]
+    moved = [int(each) for each in _moved(launch) or () if each.denominator == 1]
     found = [doubt.divisor for doubt in store.doubts if any(doubt.row[column] for column in of_size)]
-    found += [int(moved) for moved in _moved(launch) or () if moved.denominator == 1]
+    found += moved
     store.symbols = symbols  # for what failed of this launch is still to be looked at
     del store.doubts[doubts:]
     return [tile for tile in dict.fromkeys(found) if tile > step and tile % step == 0]
