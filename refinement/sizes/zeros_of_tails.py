@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from ...spec.formats import Format, IntegerFormat
+from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..formula.tree import (
     Binary,
     Cast,
@@ -46,7 +46,7 @@ _PLAIN = (Element, Name, Number, Negative, Cast, Extremum, Lookup)
 
 def has_zero(fmt: Format) -> bool:
     """Tell whether bits that are all 0 are the number 0."""
-    return isinstance(fmt, IntegerFormat) or fmt.subnormals
+    return not isinstance(fmt, FloatFormat) or fmt.subnormals
 
 
 def factors(node: Node) -> list[Node]:
