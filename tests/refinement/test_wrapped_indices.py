@@ -9,6 +9,7 @@ from edited_kernels import edited
 from element_contracts import contract_of
 from quantified_kernels import prove_blocks
 
+from mmaproof.refinement.findings.result import Equality
 from mmaproof.spec.errors import UnsupportedError
 
 KERNEL = """
@@ -90,3 +91,11 @@ def test_what_depends_on_rows_that_may_not_be_there_is_refused(kernel: Path, tmp
     wrong = edited(tmp_path, kernel, ("mov.f32 %f1, %f0;", other))
     with pytest.raises(UnsupportedError, match="is not shown"):
         prove_blocks(wrong, CONTRACT.replace("DOMAIN", "any up to 100000"))
+
+
+def test_rows_that_may_not_be_there_may_cancel_as_numbers(kernel: Path, tmp_path: Path) -> None:
+    other = "shfl.sync.down.b32 %f1, %f0, 1, 31, -1;\nsub.f32 %f1, %f1, %f1;\nadd.f32 %f1, %f1, %f0;"
+    text = CONTRACT.replace("DOMAIN", "any up to 100000")
+    assert (
+        prove_blocks(edited(tmp_path, kernel, ("mov.f32 %f1, %f0;", other)), text).equality is Equality.VALUE
+    )
