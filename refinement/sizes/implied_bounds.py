@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 
 import numpy as np
@@ -42,6 +43,9 @@ class RestConditions:
         self._implied: dict[tuple[int, bool], dict[str, int]] = {}
         self._facts: dict[int, Rows] = {}
         self._compared: dict[int, Mapping[str, list[int]]] = {}
+        self._thresholds_of: dict[int, tuple[str, int] | None] = {}
+        self._made: dict[int, list[tuple[int, tuple[int, list[int]] | None]]] = {}
+        self._constants: dict[int, bool | None] = {}
 
     def implied(self, term: int, *, holds: bool = True) -> Bounds:
         """Return what D of each size is more than if a bit is as it is said to be."""
@@ -109,6 +113,11 @@ class RestConditions:
         return self._compared[term]
 
     def _threshold(self, term: int) -> tuple[str, int] | None:
+        if term not in self._thresholds_of:
+            self._thresholds_of[term] = self._threshold_of(term)
+        return self._thresholds_of[term]
+
+    def _threshold_of(self, term: int) -> tuple[str, int] | None:
         one = np.array([term])
         operation = self._store.operations[int(self._store.operation_numbers(one)[0])]
         if operation.name != INPUT or operation.attribute not in self._sizes:
@@ -117,6 +126,11 @@ class RestConditions:
 
     def _nodes(self, term: int) -> list[tuple[int, tuple[int, list[int]] | None]]:
         """Return the bits that a bit combines, operands first, each with its table and operands."""
+        if term not in self._made:
+            self._made[term] = self._nodes_of(term)
+        return self._made[term]
+
+    def _nodes_of(self, term: int) -> list[tuple[int, tuple[int, list[int]] | None]]:
         found: dict[int, tuple[int, list[int]] | None] = {}
         pending = [(term, False)]
         while pending:
@@ -174,7 +188,9 @@ class RestConditions:
             if node in given:
                 values[node] = given[node]
             elif made is not None:
-                values[node] = self._combined(*made, values)
+                table, operands = made
+                alike = tuple(operands.index(operand) for operand in operands)
+                values[node] = _combined(table, tuple(values[operand] for operand in operands), alike)
             elif (own := self._threshold(node)) is not None:
                 size, number = own
                 is_less = size in most and number >= most[size]
@@ -183,20 +199,33 @@ class RestConditions:
                 values[node] = self._constant(node)
         return values[term]
 
-    @staticmethod
-    def _combined(table: int, operands: list[int], values: Mapping[int, bool | None]) -> bool | None:
-        """Return what a combination of bits is, of which some are known; one can't be both."""
-        results = set()
-        for row in range(8):
-            said: dict[int, bool] = {}
-            for place, operand in enumerate(operands):
-                bit = bool(row >> (2 - place) & 1)
-                if values[operand] not in (None, bit) or said.setdefault(operand, bit) != bit:
-                    break
-            else:
-                results.add(bool(table >> row & 1))
-        return results.pop() if len(results) == 1 else None
-
     def _constant(self, term: int) -> bool | None:
-        one = np.array([term])
-        return bool(self._store.constant_values(one)[0]) if self._store.are(CONSTANT, one)[0] else None
+        if term not in self._constants:
+            one = np.array([term])
+            known = bool(self._store.are(CONSTANT, one)[0])
+            self._constants[term] = bool(self._store.constant_values(one)[0]) if known else None
+        return self._constants[term]
+
+
+@cache
+def _combined(table: int, values: tuple[bool | None, ...], alike: tuple[int, ...]) -> bool | None:
+    """Return what a combination of bits is, of which some are known; None if that is not told.
+
+    Parameters
+    ----------
+    table : int
+        Of truths.
+    values : tuple
+        The three bits.
+    alike : tuple of int
+        For each the first that is the same bit, since one can't be both.
+    """
+    results = set()
+    for row in range(8):
+        bits = [bool(row >> (2 - place) & 1) for place in range(3)]
+        if all(
+            value in (None, bit) and bits[first] == bit
+            for value, bit, first in zip(values, bits, alike, strict=True)
+        ):
+            results.add(bool(table >> row & 1))
+    return results.pop() if len(results) == 1 else None
