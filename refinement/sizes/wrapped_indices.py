@@ -8,7 +8,7 @@ are stored are there, so that it is settled for them which of the two it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,13 +111,14 @@ def distributed(
 def settled(store: SymbolicIntegers, terms: Ids, there: Sequence[tuple[Rest, NDArray[np.int64]]]) -> Ids:
     """Return terms (n,) where D of sizes is more than some numbers (n,).
 
-    Those that depend on more of what is left of a size stay as they are.
+    Those that depend on more of what is left of one of these stay as they are, and so do choices by what is
+    left of others.
     """
-    bits, found = _Settled(store), terms.copy()
+    bits, found = _Settled(store, {rest.size for rest, _ in there}), terms.copy()
     told = np.ones(len(terms), dtype=bool)
     known = {rest.size: rest.reach_of(numbers) for rest, numbers in there}
-    for rest in store.rests:
-        told &= _Deciding(store, rest, bits).values(terms) <= known.get(rest.size, _NONE)
+    for rest, _ in there:
+        told &= _Deciding(store, rest, bits).values(terms) <= known[rest.size]
     found[told] = _Chosen(store, bits).values(terms[told])
     return found
 
@@ -125,8 +126,8 @@ def settled(store: SymbolicIntegers, terms: Ids, there: Sequence[tuple[Rest, NDA
 class _Settled:
     """Bits that hold where more than some numbers are left of sizes, and which these are."""
 
-    def __init__(self, store: SymbolicIntegers) -> None:
-        self._store = store
+    def __init__(self, store: SymbolicIntegers, sizes: Collection[str]) -> None:
+        self._store, self._sizes = store, sizes
         self._said = RestConditions(store, store.rests)
         self._found: dict[int, dict[str, int] | None] = {}
 
@@ -134,7 +135,8 @@ class _Settled:
         """Return by size what D has to be more than, so that a bit holds; None if that is not known."""
         if bit not in self._found:
             bounds = dict(self._said.implied(bit))
-            known = bool(bounds) and self._said.value(bit, bounds) is True
+            known = bool(bounds) and bounds.keys() <= set(self._sizes)
+            known = known and self._said.value(bit, bounds) is True
             self._found[bit] = bounds if known else None
         return self._found[bit]
 

@@ -203,6 +203,19 @@ def test_what_is_not_known_to_be_there_is_not_settled() -> None:
     assert settled(store, terms, [(store.rests[0], np.array([3]))]).tolist() == one.tolist()
 
 
+def test_what_is_left_of_one_size_settles_no_choice_by_that_of_another() -> None:
+    groups = [Group((f"rest of {name}",), ((0.0,), (7.0,))) for name in "NK"]
+    store = SymbolicTerms(Symbols(groups))
+    store.rests = tuple(Rest(name, f"rest of {name}", 1) for name in "NK")
+    words = [store.constants(np.array([each]), 32) for each in (0, 1, 2)]
+    of_n, of_k = (more_than(store, rest, np.array([3])) for rest in store.rests)
+    inner = store.apply(select(32), of_n, words[1], words[2])
+    terms = store.apply(select(32), of_k, inner, words[0])
+    kept = store.apply(select(32), of_k, words[1], words[0])
+    assert settled(store, terms, [(store.rests[0], np.array([3]))]).tolist() == kept.tolist()
+    assert settled(store, terms, [(store.rests[0], np.array([2]))]).tolist() == terms.tolist()
+
+
 @pytest.mark.parametrize(
     ("guard", "formula"),
     [("", "y[i] = 2 * x[i]"), ("and.pred %p2, %p2, %p3;", "y[i] = where(i > 0, 2 * x[i], x[i])")],
