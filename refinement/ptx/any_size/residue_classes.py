@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ....spec.errors import InputError, UnsupportedError
+from ....spec.formats import FloatFormat
 from ...checker.evaluated import Checked
 from ...contract.contract import Accumulate, Contract
 from ...contract.size_domains import ResidueClass, SizeDomain, with_tail
@@ -110,9 +111,11 @@ def _of_domain(
     if tile and (proof := _with_tail(launched, domain, [tile], told)) is not None:
         return proof
     launch = launched(ResidueClass(domain, domain.step, 0))
-    started, contract, tiles = time.process_time(), launch.contract, _tiles(launch)
-    in_any_order = contract.accumulate is not Accumulate.SEQUENTIAL and contract.equality is not Equality.BITS
-    first = [tile for tile in tiles if tile >= _MANY_RESTS * domain.step and in_any_order]
+    started, contract = time.process_time(), launch.contract
+    asks_bits = contract.accumulate is Accumulate.SEQUENTIAL or contract.equality is Equality.BITS
+    of_floats = any(isinstance(output.format, FloatFormat) for output in launch.instance.outputs)
+    tiles = [] if asks_bits and of_floats else _tiles(launch)  # an added zero may change a sum's sign
+    first = [tile for tile in tiles if tile >= _MANY_RESTS * domain.step]
     if launch.is_of_block and (proof := _with_tail(launched, domain, first, told)) is not None:
         return proof
     try:
