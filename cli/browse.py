@@ -61,17 +61,29 @@ def explain(
     no_pager: NoPager = False,
 ) -> ExitCode:
     """Say what an obligation, a theorem, an instruction or another name means."""
-    from ..api import instructions
+    from ..proofs.cache import default_directory
+    from ..proofs.code_state import EXPLAINING
+    from ..proofs.remembered import remembered
 
-    found = instructions.explain(identifier)
+    title, sections = remembered(
+        default_directory(), f"explain {identifier}", lambda: _explained(identifier), EXPLAINING
+    )
     with paged(wanted=not no_pager):
-        say(found.title, "bold")
-        for heading, lines in found.sections:
+        say(title, "bold")
+        for heading, lines in sections:
             if lines:
                 print()
                 say(heading, "bold")
                 say_lines(lines, indent=2, prose=True)
     return ExitCode.HOLDS
+
+
+def _explained(identifier: str) -> tuple[str, list[tuple[str, list[str]]]]:
+    """Return what is printed of a name, as a JSON value."""
+    from ..api import instructions
+
+    found = instructions.explain(identifier)
+    return found.title, [(heading, list(lines)) for heading, lines in found.sections]
 
 
 def export(

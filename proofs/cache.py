@@ -14,16 +14,16 @@ import hashlib
 import json
 import os
 import sqlite3
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..spec.errors import InputError
+from .code_state import code_state
 from .obligation import Status
-from .verdict import RECORD, Verdict
+from .verdict import Verdict
 
 if TYPE_CHECKING:
     from ..smt.solvers import Answer, Query, Solver
@@ -50,10 +50,6 @@ CREATE TABLE IF NOT EXISTS texts (
     PRIMARY KEY (state, name)
 ) WITHOUT ROWID;
 """
-DECIDING = ("spec", "smt", "refinement/rules", "proofs")
-"""Folders of the package that obligations are made of: the rows of the verifier's rules are theorems, too."""
-
-_DEPENDENCIES = ("z3-solver", "bitwuzla", "cvc5", "numpy", "ml_dtypes", "sympy")
 
 
 def default_directory() -> Path:
@@ -69,9 +65,9 @@ def fingerprint(solver: str) -> str:
     """Return a digest of everything that a definite verdict on a catalogue's obligation depends on.
 
     An obligation of the catalogue has no input but the code: its formula, its sampling seeds and its
-    certificates are functions of the files in `DECIDING`, of the libraries that they compute with, and of the
-    solver asked. With all of these equal, deciding again would give the
-    same answer; only whether it comes in time can differ, and what did not come in time is not kept.
+    certificates are functions of the files in `code_state.DECIDING`, of the libraries that they compute with,
+    and of the solver asked. With all of these equal, deciding again would give the same answer; only whether
+    it comes in time can differ, and what did not come in time is not kept.
 
     Parameters
     ----------
@@ -79,50 +75,6 @@ def fingerprint(solver: str) -> str:
         The solver chosen (one of `portfolio.CHOICES`).
     """
     return hashlib.sha256(f"{solver}\n{code_state()}".encode()).hexdigest()
-
-
-def code_state() -> str:
-    """Return a digest of the files in `DECIDING` and of what runs them; see `fingerprint`."""
-    digest = hashlib.sha256(f"{sys.version}\n{_dependencies()}\n".encode())
-    package = Path(__file__).parent
-    own = [str(package.parent.joinpath(*folder.split("/"))) for folder in DECIDING]
-    for folder in dict.fromkeys([*own, *_extensions()]):
-        for path in _files(folder):
-            content = Path(path).read_bytes()
-            digest.update(f"{Path(folder).name}{path.removeprefix(folder)} {len(content)}\n".encode())
-            digest.update(content)
-    return digest.hexdigest()
-
-
-def _files(folder: str) -> Iterator[str]:
-    """Yield the files in a folder and those below it, in an order, but compiled ones and `RECORD`."""
-    if not Path(folder).is_dir():
-        return
-    with os.scandir(folder) as entries:
-        inside = sorted(entries, key=lambda entry: entry.name)
-    for entry in inside:
-        if entry.is_dir():
-            if entry.name != "__pycache__":
-                yield from _files(entry.path)
-        elif not entry.name.endswith(".pyc") and entry.name != RECORD:  # the record is what verdicts said
-            yield entry.path
-
-
-def _extensions() -> list[str]:
-    """Return the folders that the packages have modules in, also beside their own."""
-    root = __package__.rpartition(".")[0]
-    packages = (sys.modules.get(f"{root}.{name}") for name in ("spec", "smt", "proofs"))
-    return [folder for package in packages if package for folder in package.__path__]
-
-
-def _dependencies() -> str:
-    """Return the names with versions under which the `_DEPENDENCIES` are installed where Python looks."""
-    names = tuple(f"{name.replace('-', '_')}-" for name in _DEPENDENCIES)
-    found = []
-    for folder in filter(os.path.isdir, sys.path):
-        installed = (name for name in os.listdir(folder) if name.startswith(names))  # noqa: PTH208
-        found += sorted(name for name in installed if name.endswith((".dist-info", ".egg-info")))
-    return " ".join(found)
 
 
 class Cache:

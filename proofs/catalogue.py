@@ -7,11 +7,12 @@ may select some of them; or neither, where a cache says what they say (`remember
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
+from operator import methodcaller
 from pathlib import Path
 
 from ..spec.errors import InputError
@@ -152,7 +153,15 @@ def matches(identifier: str, pattern: str) -> bool:
 
 def selects(patterns: Sequence[str], identifier: str) -> bool:
     """Tell whether any of the patterns selects an id; no patterns select everything."""
-    return not patterns or any(matches(identifier, pattern) for pattern in patterns)
+    return selecting(tuple(patterns))(identifier)
+
+
+@cache
+def selecting(patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    """Return what tells whether any of the patterns selects an id; no patterns select everything."""
+    if all(_WILDCARDS.isdisjoint(pattern) for pattern in patterns):
+        return methodcaller("startswith", patterns or ("",))
+    return lambda identifier: any(matches(identifier, pattern) for pattern in patterns)
 
 
 def matching(patterns: Sequence[str]) -> list[Obligation]:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Literal
 
 from ..spec.errors import InputError
-from .catalogue import matching, selects
+from .catalogue import matching, selecting
 from .obligation import Obligation, Status
 
 FILE = "pinned_obligations.txt"
@@ -95,7 +95,8 @@ def pinned() -> Mapping[str, Status]:
 
 def differences(patterns: Sequence[str] = ()) -> tuple[PinnedDifference, ...]:
     """Return where the catalogue is not the pinned set, among what patterns select (everything for none)."""
-    listed = {identifier: expect for identifier, expect in pinned().items() if selects(patterns, identifier)}
+    chosen = selecting(tuple(patterns))
+    listed = {identifier: expect for identifier, expect in pinned().items() if chosen(identifier)}
     built = {obligation.id: obligation.expect for obligation in matching(patterns)}
     return tuple(
         PinnedDifference(identifier, listed.get(identifier), built.get(identifier))

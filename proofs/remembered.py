@@ -10,15 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from ..spec.errors import InputError
-from .cache import Cache, code_state
+from .cache import Cache
+from .code_state import DECIDING, attributes, code_state, take
 from .obligation import Equality, Goal, Method, Obligation, Status, Theorem
+
+_STATE = "state of the code"
+"""What the digest of files is kept under, by their attributes."""
 
 Members = Sequence[Sequence[str]]
 """Of each obligation: the last part of its id, its statement (empty for the theorem's), what it expects, the
 equality, the method and the choices."""
 
 
-def remembered(directory: Path, name: str, build: Callable[[], Any] | None) -> Any:
+def remembered(
+    directory: Path, name: str, build: Callable[[], Any] | None, folders: Sequence[str] = DECIDING
+) -> Any:
     """Return what `build` returns, from the cache where it is of this state of the code.
 
     Parameters
@@ -29,17 +35,24 @@ def remembered(directory: Path, name: str, build: Callable[[], Any] | None) -> A
         What it is kept under.
     build : callable
         Returns a JSON value that depends on nothing but the code; None to return None instead.
+    folders : sequence of str
+        Of the package, that the value depends on.
     """
-    state = code_state()
+    known = attributes(folders)
     with suppress(InputError), closing(Cache(directory)) as cache:
+        if (digest := cache.text(known, _STATE)) is not None:
+            take(known, digest)
+        state = code_state(folders)
+        if digest is None and attributes(folders) == known:
+            cache.keep_text(known, _STATE, state)
         if (text := cache.text(state, name)) is not None:
             return json.loads(text)
     if build is None:
         return None
     found = build()
     with suppress(InputError), closing(Cache(directory)) as cache:
-        if code_state() == state:  # nobody changed it meanwhile
-            cache.keep_text(state, name, json.dumps(found))
+        if attributes(folders) == known:  # nobody changed it meanwhile
+            cache.keep_text(code_state(folders), name, json.dumps(found))
     return found
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,39 @@ from .algebra import Array
 from .errors import InputError
 from .fragment import Fragment
 from .layout import Axis, Layout
+
+_FEW = 4096
+"""Elements up to which a table is computed with Python's integers: importing NumPy takes longer."""
+
+
+class Columns(Mapping[str, Array]):
+    """Columns of integers by name, which are arrays where they are asked for.
+
+    Parameters
+    ----------
+    rows : iterable of mapping of str to int
+        One at least.
+    """
+
+    def __init__(self, rows: Iterable[Mapping[str, int]]) -> None:
+        (self._names, *_), values = zip(*((tuple(row), tuple(row.values())) for row in rows), strict=True)
+        self._values: tuple[tuple[int, ...], ...] = tuple(zip(*values, strict=True))
+
+    def __getitem__(self, name: str) -> Array:
+        return np.array(self.integers(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def integers(self, name: str) -> Sequence[int]:
+        """Return a column as Python's integers."""
+        try:
+            return self._values[self._names.index(name)]
+        except ValueError:
+            raise KeyError(name) from None
 
 
 @dataclass(frozen=True)
@@ -61,12 +96,14 @@ class ElementTable:
         return self.layout.target
 
     def __len__(self) -> int:
-        return len(next(iter(self.holders.values())))
+        return len(_integers(self.holders, next(iter(self.holders))))
 
     def rows(self) -> list[dict[str, int]]:
         """Return one row for each element: holder, then coordinates."""
-        columns = {**self.holders, **self.coordinates}
-        return [dict(zip(columns, map(int, row), strict=True)) for row in zip(*columns.values(), strict=True)]
+        columns = {
+            name: _integers(found, name) for found in (self.holders, self.coordinates) for name in found
+        }
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def held_by(self, owner: str, number: int) -> ElementTable:
         """Return the elements of one owner: ``held_by("lane", 5)``.
@@ -115,7 +152,7 @@ def element_table(
     fmt: str,
     bits: int,
     layout: Layout,
-    holders: Callable[[Array, Array], Mapping[str, Array]],
+    holders: Callable[[Any, Any], Mapping[str, Any]],
     *,
     formula: str | None = None,
     owners: Axis | None = None,
@@ -133,24 +170,25 @@ def element_table(
     layout : Layout
         (owner, number) ↔ coordinates.
     holders : callable
-        Maps owners (n,) and numbers (n,) to the columns that say who holds an element, and where.
+        Maps an owner and a number, or arrays (n,) of them, to the columns that say who holds an element, and
+        where.
     formula : str, optional
         The layout's, where it is stated in the other direction.
     owners : Axis, optional
         All owners, where some hold nothing.
     """
-    points = np.indices([axis.extent for axis in layout.source]).reshape(2, -1)
-    images = zip(layout.target, layout.forward(*points), strict=True)
-    return ElementTable(
-        title,
-        fmt,
-        bits,
-        layout,
-        layout.formula if formula is None else formula,
-        owners or layout.source[0],
-        holders(*points),
-        {axis.name: column for axis, column in images},
-    )
+    extents, names = [axis.extent for axis in layout.source], [axis.name for axis in layout.target]
+    held: Mapping[str, Array]
+    images: Mapping[str, Array]
+    if layout.points <= _FEW:
+        pairs = list(product(*map(range, extents)))
+        held = Columns(holders(*pair) for pair in pairs)
+        images = Columns(dict(zip(names, layout.forward(*pair), strict=True)) for pair in pairs)
+    else:
+        points = np.indices(extents).reshape(2, -1)
+        held, images = holders(*points), dict(zip(names, layout.forward(*points), strict=True))
+    stated = layout.formula if formula is None else formula
+    return ElementTable(title, fmt, bits, layout, stated, owners or layout.source[0], held, images)
 
 
 def fragment_table(
@@ -171,7 +209,14 @@ def fragment_table(
     """
     layout, packing = fragment.layout, fragment.packing
 
-    def holders(owners: Array, numbers: Array) -> dict[str, Array]:
+    def holders(owners: Any, numbers: Any) -> dict[str, Any]:
         return {layout.source[0].name: owners, number: numbers, **packing.places(numbers)}
 
     return element_table(title, str(packing.format), packing.format.bits, layout, holders, formula=formula)
+
+
+def _integers(columns: Mapping[str, Array], name: str) -> Sequence[int]:
+    if isinstance(columns, Columns):
+        return columns.integers(name)
+    found: list[int] = columns[name].tolist()
+    return found

@@ -64,10 +64,10 @@ class Packing:
         """Return how many registers hold some elements."""
         return elements // self.per_register
 
-    def places(self, numbers: Array) -> dict[str, Array]:
-        """Return the register of each of a holder's elements, and its lowest bit there."""
-        register, position = np.divmod(numbers, self.per_register)
-        return {"register": register, "bit": np.array(self.positions)[position]}
+    def places(self, numbers: Any) -> dict[str, Any]:
+        """Return registers and lowest bits of some of a holder's elements: an int, or an array of them."""
+        register, position = divmod(numbers, self.per_register)
+        return {"register": register, "bit": self.low + self.container * position}
 
     def unpack(self, alg: Algebra, words: Array) -> Array:
         """Split registers (…, r) into encodings (…, per_register * r)."""

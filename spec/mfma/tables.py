@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..algebra import Array
+from typing import Any
+
 from ..element_table import ElementTable, element_table
 from ..errors import InputError
 from .catalogue import ROWS, MatrixMultiply
@@ -55,7 +56,7 @@ def operand_table(row: MatrixMultiply, operand: str, target: Target) -> ElementT
         raise InputError(f"{row} has no operand {operand!r}; it has {', '.join(row.types)}")
     fmt = target.format(row.types[operand])
 
-    def holders(lane: Array, element: Array) -> dict[str, Array]:
+    def holders(lane: Any, element: Any) -> dict[str, Any]:
         bit = element * fmt.bits
         return {"lane": lane, "element": element, "register": bit // 32, "bit": bit % 32}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..algebra import Array
+from typing import Any
+
 from ..element_table import ElementTable, element_table
 from ..errors import InputError
 from ..layout import Axis
@@ -62,7 +63,7 @@ def operand_table(instruction: InstructionStatement, role: str, profile: Profile
     length = order.box[0] * order.box[1] if boxed else order.pitch(tile.rows, tile.columns)
     owners = Axis("block" if boxed else "line", layout.points // length)
 
-    def holders(owner: Array, element: Array) -> dict[str, Array]:
+    def holders(owner: Any, element: Any) -> dict[str, Any]:
         offset = owner * length + element
         bit = offset * tile.element.bits
         return {owners.name: owner, "offset": offset, "byte": bit // 8, "bit": bit}

@@ -24,15 +24,17 @@ def said(program: str) -> str:
     [
         ("legal", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
         ("tables", "ptx"),
+        ("layout", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "a"),
+        ("layout", "xvi8ger4pp", "--operand", "x"),
         ("--help",),
     ],
 )
-def test_a_question_about_legality_imports_no_numpy(arguments):
+def test_a_small_question_imports_no_numpy(arguments):
     assert said(AFTER.format(arguments=list(arguments))).splitlines()[-1] == "0 False"
 
 
 def test_what_computes_imports_it():
-    layout = ["layout", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "a"]
+    layout = ["layout", "xvi8ger4pp", "--operand", "x", "--format", "cute"]
     assert said(AFTER.format(arguments=layout)).splitlines()[-1] == "0 True"
 
 

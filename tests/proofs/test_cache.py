@@ -15,8 +15,10 @@ from source_modules import modules
 
 import mmaproof.proofs
 from mmaproof.proofs import cache as cache_module
-from mmaproof.proofs.cache import DECIDING, FILE, Cache, Remembering, default_directory, fingerprint
+from mmaproof.proofs import code_state as code_state_module
+from mmaproof.proofs.cache import FILE, Cache, Remembering, default_directory, fingerprint
 from mmaproof.proofs.catalogue import select
+from mmaproof.proofs.code_state import DECIDING
 from mmaproof.proofs.obligation import Status
 from mmaproof.proofs.remembered import remembered
 from mmaproof.proofs.replay import Counterexample, Difference
@@ -105,6 +107,7 @@ def test_a_fully_cached_run_needs_no_solver(tmp_path):
     program = f"""
 import json, pathlib, sys
 from mmaproof.proofs.catalogue import select
+from mmaproof.proofs.code_state import DECIDING
 from mmaproof.proofs.runner import Settings, run
 verdicts = run(select([{PATTERN!r}]), Settings(cache=pathlib.Path({str(tmp_path)!r})))
 print(json.dumps([[v.cached for v in verdicts], sorted({{"z3", "sympy"}} & set(sys.modules))]))
@@ -123,7 +126,7 @@ def test_verdicts_of_other_code_are_not_used(tmp_path, monkeypatch):
     with closing(Cache(tmp_path)) as cache:
         cache.keep_verdict(fingerprint("z3"), Verdict(obligation.id, Status.PROVED, "planted"))
     assert run([obligation], settings)[0].solver == "planted"
-    monkeypatch.setattr(cache_module, "_dependencies", lambda: "others")
+    monkeypatch.setattr(code_state_module, "_dependencies", lambda: "others")
     assert run([obligation], settings)[0].status is Status.PROVED
 
 
@@ -141,7 +144,7 @@ def test_fingerprints_tell_solvers_and_sources_apart(tmp_path, monkeypatch):
     for folder in ("spec", "smt", "proofs/power"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "proofs" / "cache.py").touch()
-    monkeypatch.setattr(cache_module, "__file__", str(tmp_path / "proofs" / "cache.py"))
+    monkeypatch.setattr(code_state_module, "__file__", str(tmp_path / "proofs" / "code_state.py"))
     seen = {fingerprint("z3")}
     for path, text in (
         ("spec/a.py", "1"),
@@ -227,7 +230,7 @@ def test_what_is_kept_of_the_code_is_of_no_other_code(tmp_path, monkeypatch):
     assert remembered(tmp_path, "another", build("second")) == ["second"]
     assert tampered(tmp_path, "UPDATE texts SET text = '[1]' WHERE name = 'name'") == 1
     assert remembered(tmp_path, "name", build("third")) == ["third"]
-    monkeypatch.setattr(cache_module, "_dependencies", lambda: "others")
+    monkeypatch.setattr(code_state_module, "_dependencies", lambda: "others")
     assert remembered(tmp_path, "name", None) is None
     (tmp_path / "file").touch()
     assert remembered(tmp_path / "file", "name", build("no cache")) == ["no cache"]
