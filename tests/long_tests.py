@@ -18,7 +18,7 @@ WHOLE = 0.5
 """A test function that takes no more CPU time than this, in seconds, is run whole."""
 PART = 0.1
 """Of another one, cases are run that take this part of its time, or `WHOLE` if that is more."""
-ALONE = 2.0
+ALONE = 1.0
 """Where one case takes longer than that, none is run below this time, in seconds, and one otherwise."""
 
 MEASURED = "CPU time in seconds"

@@ -237,7 +237,7 @@ class _Attempt:
         self._checked = Checked()
         self._last_limit = ""
         self._tail = 0
-        self._last_end = LARGEST
+        self._last: SizeDomain | None = None
         self._split = 0
 
     def fitting(self, domains: Sequence[SizeDomain]) -> int | None:
@@ -251,11 +251,12 @@ class _Attempt:
 
     def _stated_launches(self) -> list[BlockLaunch]:
         """Return the launches with no numbers behind the end of the last size's domain."""
+        end = LARGEST if self._last is None else self._last.most
         numbers = [(launch, launch.numbers) for launch in self._launches]
         return [
             launch
             for launch, own in numbers
-            if own.domain.most - own.has_tail * (own.modulus - own.residue) <= self._last_end
+            if own.domain.most - own.has_tail * (own.modulus - own.residue) <= end
         ]
 
     def overflow(self, shown: int, domains: Sequence[SizeDomain], last: SizeDomain | None) -> Overflow | None:
@@ -285,6 +286,7 @@ class _Attempt:
     def _fitting(self, domains: Sequence[SizeDomain], launch: BlockLaunch, doubt: Doubt) -> int:
         """Return the largest number of all sizes for which a polynomial is not above its limit."""
         row, whole = np.array([doubt.row], dtype=np.int64), max(domain.most for domain in domains)
+        most_now = max(n for n, _ in launch.store.symbols.groups[0].corners)
 
         def fits(most: int) -> bool:
             there = [domain.up_to(most) for domain in domains]
@@ -298,7 +300,10 @@ class _Attempt:
                 position = resized(launch.position, self._order, there)
             if position is None:
                 return True
-            high = launch.symbols_at(position, most / whole).bounds(row)[1][0]
+            part = most / whole
+            if self._last is not None and most_now > 0:  # the proof goes on to the end of its domain
+                part = launch.numbers.count(self._last.up_to(most).most) / most_now
+            high = launch.symbols_at(position, part).bounds(row)[1][0]
             return bool(high <= doubt.limit)
 
         return bisect_left(range(1, whole), True, key=lambda most: not fits(most))
@@ -310,7 +315,7 @@ class _Attempt:
 
     def proof(self, domains: Sequence[SizeDomain], last: SizeDomain | None) -> BlockProof:
         """Prove the kernel right for some domains; raises UnsupportedError."""
-        self._last_end = LARGEST if last is None else last.most
+        self._last = last
         positions = self._positions(domains)
         if len(positions) > _MOST_POSITIONS:
             raise UnsupportedError(f"{len(positions)} blocks with parts of tiles would have to be run")

@@ -17,6 +17,10 @@ from .loop_states import LoopBatch, LoopHeadError
 from .symbolic_launch import SymbolicLaunch
 
 
+class TooLongError(UnsupportedError):
+    """Blocks that take more instructions than they may."""
+
+
 @dataclass(frozen=True)
 class Visit:
     """Accesses of one instruction to an array.
@@ -117,7 +121,7 @@ def follow(launch: SymbolicLaunch, batch: LoopBatch, most: int) -> Followed:
         except LoopHeadError:
             if batch.instructions - before <= most:
                 continue
-            found.error = UnsupportedError("blocks take too many instructions")
+            found.error = TooLongError("blocks take too many instructions")
         except OutsideError as error:
             if batch.execution.path is None:
                 found.outside = int(error.threads[0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 
@@ -17,12 +16,13 @@ from ...sizes.integer_forms import Symbols
 from ...sizes.symbolic_arrays import SymbolicArray
 from ...sizes.symbolic_integers import Doubt
 from ..run.entry import PtxEntry
-from .followed_accesses import Followed, Visit
+from .followed_accesses import Followed, TooLongError, Visit
 from .sparse_launch import MOST_INSTRUCTIONS, SparseLaunch, extents_at
 from .symbolic_launch import SymbolicLaunch
 
-_MOST_CANDIDATES = 4
-"""Numbers behind the last that is shown at which a fault is looked for."""
+_STEPS_BEHIND = (1, 2, 3, 4, 8, 16, 32, 64)
+"""Steps behind the last number that is shown at which a fault is looked for. Most kernels have tiles of up to 64,
+and masks hide what overflows in the padding of the last one."""
 
 
 def first_of_grid(
@@ -54,16 +54,25 @@ def first_of_grid(
     assert contract.quantified is not None
     ends = {domain.name: domain.most for domain in shown}
     cut = [domain for domain in stated if ends[domain.name] < domain.most]
-    behind = {ends[each.name] + count * each.step for each in cut for count in range(1, _MOST_CANDIDATES + 1)}
-    for place, most in enumerate(sorted(behind)[:_MOST_CANDIDATES]):
+    behind = {ends[each.name] + count * each.step for each in cut for count in _STEPS_BEHIND}
+    least = {domain.name: domain.least for domain in stated}
+    too_long: set[bool] = set()
+    for place, most in enumerate(sorted(behind)):
         largest = {domain.name: domain.up_to(most).most for domain in stated if domain.least <= most}
-        least = {domain.name: domain.least for domain in stated}
-        apart = {name: largest.get(name, number) for name, number in least.items() if name in grows}
-        for chosen in ({**known, **least, **apart}, {**known, **least, **largest}):
-            with suppress(UnsupportedError, InputError):
+        for is_whole in (False, True) if len(largest) > len(grows) else (True,):
+            if is_whole in too_long:
+                continue
+            great = {name: number for name, number in largest.items() if is_whole or name in grows}
+            chosen = {**known, **least, **great}
+            try:
                 found = fault_of_grid(kernel, contract, contract.quantified.completed(chosen))
-                if found is not None:
-                    return replace(found, sizes=chosen, is_smallest=not place)
+            except TooLongError:
+                too_long.add(is_whole)  # larger sizes take longer
+                continue
+            except (UnsupportedError, InputError):
+                continue
+            if found is not None:
+                return replace(found, sizes=chosen, is_smallest=not place)
     return None
 
 
