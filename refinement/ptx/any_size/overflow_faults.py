@@ -21,8 +21,8 @@ from .sparse_launch import MOST_INSTRUCTIONS, SparseLaunch, extents_at
 from .symbolic_launch import SymbolicLaunch
 
 _STEPS_BEHIND = (1, 2, 3, 4, 8, 16, 32, 64)
-"""Steps behind the last number that is shown at which a fault is looked for. Most kernels have tiles of up to 64,
-and masks hide what overflows in the padding of the last one."""
+"""Steps behind the last number that is shown at which a fault is looked for: most tiles have up to 64 rows,
+and masks hide what overflows in the padding of the last tile."""
 
 
 def first_of_grid(
