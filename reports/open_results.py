@@ -32,8 +32,8 @@ Functions of Power are called twice, the second time with arrays in the opposite
 addresses above the alignment inverted, up to bit 15. The results must be the same; otherwise the function
 is `undecided`.
 
-The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`). The machines
-produce such undefined values wherever they model the instruction.
+The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`). The
+machines produce such undefined values wherever they model the instruction.
 """
 
 _HEAD = "| what | given by | what is open | source |\n|---|---|---|---|"

@@ -13,10 +13,10 @@ from .scope import Role
 
 _HEADING = """# Faults in the specification that the catalogue and the tests detect
 
-Written by `python -m tools.mutation.score_table` from `tools/mutation/recorded_scores.json`, which `python
--m tools.mutation.recorded_scores FILE…` makes from the output of the commands below with `--json FILE`.
-[theorems.md](theorems.md#faults-in-the-specification) says which faults there are, and what each is tried
-on.
+Written by `python -m tools.mutation.score_table` from `tools/mutation/recorded_scores.json`, which
+`python -m tools.mutation.recorded_scores FILE…` makes from the output of the commands below with
+`--json FILE`. [theorems.md](theorems.md#faults-in-the-specification) says which faults there are,
+and what each is tried on.
 
 The catalogue detects a fault when a verdict is not the expected one (refuted) or an obligation can't be
 decided (error). A crash is neither: the specification can't be imported, or obligations can't be built, and
