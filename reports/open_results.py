@@ -14,28 +14,26 @@ from ..spec.ptx import open_results as ptx
 
 _TITLE = """# Results that are left open
 
-`verify` allows for every value of these: what depends on one is never `verified`, and what does not
-depend on one is not disturbed by it. Definedness is tracked bit by bit, through registers, shared,
-local and global memory, the stack and accumulators: an undefined bit flows with what is computed
-from it, a mask of zeros ends it, and it counts only where an output, an address or a branch depends
-on it. A read of what nobody has written on which nothing depends is a note. Where the manual leaves
-something open that all implementations give alike, and kernels rely on it, `verify` does so too;
-a table of its own lists these.
+`verify` allows for every value of these results: an output that depends on one is never `verified`, and an
+output that does not is unaffected. Definedness is tracked bit by bit, through registers, shared, local and
+global memory, the stack and accumulators: an undefined bit propagates to values computed from it, and
+masking with zeros ends it. It counts only where an output, an address or a branch depends on it. A read of
+uninitialised memory on which nothing depends is a note. Where the manual leaves a point open that all
+implementations decide alike, and kernels rely on it, `verify` does so too; a separate table lists these.
 
-An address of PTX is a number where it is used as one. A kernel that compares addresses of two arrays,
-subtracts them, looks at bits above the alignment that is known (`alignment` of the contract, 256 by
-default; `.align` of variables), or stores an address as data, finds a word there of which only the bits
-below the alignment are known; both ways of a branch on it are judged, each as if arrays lay so. A path
-for better aligned arrays alone is `undecided`; `alignment` in the contract settles it. Not allowed for
-are addresses of shared and local variables that data choose between, and addresses that are read in
-parts from memory.
+An address of PTX is a number where it is used as one. Where a kernel compares addresses of two arrays,
+subtracts them, reads bits above the known alignment (`alignment` of the contract, 256 by default; `.align`
+of variables), or stores an address as data, the address is a word of which only the bits below the
+alignment are known. Both sides of a branch on it are judged, each as if arrays lay so. A path for better
+aligned arrays alone is `undecided`; `alignment` in the contract settles it. This does not cover addresses
+of shared and local variables that data choose between, and addresses that are read in parts from memory.
 
-Functions of Power are called twice, the second time with arrays in the opposite order and the bits of
-their addresses above the alignment inverted, up to bit 15. What they leave must be the same, else they
-are `undecided`.
+Functions of Power are called twice, the second time with arrays in the opposite order and the bits of their
+addresses above the alignment inverted, up to bit 15. The results must be the same; otherwise the function
+is `undecided`.
 
-The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`); the
-machines make such values of them where they model the instruction.
+The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`). The
+machines produce such undefined values wherever they model the instruction.
 """
 
 _HEAD = "| what | given by | what is open | source |\n|---|---|---|---|"

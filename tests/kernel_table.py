@@ -21,8 +21,8 @@ sys.path[:0] = [str(TESTS.parent), str(TESTS)]
 HEADING = """# What can be verified, by kind of kernel
 
 Written by `python tests/kernel_table.py` from the kernels that the tests verify, for all data at the sizes of
-their contracts. Each fault is one that was planted in a kernel, and is refuted; each edit changes nothing
-that the contract is about, and the kernel stays verified.
+their contracts. Each fault was planted in a kernel, and is refuted. Each edit leaves the results that the
+contract states unchanged, and the kernel stays verified.
 
 """
 COLUMNS = ("kind", "written in", "targets", "formula", "kernels verified", "edits verified", "faults refuted")

@@ -11,27 +11,27 @@ from typing import Any
 from .recorded_scores import EQUIVALENT, TESTED_SINCE, UNNOTICED, recorded
 from .scope import Role
 
-_HEADING = """# Which faults in the specification the catalogue and the tests notice
+_HEADING = """# Faults in the specification that the catalogue and the tests detect
 
 Written by `python -m tools.mutation.score_table` from `tools/mutation/recorded_scores.json`, which
-`python -m tools.mutation.recorded_scores FILE…` makes of what the commands below write with
-`--json FILE`. [theorems.md](theorems.md#faults-in-the-specification) says which faults there are, and what
-each is tried on.
+`python -m tools.mutation.recorded_scores FILE…` makes from the output of the commands below with
+`--json FILE`. [theorems.md](theorems.md#faults-in-the-specification) says which faults there are,
+and what each is tried on.
 
-The catalogue notices a fault when a verdict is not the expected one (refuted) or an obligation can't be
-decided (error). A crash is neither: the specification can't be imported, or obligations not be built, and no
-other obligation refutes. *Of those that can be built* leaves them out. Tests notice what makes one fail that
-passes without it; `python -m tools.mutation.tried_later FILE DIR…` tries survivors on tests that
+The catalogue detects a fault when a verdict is not the expected one (refuted) or an obligation can't be
+decided (error). A crash is neither: the specification can't be imported, or obligations can't be built, and
+no other obligation refutes. *Of those that can be built* excludes crashes. Tests detect a fault when one
+fails that passes without it; `python -m tools.mutation.tried_later FILE DIR…` tries survivors on tests that
 were written later.
 
-Faults that are shown to change nothing are not drawn, as theorems.md says. Where a reader found another one
-to be equivalent, the list says so, and why. These are about half of what survives: a word that is masked
-twice, a short cut, any number where any will do. The goals are 95 % of the others by the catalogue alone, and
-all of them together with the tests.
+Faults that are shown to change nothing are not drawn (see theorems.md). Where a reader found another one to
+be equivalent, the list says so, and why. These are about half of the survivors: a word that is masked
+twice, a shortcut, an arbitrary number. The goals are 95 % of the others by the catalogue alone, and all of
+them together with the tests.
 
-Read the figures with care: samples are small. The seeds are ones that nobody had seen when the theorems and
-tests were written; later statements answer some of what survived. What modules only present to people is in
-the lists, but in no figure except where it says so.
+Read the figures with care, because samples are small. The seeds had not been tried when the theorems and
+tests were written; later statements detect some of the survivors. Faults in modules of presentation are in
+the lists, but only in figures that say so.
 """
 
 _COLUMNS = ("refuted", "error", "crashed", "timeout", "survived")
