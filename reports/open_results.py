@@ -30,9 +30,9 @@ for better aligned arrays alone is `undecided`; `alignment` in the contract sett
 are addresses of shared and local variables that data choose between, and addresses that are read in
 parts from memory.
 
-Functions of Power are called twice, the second time with arrays in the opposite order and the bits of
-their addresses above the alignment inverted, up to bit 15. What they leave must be the same, else they
-are `undecided`.
+Functions of Power are called again with arrays in the opposite order and the bits of their addresses above
+the alignment inverted, up to bit 15, and with arrays end to end, in both orders. What they leave must be
+the same, else they are `undecided`.
 
 The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`); the
 machines make such values of them where they model the instruction.
