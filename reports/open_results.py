@@ -28,9 +28,9 @@ alignment are known. Both sides of a branch on it are judged, each as if arrays 
 aligned arrays alone is `undecided`; `alignment` in the contract settles it. This does not cover addresses
 of shared and local variables that data choose between, and addresses that are read in parts from memory.
 
-Functions of Power are called twice, the second time with arrays in the opposite order and the bits of their
-addresses above the alignment inverted, up to bit 15. The results must be the same; otherwise the function
-is `undecided`.
+Functions of Power are called again with arrays in the opposite order and the bits of their addresses above
+the alignment inverted, up to bit 15, and with arrays end to end, in both orders. The results must be the
+same; otherwise the function is `undecided`.
 
 The tables are printed from rows of the specification (`python -m mmaproof.reports.open_results`). The
 machines produce such undefined values wherever they model the instruction.

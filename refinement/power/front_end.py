@@ -117,8 +117,12 @@ class PowerKernel:
         outcome, arrays = placed(buffer_addresses(sizes), traced=traced)
         if not outcome.complete or outcome.findings or not sizes:
             return outcome
-        other, _ = placed(other_addresses(sizes), traced=False)
-        return with_dependence(store, outcome, other, arrays)
+        for addresses in other_addresses(sizes):
+            other, _ = placed(addresses, traced=False)
+            outcome = with_dependence(store, outcome, other, arrays)
+            if outcome.findings:
+                break
+        return outcome
 
     def _placed(
         self,

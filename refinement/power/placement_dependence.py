@@ -1,4 +1,4 @@
-"""Results that depend on where arrays lie, found by a second call with the arrays at other addresses.
+"""Results that depend on where arrays lie, found by calls with the arrays at other addresses.
 
 Addresses are numbers here. No ABI says at which addresses arrays are, or in which order: a function that
 compares those of two arrays, or looks at bits above the alignment, must leave the same wherever they are.
@@ -18,7 +18,7 @@ from ..terms.store import UNDEFINED, TermStore
 from ..terms.traversal import leaves_of
 from .state.storage import Segment
 
-_WHERE = "with arrays at other addresses, and in another order, "
+_WHERE = "with arrays at other addresses, in another order or end to end, "
 
 
 def with_dependence(

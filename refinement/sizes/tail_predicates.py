@@ -49,6 +49,11 @@ class Rest:
         return f"another index of {self.size}"
 
     @property
+    def apart(self) -> str:
+        """A symbol that is 0: its factor tells such numbers of different rows apart."""
+        return f"rows behind {self.size}"
+
+    @property
     def form(self) -> dict[tuple[str, ...], int]:
         """D, by the symbols that are multiplied."""
         return {(self.symbol,): self.step, (): self.step}

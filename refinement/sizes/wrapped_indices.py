@@ -1,7 +1,8 @@
 """Indices wrapped into a size by kernels, `x % M`, where the last tile of M may be partial.
 
 Where D rows of the tile are there, `x % M` of its row i is i where D is more than i, and else another index
-of M, of which nothing else is said: a choice by the bit that says so. Sums and products of it are choices
+of M, of which nothing else is said, nor whether two rows have the same: a choice by the bit that says so, of
+which nothing is said either where no size has the row. Sums and products of it are choices
 between what they are in the two cases, and what is loaded from there is one between two elements. Rows that
 are stored are there, so that it is settled for them which of the two it is.
 """
@@ -21,7 +22,7 @@ from ..terms.store import CONSTANT, Operation
 from .implied_bounds import RestConditions
 from .integer_forms import Rows, Truths
 from .symbolic_integers import SymbolicIntegers
-from .tail_predicates import Rest, compared
+from .tail_predicates import Rest, compared, more_than
 
 _NONE = -1
 
@@ -39,10 +40,14 @@ def brought_back(store: SymbolicIntegers, rows: Rows, divisors: Rows, width: int
         other[:, 0] = rows[:, 0] % rest.step  # all sizes are multiples of the step
         even = (rows[:, 1:] % rest.step == 0).all(axis=1)
         some = np.flatnonzero((found < 0) & even & (symbols.bounds(room)[0] >= 0))
-        bits = compared(store, symbols, symbols.form(rest.form), rest, rows[some] - divisors[some], "lt")
-        some, bits = some[bits >= 0], bits[bits >= 0]
+        left, behind = symbols.form(rest.form), rows[some] - divisors[some]
+        bits = compared(store, symbols, left, rest, behind, "lt")
+        some, numbers, bits = some[bits >= 0], (behind[:, 0] + left[0])[bits >= 0], bits[bits >= 0]
         if len(some):
             store.wraps = True
+            is_there = store.are(CONSTANT, bits) & (store.constant_values(bits) == 1)
+            bits = np.where(is_there, bits, more_than(store, rest, numbers)).astype(np.int32)
+            other[some, symbols.column(rest.apart)] = rest.reach_of(numbers) + 1
             inside, outside = store.integers(rows[some], width), store.integers(other[some], width)
             found[some] = store.apply(operations.select(width), bits, inside, outside)
     return found

@@ -40,7 +40,7 @@ _FUNCTIONS: Mapping[str, Callable[[float], float]] = MappingProxyType(
     }
 )  # fmt: skip
 
-_PLAIN = (Element, Name, Number, Negative, Cast, Extremum, Lookup)
+_PLAIN = (Element, Name, Number, Negative, Cast, Extremum, Choice, Lookup)
 """What is a number wherever its parts are, beside sums and products."""
 
 
@@ -98,10 +98,12 @@ def is_finite_at_zeros(node: Node, arrays: Collection[str]) -> bool:
     return _is_finite(node, arrays)
 
 
-def _is_finite(node: Node, arrays: Collection[str]) -> bool:
-    if isinstance(node, Choice):  # zeros may choose what no others do
-        return all(_is_finite(part, arrays) for part in node.operands)
+def _is_finite(node: Node, arrays: Collection[str], *, is_chosen: bool = False) -> bool:
+    """Tell whether a part is a number at zeros, also where it may be in no other term."""
+    is_chosen |= isinstance(node, Choice | Lookup)  # zeros may choose what no others do
     if isinstance(node, _PLAIN) or (isinstance(node, Binary) and node.operator != "/"):
+        if is_chosen:
+            return all(_is_finite(part, arrays, is_chosen=True) for part in node.operands)
         return all(is_finite_at_zeros(part, arrays) for part in node.operands)
     return _value(node, arrays) is not None
 

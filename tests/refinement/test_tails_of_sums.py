@@ -146,6 +146,8 @@ def test_terms_with_zeros_are_zeros_where_they_are_products(kernel: Path, term: 
     [
         ("exp(X[i, k] - H[i]) * X[i, k]", False), ("(X[i, k] - H[i]) * (X[i, k] - H[i]) * X[i, k]", False),
         ("X[i, k] * (X[i, k] - H[i]) * H[i]", False), ("(X[i, k] - H[i]) * X[i, k]", True),
+        ("where(X[i, k] <= 0, 2 + exp(H[i]), 2) * X[i, k]", False),
+        ("where(X[i, k] <= 0, 2 + H[i], 2) * X[i, k]", True),
         ("X[i, k] * H[i] * H[i]", True), ("X[i, k] * (2 * X[i, k] - H[i])", True),
     ],
 )  # fmt: skip

@@ -99,3 +99,32 @@ def test_rows_that_may_not_be_there_may_cancel_as_numbers(kernel: Path, tmp_path
     assert (
         prove_blocks(edited(tmp_path, kernel, ("mov.f32 %f1, %f0;", other)), text).equality is Equality.VALUE
     )
+
+
+BEHIND = """
+    shfl.sync.down.b32 %f1, %f0, 1, 31, -1;
+    shfl.sync.down.b32 %f2, %f0, 2, 31, -1;
+    sub.f32 %f1, %f1, %f2;
+    and.b32 %r8, %r3, 31;
+    setp.lt.u32 %p, %r8, 30;
+    selp.f32 %f1, %f1, 0f00000000, %p;
+    add.u32 %r7, %r5, 1;
+    setp.ge.u32 %p, %r7, %r1;
+    selp.f32 %f1, %f1, 0f00000000, %p;
+    add.u32 %r7, %r5, 2;
+    setp.ge.u32 %p, %r7, %r1;
+    selp.f32 %f1, %f1, 0f00000000, %p;
+    add.f32 %f1, %f1, %f0;"""
+"""Adds the difference of the next two rows, where both are behind the end: of the elements 0 and 1."""
+
+
+@pytest.mark.parametrize("domain", ["any up to 100000", "any up to 40", "any multiple of 8 up to 4000"])
+def test_two_rows_behind_the_end_are_not_one(kernel: Path, domain: str, tmp_path: Path) -> None:
+    wrong = edited(tmp_path, kernel, ("mov.f32 %f1, %f0;", BEHIND))
+    with pytest.raises(UnsupportedError, match="is not shown"):
+        prove_blocks(wrong, CONTRACT.replace("DOMAIN", domain))
+
+
+def test_a_row_behind_the_end_is_one(kernel: Path, tmp_path: Path) -> None:
+    same = edited(tmp_path, kernel, ("mov.f32 %f1, %f0;", BEHIND.replace("%f0, 2, 31", "%f0, 1, 31")))
+    prove_blocks(same, CONTRACT.replace("DOMAIN", "any up to 100000"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -233,14 +233,23 @@ def buffer_addresses(sizes: Iterable[tuple[str, int, int]]) -> dict[str, int]:
     return _laid_out(sizes, lambda alignment: alignment)
 
 
-def other_addresses(sizes: Iterable[tuple[str, int, int]]) -> dict[str, int]:
-    """Return addresses in the opposite order, of which the bits above the alignment are others, too."""
-    return _laid_out(reversed(list(sizes)), lambda alignment: max(_PAGE, 4 * alignment) - 2 * alignment)
+def other_addresses(sizes: Sequence[tuple[str, int, int]]) -> Iterator[dict[str, int]]:
+    """Yield addresses in the opposite order, of which the bits above the alignment are others, too.
+
+    Where there are several, then such that each begins next to the end of the one before, in both orders.
+    """
+    behind = sizes[::-1]
+    yield _laid_out(behind, lambda alignment: max(_PAGE, 4 * alignment) - 2 * alignment)
+    for each in (sizes, behind) if len(sizes) > 1 else ():
+        yield _laid_out(each, lambda alignment: 0, apart=0)
 
 
-def _laid_out(sizes: Iterable[tuple[str, int, int]], offset: Callable[[int], int]) -> dict[str, int]:
+def _laid_out(
+    sizes: Iterable[tuple[str, int, int]], offset: Callable[[int], int], apart: int = _STRIDE
+) -> dict[str, int]:
     found, address = {}, BUFFERS
     for name, size, alignment in sizes:
-        found[name] = address + offset(alignment)
-        address = -(-(found[name] + size) // _STRIDE) * _STRIDE + _STRIDE
+        step = max(apart, alignment)
+        found[name] = -(-address // step) * step + offset(alignment)
+        address = found[name] + size + apart
     return found

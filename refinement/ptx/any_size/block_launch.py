@@ -131,8 +131,8 @@ class BlockLaunch(SymbolicLaunch):
                 coefficient * prod(values[symbol] for symbol in names)
                 for names, coefficient in position.size.items()
             )
-            corners += [(*corner, 0.0), (*corner, size / rest.step - 1.0)]
-        return Group((*group.symbols, rest.other), tuple(corners))
+            corners += [(*corner, 0.0, 0.0), (*corner, size / rest.step - 1.0, 0.0)]
+        return Group((*group.symbols, rest.other, rest.apart), tuple(corners))
 
     def symbols_at(self, position: BlockPosition, part: float) -> Symbols:
         """Return the symbols for a position of smaller sizes, with a part of what n and u may be now."""

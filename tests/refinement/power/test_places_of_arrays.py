@@ -36,6 +36,8 @@ LOOKS = {
     "order": "\tcmpld 3,4\n\t{branch} .L1\n",
     "order of the ends": "\taddi 6,3,32\n\taddi 7,4,32\n\tcmpld 6,7\n\t{branch} .L1\n",
     "difference": "\tsub 6,3,4\n\tcmpdi 6,0\n\t{branch} .L1\n",
+    "the end of one": "\taddi 6,4,32\n\tcmpld 3,6\n\t{branch} .L1\n",
+    "the end of the other": "\taddi 6,3,32\n\tcmpld 4,6\n\t{branch} .L1\n",
     "a bit": "\tandi. 6,4,16\n\tcmpldi 6,8\n\t{branch} .L1\n",
     "another bit": "\tandi. 6,4,256\n\tcmpldi 6,8\n\t{branch} .L1\n",
 }
@@ -48,8 +50,13 @@ def verdict_of(text: str, folder: Path) -> tuple[Verdict | str, str]:
     return found.result.verdict, messages(found)
 
 
-@pytest.mark.parametrize("branch", ["blt", "bge"])
-@pytest.mark.parametrize("looks", LOOKS)
+@pytest.mark.parametrize(
+    ("looks", "branch"),
+    [
+        *((looks, branch) for looks in LOOKS for branch in ("blt", "bge")),
+        *(("the end of " + which, branch) for which in ("one", "the other") for branch in ("beq", "bne")),
+    ],
+)
 def test_a_path_by_the_places_of_arrays(looks: str, branch: str, tmp_path: Path) -> None:
     look = LOOKS[looks].format(branch=branch)
     assert verdict_of(f"{COPY}{look}{AGAIN}.L1:\n", tmp_path)[0] is Verdict.VERIFIED
