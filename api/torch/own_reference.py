@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import operator
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,10 +21,13 @@ MOST_BYTES = 1 << 29
 MOST_WORK = 3 * 10**11
 """Floating-point operations of matrix products and convolutions that it may take."""
 
-QUICK = 2 * 10**9
+QUICK = 10**9
 """The same of one that is computed twice, and in double precision; smaller batches are taken for it."""
 
-FEW_BYTES = 1 << 26
+MOST_PAIR = 3 * 10**10
+"""The same for which a batch of two is taken where a batch of one takes half as many."""
+
+FEW_BYTES = 1 << 24
 """Bytes for which smaller batches are taken."""
 
 FEWEST_BYTES = 1 << 19
@@ -133,7 +137,10 @@ def affordable(
             break
         if costs[-1][0] <= most and costs[-1][1] <= QUICK:
             break
-    few, quick = (max(pair) for pair in zip((most, QUICK), costs[-1], strict=True))
+    least = costs[-1]
+    if 1 < len(costs) == len(choices) and all(map(operator.le, costs[-2], (MOST_BYTES, MOST_PAIR))):
+        least = costs[-2]  # in a batch of one, what mixes up the parts of a batch goes unseen
+    few, quick = (max(pair) for pair in zip((most, QUICK), least, strict=True))
     place = next(n for n, (held, work) in enumerate(costs) if held <= SLACK * few and work <= SLACK * quick)
     held, operations = costs[place]
     if held > MOST_BYTES or operations > MOST_WORK:

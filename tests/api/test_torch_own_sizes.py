@@ -189,6 +189,8 @@ MIB, BILLION = 1 << 20, 10**9
         ([(300 * MIB, 40 * BILLION), (290 * MIB, 2 * BILLION), (285 * MIB, BILLION)], 1),  # weights
         ([(300 * MIB, 40 * BILLION), RuntimeError("these do not broadcast")], 0),
         ([(400 * MIB, 90 * BILLION), (300 * MIB, 80 * BILLION), ValueError("one value")], 1),
+        ([(80 * MIB, 8 * BILLION), (40 * MIB, 4 * BILLION), (20 * MIB, 2 * BILLION)], 1),  # a batch of two
+        ([(900 * MIB, 8 * BILLION), (600 * MIB, 4 * BILLION), (300 * MIB, 2 * BILLION)], 2),
     ],
 )
 def test_the_batch_is_as_large_as_is_quick(
