@@ -372,6 +372,8 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
         maker = named(solution, CANDIDATE)
         model = in_mode(constructed(maker, given, request["seed"]), request["mode"])
     found = recorded(model, inputs, names, matched(weights(model), known), again=True)
+    if request.get("own") and not request.get("unfilled"):
+        own_reference.require_quick(work(found.recording))
     return {"recording": to_json(found.recording), "configurations": triton_calls.configurations()}
 
 

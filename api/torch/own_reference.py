@@ -24,7 +24,7 @@ MOST_WORK = 3 * 10**11
 QUICK = 10**9
 """The same of one that is computed twice, and in double precision; smaller batches are taken for it."""
 
-MOST_PAIR = 3 * 10**10
+MOST_PAIR = 10**10
 """The same for which a batch of two is taken where a batch of one takes half as many."""
 
 FEW_BYTES = 1 << 24
@@ -32,6 +32,9 @@ FEW_BYTES = 1 << 24
 
 FEWEST_BYTES = 1 << 19
 """The same where results depend on all blocks of a launch, as sums of everything do: these have to be few."""
+
+MOST_STEPS = 2 * 10**10
+"""Multiplications of a candidate's steps on the host: numpy takes ten seconds for them."""
 
 SLACK = 1.25
 """How many times as much as that sizes may take that are greater."""
@@ -147,6 +150,19 @@ def affordable(
         said = f"{costs[0][0] >> 20:,} MiB and {costs[0][1] // 10**9:,} billion operations"
         raise NotRecordedError(f"it takes {said} there, which is too much to run on numbers")
     return place, operations
+
+
+def require_quick(multiplications: int) -> None:
+    """Refuse a candidate whose steps on the host take long on numbers, before the reference is run.
+
+    Raises
+    ------
+    NotRecordedError
+        If they do.
+    """
+    if multiplications > MOST_STEPS:
+        many = f"{multiplications // 10**9:,} billion multiplications"
+        raise NotRecordedError(f"its steps on the host are {many}, too many to run on numbers")
 
 
 @contextlib.contextmanager
