@@ -36,6 +36,9 @@ FEWEST_BYTES = 1 << 19
 MOST_STEPS = 2 * 10**10
 """Multiplications of a candidate's steps on the host: numpy takes ten seconds for them."""
 
+LARGE = 1 << 24
+"""Elements of a weight of which drawing each takes long."""
+
 SLACK = 1.25
 """How many times as much as that sizes may take that are greater."""
 
@@ -180,6 +183,25 @@ def unfilled() -> Iterator[None]:
             return function(*arguments, **options)
 
     with Unfilled():
+        yield
+
+
+@contextlib.contextmanager
+def quickly_drawn() -> Iterator[None]:
+    """Let large weights be one number that is drawn for all: the same after the same seed, in little time."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class QuicklyDrawn(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, function: Any, types: Any, arguments: Any = (), options: Any = None
+        ) -> Any:
+            draws = function in (torch.ops.aten.uniform_.default, torch.ops.aten.normal_.default)
+            if draws and arguments[0].numel() > LARGE:
+                number = torch.empty((), dtype=arguments[0].dtype)
+                return arguments[0].fill_(function(number, *arguments[1:], **(options or {})))
+            return function(*arguments, **(options or {}))
+
+    with QuicklyDrawn():
         yield
 
 
