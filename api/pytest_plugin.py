@@ -82,7 +82,7 @@ def mmaproof_torch_result(request: pytest.FixtureRequest) -> TorchResult | None:
     A test without a mark fails: nothing is verified in it.
     """
     from ..spec.errors import MmaproofError
-    from .torch.verification import ModuleNotVerifiedError, assert_verified
+    from .torch.assertion import ModuleNotVerifiedError, assert_verified
 
     mark = request.node.get_closest_marker("mmaproof_torch")
     if mark is None or len(mark.args) != 2 or not set(mark.kwargs) <= set(TORCH_OPTIONS):

@@ -289,7 +289,8 @@ def in_mode(model: Any, mode: str | None) -> Any:
 def example(module: ModuleType, seed: int, *, unfilled: bool = False) -> tuple[Any, list[Any], Any]:
     """Return a problem's model with weights, inputs, perhaps unfilled, and what it is constructed with."""
     given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
-    model = constructed(named(module, MODEL), given, seed)
+    with own_reference.quickly_drawn() if unfilled else contextlib.nullcontext():
+        model = constructed(named(module, MODEL), given, seed)
     torch.manual_seed(seed + 1)
     with own_reference.unfilled() if unfilled else contextlib.nullcontext():
         return model, list(module.get_inputs()), given
@@ -364,14 +365,18 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
 
     intercept(request)
     module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
-    reference, inputs, given = example(module, request["seed"], unfilled=request.get("unfilled", False))
+    unfilled = request.get("unfilled", False)
+    reference, inputs, given = example(module, request["seed"], unfilled=unfilled)
     known = {name: each.clone() for name, each in weights(reference).items()}
     names = input_names(reference, inputs)
-    with as_if_on_a_gpu():
+    drawn = own_reference.quickly_drawn() if unfilled else contextlib.nullcontext()
+    with as_if_on_a_gpu(), drawn:
         solution = loaded(request["solution"], {}, "mmaproof_solution")
         maker = named(solution, CANDIDATE)
         model = in_mode(constructed(maker, given, request["seed"]), request["mode"])
     found = recorded(model, inputs, names, matched(weights(model), known), again=True)
+    if request.get("own") and not unfilled:
+        own_reference.require_quick(work(found.recording))
     return {"recording": to_json(found.recording), "configurations": triton_calls.configurations()}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -189,9 +189,7 @@ class Launches:
             raise UnsupportedError(f"a launch of {launch.entry} without a block")
         given = [_bytes(each) for each in launch.passed]
         program = Program(module, launch.entry, grid, given, self.storages, self._written(launch))
-        passed = {
-            part.storage for each in launch.passed for _, part in each.parts if isinstance(part, Pointer)
-        }
+        passed = _pointed(launch)
         for number in passed if self._numbers is not None else ():
             array = self.storages[number]
             array.stored, array.added = np.zeros(-(-array.size // array.unit), dtype=np.bool_), False
@@ -241,6 +239,7 @@ class Launches:
         done = [*ends, *self._while_there_is_time(launch, program, between, each, soon)]
         if self._numbers is None or len(done) < len(first):
             return done
+        done += self._last_that_writes(launch, program, done, soon)
         each = (time.process_time() - before) / len(done)
         soon = min(soon, time.process_time() + REST)
         seen = set(done)
@@ -253,6 +252,29 @@ class Launches:
             return done
         each = (now - before) / len(tried)
         return [*done, *self._while_there_is_time(launch, program, rest[len(tried) :], each, soon)]
+
+    def _last_that_writes(
+        self, launch: Launch, program: Program, done: Sequence[int], soon: float
+    ) -> list[int]:
+        """Run blocks before the last one, where the end of what others write is nobody's; returns which.
+
+        Grids that are rounded up may end with blocks that have nothing to do.
+        """
+        wrote, idle, step, ran = -1, prod(launch.grid) - 1, 1, list[int]()
+        soon = min(soon, time.process_time() + REST)
+        marks = [array.stored for array in map(self.storages.__getitem__, _pointed(launch))]
+        written = [each for each in marks if each is not None and each.any()]
+        while not all(each[-1] for each in written) and idle - wrote > 1 and time.process_time() < soon:
+            number = max(idle - step, 0) if wrote < 0 else (wrote + idle) // 2
+            before = sum(int(each.sum()) for each in written)
+            if number not in done:
+                self._run(launch, program, [number], time.process_time() + 8 * REST)
+                ran.append(number)
+            if number in done or sum(int(each.sum()) for each in written) != before:
+                wrote = number
+            else:
+                idle, step = number, 2 * step
+        return ran
 
     def _while_there_is_time(
         self, launch: Launch, program: Program, blocks: list[int], each: float, soon: float
@@ -341,6 +363,11 @@ class Launches:
 def _unrounded(value: Any, dtype: str, shape: Any, strides: Any, offset: int) -> Any:
     """Return where the elements of a tensor are written, and the real numbers that are rounded there."""
     return stored_elements(value, "float64" if dtype in _ROUNDED else dtype, shape, strides, offset)
+
+
+def _pointed(launch: Launch) -> set[int]:
+    """Return the storages of which a launch is passed addresses."""
+    return {part.storage for each in launch.passed for _, part in each.parts if isinstance(part, Pointer)}
 
 
 def _bytes(passed: Passed) -> bytes:

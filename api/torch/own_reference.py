@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import operator
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,14 +21,23 @@ MOST_BYTES = 1 << 29
 MOST_WORK = 3 * 10**11
 """Floating-point operations of matrix products and convolutions that it may take."""
 
-QUICK = 2 * 10**9
+QUICK = 10**9
 """The same of one that is computed twice, and in double precision; smaller batches are taken for it."""
 
-FEW_BYTES = 1 << 26
+MOST_PAIR = 10**10
+"""The same for which a batch of two is taken where a batch of one takes half as many."""
+
+FEW_BYTES = 1 << 24
 """Bytes for which smaller batches are taken."""
 
 FEWEST_BYTES = 1 << 19
 """The same where results depend on all blocks of a launch, as sums of everything do: these have to be few."""
+
+MOST_STEPS = 2 * 10**10
+"""Multiplications of a candidate's steps on the host: numpy takes ten seconds for them."""
+
+LARGE = 1 << 24
+"""Elements of a weight of which drawing each takes long."""
 
 SLACK = 1.25
 """How many times as much as that sizes may take that are greater."""
@@ -133,13 +143,29 @@ def affordable(
             break
         if costs[-1][0] <= most and costs[-1][1] <= QUICK:
             break
-    few, quick = (max(pair) for pair in zip((most, QUICK), costs[-1], strict=True))
+    least = costs[-1]
+    if 1 < len(costs) == len(choices) and all(map(operator.le, costs[-2], (MOST_BYTES, MOST_PAIR))):
+        least = costs[-2]  # in a batch of one, what mixes up the parts of a batch goes unseen
+    few, quick = (max(pair) for pair in zip((most, QUICK), least, strict=True))
     place = next(n for n, (held, work) in enumerate(costs) if held <= SLACK * few and work <= SLACK * quick)
     held, operations = costs[place]
     if held > MOST_BYTES or operations > MOST_WORK:
         said = f"{costs[0][0] >> 20:,} MiB and {costs[0][1] // 10**9:,} billion operations"
         raise NotRecordedError(f"it takes {said} there, which is too much to run on numbers")
     return place, operations
+
+
+def require_quick(multiplications: int) -> None:
+    """Refuse a candidate whose steps on the host take long on numbers, before the reference is run.
+
+    Raises
+    ------
+    NotRecordedError
+        If they do.
+    """
+    if multiplications > MOST_STEPS:
+        many = f"{multiplications // 10**9:,} billion multiplications"
+        raise NotRecordedError(f"its steps on the host are {many}, too many to run on numbers")
 
 
 @contextlib.contextmanager
@@ -157,6 +183,25 @@ def unfilled() -> Iterator[None]:
             return function(*arguments, **options)
 
     with Unfilled():
+        yield
+
+
+@contextlib.contextmanager
+def quickly_drawn() -> Iterator[None]:
+    """Let large weights be one number that is drawn for all: the same after the same seed, in little time."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class QuicklyDrawn(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, function: Any, types: Any, arguments: Any = (), options: Any = None
+        ) -> Any:
+            draws = function in (torch.ops.aten.uniform_.default, torch.ops.aten.normal_.default)
+            if draws and arguments[0].numel() > LARGE:
+                number = torch.empty((), dtype=arguments[0].dtype)
+                return arguments[0].fill_(function(number, *arguments[1:], **(options or {})))
+            return function(*arguments, **(options or {}))
+
+    with QuicklyDrawn():
         yield
 
 

@@ -192,6 +192,13 @@ def ladder(own: Mapping[str, int | tuple[int, ...]], *, together: bool = False) 
     return found
 
 
+def with_batches_of(
+    sizes: Mapping[str, int | tuple[int, ...]], others: Mapping[str, int | tuple[int, ...]]
+) -> Sizes:
+    """Return sizes with the batches of others."""
+    return {name: others[name] if _is_batch(name) else value for name, value in sizes.items()}
+
+
 def with_smaller_batches(own: Mapping[str, int | tuple[int, ...]]) -> list[Sizes]:
     """Return a problem's own sizes, and the same with smaller and smaller batches."""
     found: list[Sizes] = [dict(own)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from .instances_of_pairs import without_instances
 from .lifted_masks import LiftedMasks
 from .order_cases import OrderCases
 from .proportional_choices import ProportionalChoices
-from .rewritten_terms import decided, halves_away, truncated, whole
+from .rewritten_terms import Rewritten, decided, halves_away, truncated, whole
 from .special_values import SpecialValues
 from .vanishing_divisors import vanishing_divisors
 
@@ -106,12 +106,13 @@ def compare(
     identical: NDArray[np.bool_] = actual == expected
     forms.quantifier.is_patient = patient
     try:
-        found = _of_merges(forms, actual, expected, fmt, identical)
+        decide = cache(partial(decided, forms, actual, expected, fmt))
+        found = _of_merges(forms, actual, expected, fmt, identical, decide)
         if found is None or not found.equal.all():
             plain = _compared(forms, actual, expected, fmt, identical)
             if not plain.equal.all():
-                plain = _rewritten(forms, actual, expected, fmt, plain)
-            resolved = decided(forms, actual, expected, fmt) if not plain.equal.all() else None
+                plain = _rewritten(forms, actual, expected, fmt, plain, decide)
+            resolved = decide() if not plain.equal.all() else None
             terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
             if not plain.equal.all():
                 plain = _of_choices(forms, *terms, fmt, plain, computed=(actual, expected))
@@ -148,7 +149,12 @@ def _without_poles(
 
 
 def _of_merges(
-    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, identical: NDArray[np.bool_]
+    forms: NormalForms,
+    actual: Ids,
+    expected: Ids,
+    fmt: Format,
+    identical: NDArray[np.bool_],
+    decide: Callable[[], Rewritten | None],
 ) -> Comparison | None:
     """Return what is found of terms with products in the place of choices in proportion; None without any.
 
@@ -158,7 +164,7 @@ def _of_merges(
     store = forms.store
     if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(store):
         return None
-    resolved = decided(forms, actual, expected, fmt)
+    resolved = decide()
     terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
     merges = ProportionalChoices(store)
     made = [merges.values(forms.software.replaced(term)) for term in terms]
@@ -167,12 +173,20 @@ def _of_merges(
     return _compared(forms, made[0], made[1], fmt, identical, computed=(actual, expected))
 
 
-def _rewritten(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, found: Comparison) -> Comparison:
+def _rewritten(
+    forms: NormalForms,
+    actual: Ids,
+    expected: Ids,
+    fmt: Format,
+    found: Comparison,
+    decide: Callable[[], Rewritten | None],
+) -> Comparison:
     """Return what is found of terms (n,) that are not all shown equal, or of others equal to them."""
     terms, of_nans, identical = (actual, expected), True, found.identical
     evaluated: tuple[Ids, Ids] | None = None
     for rewrite in (decided, truncated, halves_away, whole):
-        if (rewritten := rewrite(forms, *terms, fmt)) is None:
+        rewritten = decide() if rewrite is decided else rewrite(forms, *terms, fmt)
+        if rewritten is None:
             continue
         made, of_nans_too = (rewritten.actual, rewritten.expected), of_nans and rewritten.of_nans
         known = identical | (made[0] == made[1]) & of_nans_too

@@ -210,6 +210,13 @@ def test_ends_of_results_that_no_corner_of_the_grid_writes_are_in_doubt(many: Pr
     assert "no block that was run writes result 0 at [99999]" in found.doubts[0]
 
 
+@pytest.mark.parametrize("idle", [1, 2, 700])
+def test_blocks_at_the_end_of_a_grid_may_have_nothing_to_do(many: Problem, idle: int) -> None:
+    """The last block that writes is looked for: grids are rounded up, and some have one more."""
+    found = many.ran(many.launch(block=1, blocks=100_000 + idle), seconds=5.0)
+    assert found.shows and not found.open
+
+
 def test_launches_behind_one_that_was_not_run_whole_are_not_compared(many: Problem) -> None:
     """They read what blocks that were not run may have written; what none can have they must not."""
     copy = Storage("float32", 400_000, "empty", "copy", None, (100_000, 4))

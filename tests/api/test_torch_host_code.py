@@ -146,6 +146,13 @@ CASES = [
         "launches no kernel",
     ),
     ("y = torch::gelu(x); times<<<blocks, 128>>>(from, y.data_ptr<float>(), n, 2.0f);", "verified", ""),
+    (
+        """namespace F = torch::nn::functional;
+    x = x + 0.0 * F::silu(torch::log1p(torch::relu(torch::avg_pool1d(x, {3}, {1}, {1}))));
+    times<<<blocks, 128>>>(x.data_ptr<float>(), to, n, 2.0f);""",
+        "verified",
+        "",
+    ),
     ("x = x.contiguous(torch::MemoryFormat::ChannelsLast);", "unsupported", "a tensor in channels_last"),
     (
         'AT_DISPATCH_FLOATING_TYPES(x.type(), "called", ([&] { times<<<blocks, 128>>>(from, to, n, 2); }));',

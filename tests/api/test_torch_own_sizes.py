@@ -189,6 +189,8 @@ MIB, BILLION = 1 << 20, 10**9
         ([(300 * MIB, 40 * BILLION), (290 * MIB, 2 * BILLION), (285 * MIB, BILLION)], 1),  # weights
         ([(300 * MIB, 40 * BILLION), RuntimeError("these do not broadcast")], 0),
         ([(400 * MIB, 90 * BILLION), (300 * MIB, 80 * BILLION), ValueError("one value")], 1),
+        ([(80 * MIB, 8 * BILLION), (40 * MIB, 4 * BILLION), (20 * MIB, 2 * BILLION)], 1),  # a batch of two
+        ([(900 * MIB, 8 * BILLION), (600 * MIB, 4 * BILLION), (300 * MIB, 2 * BILLION)], 2),
     ],
 )
 def test_the_batch_is_as_large_as_is_quick(
@@ -210,3 +212,19 @@ def test_what_no_batch_makes_affordable_is_not_run(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(own_reference, "cost", lambda made: made)
     with pytest.raises(NotRecordedError, match="it takes 8,192 MiB and 4 billion operations"):
         own_reference.affordable([(8192 * MIB, 4 * BILLION), (8000 * MIB, BILLION)])
+
+
+def test_large_weights_are_drawn_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And alike by both modules, so that they are told apart as others are."""
+    torch = pytest.importorskip("torch")
+    own_reference = pytest.importorskip("mmaproof.api.torch.own_reference", exc_type=ImportError)
+    monkeypatch.setattr(own_reference, "LARGE", 8)
+
+    def made() -> tuple[object, ...]:
+        torch.manual_seed(3)
+        with own_reference.quickly_drawn():
+            return tuple(torch.nn.Linear(3, 4).state_dict().values())
+
+    (weight, bias), (again, bias_again) = made(), made()
+    assert torch.equal(weight, again) and torch.equal(bias, bias_again)
+    assert len(weight.unique()) == 1 and len(bias.unique()) == 4

@@ -460,6 +460,9 @@ class Tensor {
   MMAPROOF_METHOD(exp_) MMAPROOF_METHOD(sqrt_) MMAPROOF_METHOD(relu_) MMAPROOF_METHOD(sigmoid_) MMAPROOF_METHOD(tanh_)
   MMAPROOF_METHOD(clamp_) MMAPROOF_METHOD(neg_) MMAPROOF_METHOD(movedim) MMAPROOF_METHOD(swapaxes) MMAPROOF_METHOD(diag)
   MMAPROOF_METHOD(tril) MMAPROOF_METHOD(triu) MMAPROOF_METHOD(masked_fill) MMAPROOF_METHOD(roll) MMAPROOF_METHOD(index)
+  MMAPROOF_METHOD(log1p) MMAPROOF_METHOD(expm1) MMAPROOF_METHOD(log2) MMAPROOF_METHOD(outer) MMAPROOF_METHOD(addmv)
+  MMAPROOF_METHOD(unfold) MMAPROOF_METHOD(unflatten) MMAPROOF_METHOD(masked_fill_) MMAPROOF_METHOD(where)
+  MMAPROOF_METHOD(logical_not) MMAPROOF_METHOD(logical_and) MMAPROOF_METHOD(logical_or) MMAPROOF_METHOD(pow_)
   MMAPROOF_LIST_METHOD(view) MMAPROOF_LIST_METHOD(reshape) MMAPROOF_LIST_METHOD(permute) MMAPROOF_LIST_METHOD(expand)
   MMAPROOF_LIST_METHOD(sum) MMAPROOF_LIST_METHOD(mean) MMAPROOF_LIST_METHOD(repeat) MMAPROOF_LIST_METHOD(flip)
   MMAPROOF_LIST_METHOD(amax) MMAPROOF_LIST_METHOD(amin) MMAPROOF_LIST_METHOD(squeeze) MMAPROOF_LIST_METHOD(new_empty)
@@ -557,6 +560,16 @@ MMAPROOF_FUNCTION(group_norm) MMAPROOF_FUNCTION(instance_norm) MMAPROOF_FUNCTION
 MMAPROOF_FUNCTION(adaptive_avg_pool2d) MMAPROOF_FUNCTION(reshape) MMAPROOF_FUNCTION(permute) MMAPROOF_FUNCTION(squeeze)
 MMAPROOF_FUNCTION(unsqueeze) MMAPROOF_FUNCTION(flatten) MMAPROOF_FUNCTION(tril) MMAPROOF_FUNCTION(triu) MMAPROOF_FUNCTION(diag)
 MMAPROOF_FUNCTION(clamp_min) MMAPROOF_FUNCTION(clamp_max) MMAPROOF_FUNCTION(flip) MMAPROOF_FUNCTION(masked_fill) MMAPROOF_FUNCTION(neg) MMAPROOF_FUNCTION(reciprocal)
+MMAPROOF_FUNCTION(max_pool1d) MMAPROOF_FUNCTION(max_pool3d) MMAPROOF_FUNCTION(avg_pool1d) MMAPROOF_FUNCTION(avg_pool3d)
+MMAPROOF_FUNCTION(adaptive_avg_pool1d) MMAPROOF_FUNCTION(adaptive_avg_pool3d) MMAPROOF_FUNCTION(constant_pad_nd)
+MMAPROOF_FUNCTION(einsum) MMAPROOF_FUNCTION(outer) MMAPROOF_FUNCTION(ger) MMAPROOF_FUNCTION(addmv) MMAPROOF_FUNCTION(clamp_)
+MMAPROOF_FUNCTION(scalar_tensor)
+// No templates: with `using namespace at`, floor(1) is no tensor's.
+#define MMAPROOF_UNARY(name) inline Tensor name(const Tensor& a) { return called(#name, a); }
+MMAPROOF_UNARY(sign) MMAPROOF_UNARY(floor) MMAPROOF_UNARY(ceil) MMAPROOF_UNARY(round) MMAPROOF_UNARY(sin)
+MMAPROOF_UNARY(cos) MMAPROOF_UNARY(selu) MMAPROOF_UNARY(hardsigmoid) MMAPROOF_UNARY(log_sigmoid) MMAPROOF_UNARY(log1p)
+MMAPROOF_UNARY(expm1) MMAPROOF_UNARY(log2) MMAPROOF_UNARY(relu_) MMAPROOF_UNARY(tanh_) MMAPROOF_UNARY(sigmoid_)
+MMAPROOF_UNARY(exp_) MMAPROOF_UNARY(logical_not)
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
@@ -654,6 +667,9 @@ using namespace at;
 using std::optional;
 using std::nullopt;
 namespace cuda { using namespace at::cuda; inline void synchronize(int = -1) { cudaDeviceSynchronize(); } inline bool is_available() { return true; } }
+namespace nn { namespace functional {
+using at::elu; using at::gelu; using at::mish; using at::relu; using at::selu; using at::silu; using at::softplus;
+} }
 }  // namespace torch
 
 #define TORCH_CHECK(condition, ...) \
