@@ -44,10 +44,22 @@ class Store(NamedTuple):
 
 
 class UndoLog:
-    """The stores since a point in time."""
+    """The stores since a point in time.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    outer : UndoLog, optional
+        The stores since an earlier point in time, without these.
+    """
+
+    def __init__(self, outer: UndoLog | None = None) -> None:
         self.stores: list[Store] = []
+        self._outer = outer
+
+    def has(self, part: Space, lanes: Offsets) -> bool:
+        """Tell whether a store to one of some lanes may still be taken back."""
+        own = any(store.part is part and bool(np.isin(store.lanes, lanes).any()) for store in self.stores)
+        return own or (self._outer is not None and self._outer.has(part, lanes))
 
     def note(self, part: Space, offsets: Offsets, total: int, size: int, threads: Indices) -> None:
         """Note a store of `total` bytes, in words of `size`, that is about to be made."""
