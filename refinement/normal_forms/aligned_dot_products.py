@@ -31,7 +31,7 @@ _MOST_ORDERS = 16
 """Different orders of the factors, and patterns of zeros, for which keys are made."""
 
 _FEW = 1 << 12
-"""Products of sums up to which these are compared one by one: below, the keys of rows cost more than they save."""
+"""Products of sums up to which these are compared one by one, as keys of rows cost more than they save."""
 
 
 class FactoredProducts:

@@ -122,7 +122,7 @@ class SumAtoms:
         return chain.with_addends(self._quantifier, fmt) if many else chain
 
     def with_addends(self, one: Chain, other: Chain, quantities: Quantities) -> Iterator[tuple[Chain, Chain]]:
-        """Yield two chains, of sums as quantities are, and again with addends as products if these are many."""
+        """Yield two chains, in the format of quantities, and again with many addends as products."""
         yield one, other
         fmt = self._quantifier.format(int(quantities[0]))
         made = self._in_products(one, fmt), self._in_products(other, fmt)

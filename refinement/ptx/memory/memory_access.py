@@ -168,12 +168,7 @@ def _write_bytes(
     if words is None and execution.semaphores is not None:
         execution.semaphores.spoil(part, offsets, total, execution.instruction)
     size = 1 if words is None else total // words.shape[1]
-    log = execution.undo_log
-    if not atomic:
-        execution.note_store(part, offsets, total, size, threads)
-    elif log is not None and log.has(part, offsets[:, None] + np.arange(total)):
-        place = part.place(int(offsets[0]))
-        execution.unsupported(f"an atomic behind a store to one place, {place}, on one way of a branch on data")
+    execution.note_store(part, offsets, total, size, threads, atomic=atomic)
     if history is None:
         _put(lanes, offsets, data)
         return

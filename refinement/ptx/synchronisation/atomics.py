@@ -241,9 +241,7 @@ def _update_by_data(
                 update_words(execution, space, at, list(choice), name, kind, threads)
 
 
-def _where_taken(
-    execution: Execution, name: str, kind: str, added: list[Ids], active: Indices
-) -> list[Ids]:
+def _where_taken(execution: Execution, name: str, kind: str, added: list[Ids], active: Indices) -> list[Ids]:
     """Return what threads add (lanes, n) where data lead them here, else what changes nothing."""
     assert execution.path is not None
     conditions = execution.path.at(active).as_terms(execution.store)

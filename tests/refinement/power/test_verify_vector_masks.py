@@ -164,7 +164,12 @@ void f(int *C, const float *A, long k)
 @pytest.mark.parametrize(
     ("text", "formula", "arrays", "verdict"),
     [
-        (FIXED_POINT, "C[i, j] = where(i == 0, A[j], (A[j] & 0x7fffffff) * 0.125)", ("f32", "s32"), "refuted"),
+        (
+            FIXED_POINT,
+            "C[i, j] = where(i == 0, A[j], (A[j] & 0x7fffffff) * 0.125)",
+            ("f32", "s32"),
+            "refuted",
+        ),
         (FIXED_POINT, "C[i, j] = where(i == 0, A[j], u32(A[j]) * 0.125)", ("f32", "s32"), "verified"),
         (CLAMPED, "C[i, j] = where(i == 0, s32(A[j] * 4), s32(u32(A[j])))", ("s32", "f32"), "verified"),
         (CLAMPED, "C[i, j] = where(i == 0, s32(A[j] * 2), s32(u32(A[j])))", ("s32", "f32"), "refuted"),

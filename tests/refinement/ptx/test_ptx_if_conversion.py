@@ -63,7 +63,19 @@ class Writer:
         return f"setp.{relation}.u32 {predicate}, {self.register()}, {other};", predicate
 
     def simple(self) -> str:
-        kinds = ["sum", "product", "move", "store", "byte", "load", "choice", "update", "count", "updated", "over"]
+        kinds = [
+            "sum",
+            "product",
+            "move",
+            "store",
+            "byte",
+            "load",
+            "choice",
+            "update",
+            "count",
+            "updated",
+            "over",
+        ]
         kind = self.draw(st.sampled_from(kinds))
         slot = 4 * self.draw(st.integers(0, WORDS - 1))
         match kind:
@@ -284,16 +296,19 @@ def test_what_others_take_part_in_or_has_no_end_is_refused(body: str, reason: st
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("@%p1 atom.global.exch.b32 %r2, [%d3], 1;", "atom.global.exch.b32 that data decide over; allowed: add"),
+        (
+            "@%p1 atom.global.exch.b32 %r2, [%d3], 1;",
+            "atom.global.exch.b32 that data decide over; allowed: add",
+        ),
         ("@%p1 bra done; red.global.inc.u32 [%d3], 7; done:", "red.global.inc.u32 that data decide over"),
         (
             "@%p1 bra done; st.global.u32 [%d3], 1; red.global.add.u32 [%d3], 1; done:",
-            "an atomic behind a store to one place, c+0x0, on one way of a branch on data",
+            "an atomic behind a store to c+0x0, on one way of a branch on data",
         ),
         (
             "@%p1 bra done; st.global.u32 [%d3], 1; setp.lt.u32 %p2, %r2, 3;\n"
             "@%p2 red.global.add.u32 [%d3], 1; done:",
-            "an atomic behind a store to one place, c+0x0, on one way of a branch on data",
+            "an atomic behind a store to c+0x0, on one way of a branch on data",
         ),
     ],
 )
