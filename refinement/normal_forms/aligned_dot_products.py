@@ -30,6 +30,9 @@ MOST_LISTED = 1 << 20
 _MOST_ORDERS = 16
 """Different orders of the factors, and patterns of zeros, for which keys are made."""
 
+_FEW = 1 << 12
+"""Products of sums up to which these are compared one by one, as keys of rows cost more than they save."""
+
 
 class FactoredProducts:
     """Numbers sums of products: equal numbers only for equal multisets of products.
@@ -60,10 +63,13 @@ class FactoredProducts:
             alike: NDArray[np.bool_] = np.all((one.left == other.left) & (one.right == other.right), axis=1)
             if alike.all():
                 return alike
-        left, right = (self.keys(chain) for chain in (one, other))
+        longest = max((one, other), key=lambda chain: chain.products)
+        few = len(one) * longest.products <= _FEW
+        left, right = (
+            np.full(len(one), _UNKNOWN, dtype=np.int32) if few else self.keys(chain) for chain in (one, other)
+        )
         same: NDArray[np.bool_] = (left == right) & (left != _UNKNOWN)
         doubtful = np.flatnonzero((left == _UNKNOWN) | (right == _UNKNOWN))
-        longest = max((one, other), key=lambda chain: chain.products)
         for block in in_blocks(longest.at(doubtful)):
             some = doubtful[block]
             keys = [product_keys(self._quantifier, each.at(some), self._identify) for each in (one, other)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -278,18 +279,17 @@ class NormalForms:
 
     def _apart(self, positive: Quantities, negative: Quantities, owners: NDArray[np.intp]) -> Iterator[Rows]:
         """Yield the rows of a difference, without the products that both sides add."""
-        for members, one in self._unrolled(positive):
-            for others, other in self._unrolled(negative):
-                common, here, there = np.intersect1d(members, others, return_indices=True)
-                if not len(common):
-                    continue
-                left, right = one.at(here), other.at(there)
-                same = self._products.same(left, right)
-                shared, apart = common[same], common[~same]
-                for chain, quantities, sign in ((left, positive, 1), (right, negative, -1)):
+        for (members, one), (others, other) in product(self._unrolled(positive), self._unrolled(negative)):
+            common, here, there = np.intersect1d(members, others, return_indices=True)
+            apart = np.arange(len(common))
+            for left, right in self._sums.with_addends(one.at(here), other.at(there), positive):
+                same = self._products.same(left.at(apart), right.at(apart))
+                for chain, sign in ((left, 1), (right, -1)):
                     for rest in chain.rest:
-                        yield self._expander.expand(rest[same], owners[shared], sign)
-                    yield self._expander.expand(quantities[apart], owners[apart], sign)
+                        yield self._expander.expand(rest[apart[same]], owners[common[apart[same]]], sign)
+                apart = apart[~same]
+            for quantities, sign in ((positive, 1), (negative, -1)) if len(apart) else ():
+                yield self._expander.expand(quantities[common[apart]], owners[common[apart]], sign)
 
     def _identify(self, quantities: Quantities) -> NDArray[np.int32]:
         numbers = np.empty(len(quantities), dtype=np.int32)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import FloatFormat
+from ...spec.formats import FloatFormat, Format
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.nested_operations import NestedOperations
 from ..terms.store import NORMAL_FORM, Operation
 from .aligned_dot_products import FactoredProducts
-from .product_chains import Whole, unrolled
+from .product_chains import Chain, Whole, unrolled
 from .reading_words import Piece, Pieces, Quantities
 from .readings import Quantifier
 
@@ -96,8 +96,7 @@ class SumAtoms:
         found: Groups = []
         fmt = self._quantifier.format(int(quantities[0]))
         for places, each in unrolled(self._quantifier, quantities, self._whole):
-            addends = len(each.rest) >= _MANY and isinstance(fmt, FloatFormat)
-            chain = each.with_addends(self._quantifier, fmt) if addends else each
+            chain = self._in_products(each, fmt)
             if chain.rest and (chain.rest[0] == quantities[places]).all():
                 found += [(places[some], pieces) for some, pieces in others(quantities[places])]
                 continue
@@ -116,6 +115,19 @@ class SumAtoms:
                 products = [Piece(1, (left, right))] if left.shape[1] else []
                 found.append((places[few], [*products, *(Piece(1, (rest,)) for rest in some.rest)]))
         return found
+
+    def _in_products(self, chain: Chain, fmt: Format) -> Chain:
+        """Return sums of real numbers with addends as products with 1, if these are many."""
+        many = len(chain.rest) >= _MANY and isinstance(fmt, FloatFormat)
+        return chain.with_addends(self._quantifier, fmt) if many else chain
+
+    def with_addends(self, one: Chain, other: Chain, quantities: Quantities) -> Iterator[tuple[Chain, Chain]]:
+        """Yield two chains, in the format of quantities, and again with many addends as products."""
+        yield one, other
+        fmt = self._quantifier.format(int(quantities[0]))
+        made = self._in_products(one, fmt), self._in_products(other, fmt)
+        if made[0] is not one or made[1] is not other:
+            yield made
 
     def have_functions(self, terms: Ids) -> NDArray[np.bool_]:
         """Tell which terms depend on functions of real numbers."""

@@ -88,6 +88,7 @@ _DIAGRAMS: Mapping[str, str] = MappingProxyType(
         "VXD": "4:6 RT:5 RA:5 RB:5 {0}:2 SH3:3 {1}:6",
         "VXE": "4:6 RT:5 {1}:5 RB:5 {0}:11",
         "VXU4": "4:6 RT:5 /:1 UIM4:4 RB:5 {0}:11",
+        "VXU5": "4:6 RT:5 UIM5:5 RB:5 {0}:11",
         "VXU3": "4:6 RT:5 /:2 UIM3:3 RB:5 {0}:11",
         "VXU2": "4:6 RT:5 /:3 UIM2:2 RB:5 {0}:11",
         "VXS": "4:6 RT:5 SIM:5 /:5 {0}:11",

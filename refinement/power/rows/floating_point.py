@@ -254,6 +254,42 @@ def _vector_from_integers(width: int, fmt: FloatFormat, *, sign: bool) -> Handle
     return handler
 
 
+def _from_fixed_point(*, sign: bool) -> Handler:
+    """Return a conversion of words to singles, divided by a power of two, which is exact."""
+    source = (operations.signed if sign else operations.unsigned)(32)
+
+    def handler(machine: Machine, instruction: Instruction) -> None:
+        words = elements(machine, instruction, register_number(instruction, 1), 4)
+        singles = apply(machine.store, operations.convert(F32, source, Rounding.NEAREST_EVEN), words)
+        set_elements(machine, instruction, _scaled(machine.store, singles, -instruction.values[2]))
+
+    return handler
+
+
+def _to_fixed_point(*, sign: bool) -> Handler:
+    """Return a conversion to words, clamped, of singles times a power of two; a NaN becomes 0."""
+    target = (operations.signed if sign else operations.unsigned)(32)
+
+    def handler(machine: Machine, instruction: Instruction) -> None:
+        store = machine.store
+        singles = elements(machine, instruction, register_number(instruction, 1), 4)
+        scaled = _scaled(store, singles, instruction.values[2])
+        found = apply(store, operations.convert(target, F32, Rounding.TOWARD_ZERO), scaled)
+        is_nan = apply(store, operations.compare(F32, "nan"), singles, singles)
+        words = apply(store, operations.select(32), is_nan, store.constants(np.zeros(4), 32), found)
+        set_elements(machine, instruction, words)
+
+    return handler
+
+
+def _scaled(store: TermStore, singles: Ids, places: int) -> Ids:
+    """Return singles times a power of two."""
+    if not places:
+        return singles
+    scale = store.constants(np.full(len(singles), 2.0**places, dtype=np.float32).view(np.uint32), 32)
+    return apply(store, operations.fused(F32, ((F32, F32),)), singles, scale)
+
+
 def _vector_to_integers(fmt: FloatFormat, width: int, *, sign: bool) -> Handler:
     """Return a conversion to integers; words of doubles stand in words 0 and 2, and (open) beside them."""
     target = (operations.signed if sign else operations.unsigned)(width)
@@ -326,6 +362,8 @@ def _of_integers() -> Iterator[tuple[str, Handler]]:
         for sign, kind in ((True, "s"), (False, "u")):
             yield f"xscv{kind}xd{suffix}", _from_integer(sign=sign, single=single)
     for sign, kind in ((True, "s"), (False, "u")):
+        yield f"vcf{kind}x", _from_fixed_point(sign=sign)
+        yield f"vct{kind}xs", _to_fixed_point(sign=sign)
         yield f"xvcv{kind}xwsp", _vector_from_integers(32, F32, sign=sign)
         yield f"xvcv{kind}xddp", _vector_from_integers(64, F64, sign=sign)
         yield f"xvcv{kind}xwdp", _vector_from_integers(32, F64, sign=sign)

@@ -18,6 +18,7 @@ LONGEST = 1024
 
 LOADS = frozenset({"ld", "ldu"})
 STORES = frozenset({"st"})
+ATOMICS = frozenset({"atom", "red"})
 _MATRIX = frozenset({"mma", "wmma", "ldmatrix"})
 """Opcodes that write the fragment that they name first, but for stores."""
 
@@ -25,7 +26,7 @@ _FLOW = frozenset({"bra", "ret", "exit"})
 COMPUTING = frozenset({*POINTWISE, *WITHOUT_EFFECT, *_FLOW, "cvta"})
 """Opcodes that read and write registers only, or move the flow of control."""
 
-_PRIVATE = COMPUTING | LOADS | STORES
+_ALONE = COMPUTING | LOADS | STORES | ATOMICS
 """Opcodes that do nothing to other threads, but through memory."""
 
 
@@ -65,7 +66,7 @@ class BranchRegions:
         if branch in found:
             return "it decides how often a loop runs"
         for index in sorted(found):
-            if body[index].opcode not in _PRIVATE:
+            if body[index].opcode not in _ALONE:
                 return f"it decides over {body[index].mnemonic} in line {body[index].line}"
         if len(found) > LONGEST:
             return f"it decides over {len(found)} instructions, more than {LONGEST}"

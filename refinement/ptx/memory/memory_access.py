@@ -168,7 +168,7 @@ def _write_bytes(
     if words is None and execution.semaphores is not None:
         execution.semaphores.spoil(part, offsets, total, execution.instruction)
     size = 1 if words is None else total // words.shape[1]
-    execution.note_store(part, offsets, total, size, threads)
+    execution.note_store(part, offsets, total, size, threads, atomic=atomic)
     if history is None:
         _put(lanes, offsets, data)
         return

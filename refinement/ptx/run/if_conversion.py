@@ -3,8 +3,8 @@
 A thread whose way depends on data runs both, up to where they meet: the registers that are read there, and
 the bytes of memory that either way writes, are then choices by the branch's condition. This is if-conversion,
 as compilers do it (J. Allen, K. Kennedy, C. Porterfield, J. Warren, "Conversion of Control Dependence to Data
-Dependence", 1983). What other threads take part in (barriers, exchanges within a warp, atomics) is never run
-so, nor a loop that data end.
+Dependence", 1983). Atomic updates are not taken back: what they add on a way is chosen by its condition. What
+other threads take part in (barriers, exchanges within a warp) is never run so, nor a loop that data end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...analysis.origins import Origin, Origins
 from ...terms.interning import Ids
 from ...terms.truth_tables import A, B
-from ..idioms.branch_regions import LOADS, STORES
+from ..idioms.branch_regions import ATOMICS, LOADS, STORES
 from ..memory import memory_choice
 from ..outline.control_part import mask_of
 from ..registers.dependence import DataDependenceError
@@ -46,6 +46,9 @@ Truths = NDArray[np.bool_]
 """Of threads."""
 
 _ACCESSES = LOADS | STORES
+
+_ON_WAYS = _ACCESSES | ATOMICS
+"""What a guard on data may decide over, besides what writes registers alone."""
 
 _NOBODY: Indices = np.empty(0, dtype=np.intp)
 
@@ -127,7 +130,7 @@ class IfConversion:
             self._execution.conditionally(step, decision.conditions, decision.data)
             return
         self._check_origins(decoded, decision)
-        if decoded.instruction.opcode not in _ACCESSES:
+        if decoded.instruction.opcode not in _ON_WAYS:
             raise dependence(decoded, decision)
         self._both(lambda: self._step(decoded, decision.data), lambda: None, decision, None)
 
@@ -286,7 +289,7 @@ class IfConversion:
         def gone(way: Callable[[], None], conditions: Value) -> tuple[dict[str, Value], memory_choice.Left]:
             execution.registers = dict(before)
             execution.path = self._narrowed(path, conditions, threads)
-            execution.undo_log = UndoLog()
+            execution.undo_log = UndoLog(log)
             way()
             return execution.registers, memory_choice.Left(execution.undo_log)
 

@@ -238,10 +238,12 @@ class Execution:
             return True
         return alone and any(holds_for_some(self.store, int(term)) for term in np.unique(path.terms)[:_TRIED])
 
-    def note_store(self, part: Space, offsets: Offsets, total: int, size: int, threads: Indices) -> None:
-        """Note that words of `size` bytes, `total` together, are about to be stored."""
+    def note_store(
+        self, part: Space, offsets: Offsets, total: int, size: int, threads: Indices, *, atomic: bool = False
+    ) -> None:
+        """Note that words of `size` bytes, `total` together, are about to be stored; see `UndoLog.note`."""
         if self.undo_log is not None:
-            self.undo_log.note(part, offsets, total, size, threads)
+            self.undo_log.note(part, offsets, total, size, threads, atomic)
 
     def note_semaphores(
         self,

@@ -61,7 +61,7 @@ MODELLED: Mapping[str, Collection[str]] = MappingProxyType(
 """The types of each operation that is modelled."""
 
 _NEUTRAL: Mapping[str, int] = MappingProxyType({"add": 0, "or": 0, "xor": 0, "and": -1})
-"""What changes no word, for each operation that may be at a place that data tell."""
+"""What changes no word, for each operation, besides extrema, of which data may decide if and where it is."""
 
 _OF_ONE_OPERAND = frozenset({"inc", "dec", "exch"})
 """Operations that leave the same in every order only if all have one operand."""
@@ -170,6 +170,8 @@ def _sum(
         for terms in registers
         for low in range(0, width, bits)
     ]
+    if execution.on_data(active):
+        added = _where_taken(execution, name, kind, added, active)
     execution.unordered |= kind in _FLOATS
     returned = execution.store.undefined(len(active) * lanes, width, ATOMIC_RESULT).reshape(-1, lanes)
     if is_found_by_data(execution, place, active):
@@ -214,14 +216,9 @@ def _update_by_data(
 
     Where data do not lead, what is added changes nothing: 0 for a sum.
     """
-    if name not in _NEUTRAL:
-        allowed = ", ".join(_NEUTRAL)
-        execution.unsupported(
-            f"{execution.instruction.mnemonic} at a place that data tell; allowed: {allowed}"
-        )
-    store, width = execution.store, TYPE_BITS[kind]
-    nothing = store.constants(_NEUTRAL[name] & (1 << width) - 1, width)
-    total = len(added) * width // 8
+    store = execution.store
+    nothing = _nothing(execution, name, kind, "at a place that data tell")
+    total = len(added) * TYPE_BITS[kind] // 8
     known, told = places_by_data(execution, place, active)
     if len(known.places):
         words = list(added[:, known.places])
@@ -242,6 +239,25 @@ def _update_by_data(
         for choice, (at, one) in zip(choices, each_value(execution, found, threads), strict=True):
             with one:
                 update_words(execution, space, at, list(choice), name, kind, threads)
+
+
+def _where_taken(execution: Execution, name: str, kind: str, added: list[Ids], active: Indices) -> list[Ids]:
+    """Return what threads add (lanes, n) where data lead them here, else what changes nothing."""
+    assert execution.path is not None
+    conditions = execution.path.at(active).as_terms(execution.store)
+    nothing = _nothing(execution, name, kind, "that data decide over")
+    return [chosen(execution.store, conditions, terms, nothing) for terms in added]
+
+
+def _nothing(execution: Execution, name: str, kind: str, about: str) -> Ids:
+    """Return an operand with which an operation changes no word."""
+    width, signed = TYPE_BITS[kind], kind[0] == "s"
+    least, greatest = (1 << width - 1, (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
+    code = {**_NEUTRAL, "min": greatest, "max": least}.get(name)
+    if code is None:
+        allowed = ", ".join((*_NEUTRAL, "min", "max"))
+        execution.unsupported(f"{execution.instruction.mnemonic} {about}; allowed: {allowed}")
+    return execution.store.constants(code & (1 << width) - 1, width)
 
 
 def depends_on_operand(name: str) -> bool:

@@ -141,3 +141,43 @@ def test_what_is_scaled_far_and_back_may_overflow(tmp_path: Path) -> None:
     assert "no rounding to f32 overflows" in messages(found)
     found = verified(kernel, of + '[requires]\nconditions = "abs(A[i, j]) <= 1000"\n')
     assert found.result.verdict == "verified", messages(found)
+
+
+FIXED_POINT = """
+void f(float *C, const int *A, long k)
+{
+  __vector signed int x = vec_xl(0, A);
+  vec_xst(vec_ctf(x, 0), 0, C);
+  vec_xst(vec_ctf((__vector unsigned int)x, 3), 0, C + 4);
+}
+"""
+CLAMPED = """
+void f(int *C, const float *A, long k)
+{
+  floats x = vec_xl(0, A);
+  vec_xst(vec_cts(x, 2), 0, C);
+  vec_xst((__vector signed int)vec_ctu(x, 0), 0, C + 4);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "formula", "arrays", "verdict"),
+    [
+        (
+            FIXED_POINT,
+            "C[i, j] = where(i == 0, A[j], (A[j] & 0x7fffffff) * 0.125)",
+            ("f32", "s32"),
+            "refuted",
+        ),
+        (FIXED_POINT, "C[i, j] = where(i == 0, A[j], u32(A[j]) * 0.125)", ("f32", "s32"), "verified"),
+        (CLAMPED, "C[i, j] = where(i == 0, s32(A[j] * 4), s32(u32(A[j])))", ("s32", "f32"), "verified"),
+        (CLAMPED, "C[i, j] = where(i == 0, s32(A[j] * 2), s32(u32(A[j])))", ("s32", "f32"), "refuted"),
+    ],
+)
+def test_fixed_point_numbers_are_converted(
+    text: str, formula: str, arrays: tuple[str, str], verdict: str, tmp_path: Path
+) -> None:
+    of = contract(formula, ("C", arrays[0], "[2, 4]"), ("A", arrays[1], "[4]"))
+    found = verified(compiled(TYPES + text, tmp_path, "-O2"), of)
+    assert found.result.verdict == verdict, messages(found)

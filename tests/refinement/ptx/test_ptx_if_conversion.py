@@ -27,6 +27,9 @@ THREADS = 32
 WORDS = 4
 """That each thread reads of `a`, and has of `c`."""
 
+UPDATED = 4 * THREADS * WORDS
+"""Where in `c` the words begin that atomics update: four of each thread, and one of all."""
+
 SETUP = """
 ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; mov.u32 %r0, %tid.x;
 mad.wide.u32 %d2, %r0, 16, %d0; mad.wide.u32 %d3, %r0, 16, %d1;
@@ -60,7 +63,20 @@ class Writer:
         return f"setp.{relation}.u32 {predicate}, {self.register()}, {other};", predicate
 
     def simple(self) -> str:
-        kind = self.draw(st.sampled_from(["sum", "product", "move", "store", "byte", "load", "choice"]))
+        kinds = [
+            "sum",
+            "product",
+            "move",
+            "store",
+            "byte",
+            "load",
+            "choice",
+            "update",
+            "count",
+            "updated",
+            "over",
+        ]
+        kind = self.draw(st.sampled_from(kinds))
         slot = 4 * self.draw(st.integers(0, WORDS - 1))
         match kind:
             case "sum":
@@ -75,6 +91,14 @@ class Writer:
                 return f"st.global.u8 [%d3+{slot + self.draw(st.integers(0, 3))}], {self.register()};"
             case "load":
                 return f"ld.global.u32 {self.register(written=True)}, [%d3+{slot}];"
+            case "update":
+                return f"red.global.add.u32 [%d3+{UPDATED + slot}], {self.register()};"
+            case "count":
+                return f"red.global.add.u32 [%d1+{2 * UPDATED}], {self.register()};"
+            case "updated":
+                return f"ld.global.u32 {self.register(written=True)}, [%d3+{UPDATED + slot}];"
+            case "over":
+                return f"st.global.u32 [%d3+{UPDATED + slot}], {self.register()};"
         compared, predicate = self.condition()
         sides = f"{self.register()}, {self.register()}"
         return f"{compared} selp.u32 {self.register(written=True)}, {sides}, {predicate};"
@@ -149,16 +173,18 @@ def test_what_is_chosen_is_what_the_right_way_leaves(text: str, seed: int) -> No
     random, bench, module = np.random.default_rng(seed), Bench(), parse(text, "kernel.ptx")
     given_data = [
         bench.given("a", np.zeros(THREADS * WORDS), U32),
-        bench.given("c", np.zeros(THREADS * WORDS), U32, writable=True),
+        bench.given("c", np.zeros(2 * THREADS * WORDS + 1), U32, writable=True),
     ]
     done = bench.run(module, given_data)
-    if not done.complete:  # a loop that data leave, at most
+    if not done.complete:  # a loop that data leave, or an atomic behind a store, at most
         assert list(kinds(done)) == [Kind.UNSUPPORTED]
-        assert "depends on data, and it decides how often a loop runs" in done.findings[0].message
+        message = done.findings[0].message
+        assert "it decides how often a loop runs" in message or "an atomic behind a store" in message
         return
     assert done.findings == ()
     for _ in range(2):
-        words = {name: random.integers(0, 4, THREADS * WORDS).astype(np.uint64) for name in ("a", "c")}
+        lengths = {"a": THREADS * WORDS, "c": 2 * THREADS * WORDS + 1}
+        words = {name: random.integers(0, 4, count).astype(np.uint64) for name, count in lengths.items()}
         numbers = Bench()
         alone = numbers.run(
             module, [known(numbers, "a", words["a"]), known(numbers, "c", words["c"], writable=True)]
@@ -253,12 +279,10 @@ def test_threads_of_which_nothing_depends_on_data_go_their_own_way() -> None:
     [
         (f"{BIG} @%p1 bra done;\nbar.sync 0; done:", "it decides over bar.sync in line "),
         (f"{BIG} @%p1 bra done;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1; done:", "over shfl.sync.idx.b32 in"),
-        (f"{BIG} @%p1 bra done;\natom.global.add.u32 %r2, [%d3], 1; done:", "over atom.global.add.u32 in"),
         (f"{BIG} @%p1 bra done;\ntrap; done:", "it decides over trap in line"),
         (f"{BIG} @%p1 ret;\nbar.sync 0;", "it decides over bar.sync in line "),
         (f"again: add.u32 %r1, %r1, 1; {BIG}\n@!%p1 bra again;", "it decides how often a loop runs"),
         (f"{BIG}\n@%p1 bar.sync 0;", ""),
-        (f"{BIG}\n@%p1 red.global.add.u32 [%d3], 1;", ""),
     ],
 )
 def test_what_others_take_part_in_or_has_no_end_is_refused(body: str, reason: str) -> None:
@@ -267,6 +291,54 @@ def test_what_others_take_part_in_or_has_no_end_is_refused(body: str, reason: st
     assert (done.complete, finding.kind) == (False, Kind.UNSUPPORTED)
     assert "the guard " in finding.message and "depends on data" in finding.message
     assert reason in finding.message
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            "@%p1 atom.global.exch.b32 %r2, [%d3], 1;",
+            "atom.global.exch.b32 that data decide over; allowed: add",
+        ),
+        ("@%p1 bra done; red.global.inc.u32 [%d3], 7; done:", "red.global.inc.u32 that data decide over"),
+        (
+            "@%p1 bra done; st.global.u32 [%d3], 1; red.global.add.u32 [%d3], 1; done:",
+            "an atomic behind a store to c+0x0, on one way of a branch on data",
+        ),
+        (
+            "@%p1 bra done; st.global.u32 [%d3], 1; setp.lt.u32 %p2, %r2, 3;\n"
+            "@%p2 red.global.add.u32 [%d3], 1; done:",
+            "an atomic behind a store to c+0x0, on one way of a branch on data",
+        ),
+    ],
+)
+def test_updates_that_depend_on_their_order_are_refused(body: str, reason: str) -> None:
+    done = run(f"{BIG}\n{body}")
+    (finding,) = done.findings
+    assert (done.complete, finding.kind) == (False, Kind.UNSUPPORTED)
+    assert reason in finding.message
+
+
+@pytest.mark.parametrize(
+    ("update", "first", "left"),
+    [
+        ("add.u32", 7, lambda words: 7 + int(words[words <= 10].sum())),
+        ("max.s32", -3, lambda words: max([-3, *words[words <= 10]])),
+        ("min.u32", 9, lambda words: min([9, *words[words <= 10]])),
+        ("and.b32", 13, lambda words: np.bitwise_and.reduce([13, *words[words <= 10]])),
+        ("xor.b32", 5, lambda words: np.bitwise_xor.reduce([5, *words[words <= 10]])),
+    ],
+)
+def test_all_threads_update_one_word_where_data_lead_them(update: str, first: int, left: Any) -> None:
+    bench = Bench()
+    data = bench.given("a", np.zeros(THREADS * WORDS), U32)
+    body = f"{SETUP} {BIG} @%p1 bra done; atom.global.{update} %r9, [%d1], %r1; done:"
+    done = bench.run(kernel(body, 2), [data, known(bench, "c", [first & 0xFFFFFFFF], writable=True)])
+    assert (done.complete, done.findings) == (True, ())
+    for seed, least in ((1, 0), (2, 11), (3, 5)):
+        words = np.random.default_rng(seed).integers(least, 21, (THREADS, WORDS))
+        found = values_left(bench, done, {"a": words.reshape(-1)})
+        assert int(found[0]) == int(left(words[:, 0])) & 0xFFFFFFFF
 
 
 def test_regions_have_a_limit() -> None:
