@@ -176,7 +176,7 @@ class DetourMessages:
             term, relation, hypothesis = argument
             return Explanation(hypothesis, line, f"{self._named(term)} {relation}")
         if operation.name in (operations.COMPARE, operations.SELECT):  # a literal that is compared, rounded
-            return Explanation("no rounding turns a comparison", line, "")
+            return Explanation("no rounding changes the outcome of a comparison", line, "")
         word = self._assignment(detour).values(np.array([detour.culprit]))
         fmt = operation.result
         if isinstance(fmt, FloatFormat) and np.isfinite(numbers_of(word, fmt)[0]):
@@ -212,7 +212,7 @@ class DetourMessages:
             return term, _NOT_POSITIVE if stem == "rsqrt" else _ZERO, "no divisor is 0"
         if stem in ("sqrt", "rsqrt", "lg2") and value <= 0:
             relation = _NEGATIVE if stem == "sqrt" else _NOT_POSITIVE
-            return term, relation, "no root or logarithm is of a negative number"
+            return term, relation, "no square root or logarithm has a negative argument"
         return None
 
     def _named(self, term: int) -> str:

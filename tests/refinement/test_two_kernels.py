@@ -86,7 +86,8 @@ def test_that_no_rounding_turns_the_highest_bits_is_a_hypothesis(taken: str, tmp
     result = compared(tmp_path, new, old).result
     assert result.verdict == "verified"
     assert any(
-        "no rounding turns bits of a number" in hypothesis.statement for hypothesis in result.hypotheses
+        "no rounding changes the outcome of an operation on the bits of a number" in hypothesis.statement
+        for hypothesis in result.hypotheses
     )
 
 

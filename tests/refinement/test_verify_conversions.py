@@ -104,7 +104,7 @@ def test_a_rounding_before_may_turn_a_conversion_to_a_narrow_format() -> None:
         for body in (NARROWED, THROUGH_HALF)
     )
     assert once.bound is None
-    assert twice.bound is not None and "turns a conversion to e4m3" in twice.bound
+    assert twice.bound is not None and "changes the outcome of a conversion to e4m3" in twice.bound
 
 
 @pytest.mark.parametrize(
