@@ -204,7 +204,7 @@ def _by_blocks(kernel: Kernel, contract: Contract, told: Told | None, former: Ke
         raise UnsupportedError("a proof for every size needs a PTX kernel and a contract with formulas")
     found = shown_by_blocks(lambda: every_block(contract, _telling(told, "size")), contract)
     if contract.equality is Equality.BITS and found.equality is Equality.VALUE:
-        raise UnsupportedError("equality is shown over the reals only, but the contract demands equal bits")
+        raise UnsupportedError("equality is shown over the reals only, but the contract demands bits")
     return found
 
 
@@ -275,9 +275,7 @@ def _proved(
                 reason = f"{reason}; {about}" if reason else about
             continue
         if contract.equality is Equality.BITS and any(p.equality is Equality.VALUE for _, p in proofs):
-            raise UnsupportedError(
-                "equality is shown over the reals only, but the contract demands equal bits"
-            )
+            raise UnsupportedError("equality is shown over the reals only, but the contract demands bits")
         return domain.name, proofs
     raise UnsupportedError(reason)
 

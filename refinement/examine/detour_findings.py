@@ -94,11 +94,11 @@ class DetourFindings:
         line = line or line_of_store(element)
         only = f"{name} is right only if {hypothesis}"
         if detour.always and (shown := self._shown(output, element, detour)) is not None:
-            message = f"{only}, which no inputs that were tried meet"
+            message = f"{only}, which no inputs tried meet"
             return KernelFinding(Kind.WRONG_VALUE, message, self._kernel.path, line, output=name), shown
-        ask = f'; [requires] can say that it holds: "{condition}"' if condition else ""
+        ask = f'; state it in [requires]: "{condition}"' if condition else ""
         message = (
-            f"{only}, which the formula does not need: on inputs that it takes, "
+            f"{only}, which the formula does not need: on inputs that break it, "
             f"the kernel is {detour.got:.6g}, the formula {detour.wanted:.6g}{ask}"
         )
         return KernelFinding(Kind.UNDECIDED, message, self._kernel.path, line, output=name), None
@@ -181,7 +181,9 @@ class DetourMessages:
         fmt = operation.result
         if isinstance(fmt, FloatFormat) and np.isfinite(numbers_of(word, fmt)[0]):
             small = abs(numbers_of(word, fmt)[0]) < 2.0**fmt.minimum_exponent
-            what = f"no rounding to {fmt} underflows" if small else "no great number absorbs others"
+            what = (
+                f"no rounding to {fmt} underflows" if small else "no large value absorbs other terms of a sum"
+            )
             return Explanation(what, line, "")
         return Explanation(f"no rounding to {fmt} overflows", line, self._limit(search, detour))
 
@@ -191,7 +193,7 @@ class DetourMessages:
         if self._store.operation(term).name != INPUT or not relation:
             return self._namer.term(term), ""
         condition = f"abs({name}) {relation}" if relation.startswith("<") else f"{name} {relation}"
-        return name, f'; [requires] can say that it holds: "{condition}"'
+        return name, f'; state it in [requires]: "{condition}"'
 
     def _assignment(self, detour: Detour) -> Assignment:
         return Assignment(self._store, detour.inputs)

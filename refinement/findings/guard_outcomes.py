@@ -66,7 +66,7 @@ def notes_of(
     together: dict[tuple[str, bool], list[GuardOutcome]] = {}
     for guard in sorted(guards, key=lambda each: each.line):
         together.setdefault((guard.condition, guard.held), []).append(guard)
-    return some_of(list(_told(path, together, sizes, other_ways)), "more guards went one way only")
+    return some_of(list(_told(path, together, sizes, other_ways)), "more guards always had the same outcome")
 
 
 def _joined(runs: Iterable[Iterable[GuardOutcome]]) -> Mapping[tuple[int, str], GuardOutcome]:
@@ -92,5 +92,5 @@ def _told(
         where = ("every size" if held else "any size") if sizes > 1 else "this size"
         message = f"{first.subject} held for {threads} at {where}"
         if other := other_ways.get((first.line, first.condition)):
-            message += f"; it {'fails' if held else 'holds'} for some at {other}"
+            message += f"; it {'fails' if held else 'holds'} for some threads at {other}"
         yield KernelNote(message, path, first.line, count=len(alike))

@@ -209,7 +209,7 @@ class PowerKernel:
         for line, mnemonic, places in storage.unowned_reads:
             wrong = places[storage.lines[places] == 0]
             if len(wrong):
-                message = f"{mnemonic} reads what belongs to nobody: {storage.place(int(wrong[0]))}"
+                message = f"{mnemonic} reads bytes that belong to no array: {storage.place(int(wrong[0]))}"
                 terms = storage.lanes.terms[wrong]
                 machine.observations.hold(Kind.UNINITIALISED, message, line, "", len(wrong), terms)
         _release_used(machine, arrays.values())

@@ -181,7 +181,7 @@ def test_what_overflows_for_greater_numbers_alone_is_no_finding(
 
 def test_rows_that_no_block_has_are_missing(problem: Problem) -> None:
     (found,) = problem.ran(problem.launch(blocks=4)).findings
-    assert found == "missing-output: nobody writes result 0 at [256], of 44 elements"
+    assert found == "missing-output: result 0 is unwritten at [256], one of 44 elements"
 
 
 def test_accesses_beyond_an_array_are_findings(problem: Problem) -> None:
@@ -217,7 +217,7 @@ def test_launches_behind_one_that_was_not_run_whole_are_not_compared(many: Probl
     found = many.ran(first, second, seconds=5.0, more=(copy,))
     assert found.compared == 0 and not found.findings
     (wrong,) = many.ran(second, seconds=5.0, more=(copy,)).findings
-    assert "copy is read in line 17 of the PTX before anybody writes it" in wrong
+    assert "copy is read in line 17 of the PTX before it is written" in wrong
 
 
 def test_steps_of_the_host_are_computed_between_launches(problem: Problem) -> None:

@@ -446,7 +446,7 @@ def test_a_launch_that_changes_an_input_is_refuted(tmp_path: Path) -> None:
     in_place = replace(launch, passed=(pointer, pointer, launch.passed[2]))
     files = ContractWriter(Recording(storages, [in_place], [x], [x]), reference).write(tmp_path)
     result_of = verify(files.kernel, files.contract).result
-    assert any("which is only for reading" in finding.message for finding in result_of.findings)
+    assert any("which is read-only" in finding.message for finding in result_of.findings)
 
 
 def test_what_a_recording_says_is_no_code() -> None:

@@ -202,7 +202,7 @@ def test_a_size_at_which_nothing_is_launched_is_a_finding(written: Path) -> None
     written.write_text(text, encoding="utf-8")
     found = mmaproof("verify", CUDA / "simt_f32_sm80.ptx", "--contract", written)
     assert found.status == 1
-    said = "a grid of 1 x 0 x 1 blocks is no launch: at M = 16, N = 16, K = 32"
+    said = "a grid of 1 x 0 x 1 blocks launches nothing at M = 16, N = 16, K = 32"
     assert said in " ".join(found.out.split())
 
 

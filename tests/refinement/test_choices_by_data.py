@@ -221,4 +221,4 @@ def test_what_is_left_out_of_a_message_is_not_said_to_be_read_in_another_way() -
         ("", ""),
     ).result()
     assert result.verdict is Verdict.REFUTED
-    assert "of other numbers in place of …, expected" in result.findings[0].message
+    assert "of other values in place of …, expected" in result.findings[0].message

@@ -55,7 +55,7 @@ def test_a_size_without_a_grid_is_a_finding(tmp_path: Path) -> None:
     path.write_text(re.sub(r"grid = .*", 'grid = ["N // 16", "M // 16"]', text), encoding="utf-8")
     result = verify(SIMT, path).result
     assert result.verdict == "refuted" and [finding.kind for finding in result.findings] == ["illegal"]
-    assert "a grid of 1 x 0 x 1 blocks is no launch: at M = 1, N = 16" in result.findings[0].message
+    assert "a grid of 1 x 0 x 1 blocks launches nothing at M = 1, N = 16" in result.findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_the_smallest_size_without_a_grid_is_found(
     result = verify(SIMT, path).result
     assert result.verdict == "refuted" and [finding.kind for finding in result.findings] == ["illegal"]
     at = ", ".join(f"{name} = {number}" for name, number in zip("MNK", empty, strict=True))
-    assert f"a grid of {blocks} blocks is no launch: at {at}" in result.findings[0].message
+    assert f"a grid of {blocks} blocks launches nothing at {at}" in result.findings[0].message
 
 
 @pytest.mark.sweep

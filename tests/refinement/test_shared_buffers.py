@@ -108,7 +108,7 @@ def test_a_parameter_may_be_an_array_within_a_buffer(tmp_path: Path) -> None:
         ("[%d6+4]", "[%d6+8]", Kind.WRONG_VALUE, ""),
         ("mul.wide.u32 %d3, %r2, 12", "mul.wide.u32 %d3, %r2, 8", Kind.WRONG_VALUE, ""),
         ("mul.wide.u32 %d3, %r2, 12", "mul.wide.u32 %d3, %r2, 16", Kind.OUT_OF_BOUNDS, "packed"),
-        ("[%d8+16]", "[%d8]", Kind.CLOBBERED, "counters[0], which is only for reading"),
+        ("[%d8+16]", "[%d8]", Kind.CLOBBERED, "counters[0], which is read-only"),
         ("[%d8+16]", "[%d8+12]", Kind.CLOBBERED, "byte 12 of workspace"),
         ("[%d8+16]", "[%d8+20]", Kind.WRONG_VALUE, "C[0,1]"),
         ("st.global.f32 [%d8+16]", "st.global.f32 [%d4]", Kind.OUT_OF_BOUNDS, "only for reading"),

@@ -196,7 +196,7 @@ class Storage:
 
     def _report_absent(self, lane: int, count: int, mnemonic: str, undefined: Ids) -> None:
         _, segment, _ = next(region for region in reversed(self._regions) if region[2] <= lane)
-        message = f"{mnemonic} reads {count} bytes, of which nobody has written {self.place(lane)}"
+        message = f"{mnemonic} reads {count} bytes; {self.place(lane)} was never written"
         if segment.absent:
             self._report(Kind.UNSUPPORTED, f"{mnemonic} reads {self.place(lane)}: {segment.absent}")
         else:

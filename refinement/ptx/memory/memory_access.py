@@ -490,11 +490,11 @@ def _report_absent(
     start = int(offsets[np.flatnonzero(who)[0]])
     absent = start + int(np.argmax(part.lanes.terms[start : start + total] == ABSENT))
     nobodys = part.named_place(absent)
-    told = f": not {nobodys}" if absent > start or nobodys != part.place(absent) else ""
+    told = f": {nobodys}" if absent > start or nobodys != part.place(absent) else ""
     execution.report(
         Kind.UNINITIALISED,
-        f"{execution.instruction.mnemonic} reads {total} bytes at {part.place(start)}, of which nobody has "
-        f"written all{told}",
+        f"{execution.instruction.mnemonic} reads {total} bytes at {part.place(start)}, "
+        f"some of them never written{told}",
         threads[who],
         undefined=undefined,
     )

@@ -134,7 +134,7 @@ class Semaphores:
             if entry is None:
                 continue
             if word.writes[entry].value == UNKNOWN:
-                raise UnsupportedError("a thread may read what it waits for before anybody has written it")
+                raise UnsupportedError("a thread may read the word that it waits for before it is written")
             ready[index], values[index] = True, word.writes[entry].value
             self._note_read(word, number, thread, entry, acquires)
         return ready, values

@@ -181,7 +181,7 @@ class Cells(Held):
             words[absent] = undefined
             message = (
                 f"{execution.instruction.mnemonic} reads {spelled(int(places[absent][0]))}, "
-                "where nobody has written"
+                "which was never written"
             )
             execution.report(
                 Kind.UNINITIALISED, message, np.array(threads[:1]), undefined=None if needed else undefined
