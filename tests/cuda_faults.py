@@ -158,7 +158,7 @@ FAULTS = (
         "store left out",
         Edit(GEMM, "st.global.v2.f32 \t[%rd46+96], {%f257, %f258};", ""),
         MISSING,
-        r"C\[24,24\] is never written \(256 .*; C\[24,23\], the nearest written element, is written by block 0, ",
+        r"C\[24,24\] is never written \(256 .*; C\[24,23\], the nearest written element, is written by block",
     ),
     Fault(
         "rows of the store too near each other",

@@ -284,7 +284,7 @@ def _section_segment(section: Section, numbers: Ids) -> Segment:
     if section.known:
         terms = numbers[np.frombuffer(bytes(section.data), dtype=np.uint8)]
         content = terms, np.zeros(size, dtype=np.uint8)
-    reason = "" if section.known else "what the program's own variables hold is not known"
+    reason = "" if section.known else "the contents of the program's own variables are not known"
     return Segment(
         section.name, section.address, Footprint.whole(size), size, writable, content, absent=reason
     )

@@ -70,7 +70,7 @@ def test_an_index_that_may_be_anything_is_unsupported() -> None:
         ("C[i] = A[I[i]]", [], "which may have more than 1024 values: conditions in"),
         ("C[i] = A[I[i]]", ["0 <= I[i] <= 32"], "may be 32, outside 0 to 31"),
         ("C[i] = A[I[i] - 1]", WITHIN, "may be -1, outside 0 to 31"),
-        ("C[i] = A[A[i]]", WITHIN, "an index of A is an integer, no real number"),
+        ("C[i] = A[A[i]]", WITHIN, "an index of A must be an integer, not a real number"),
     ],
 )
 def test_mistakes_in_formulas(formula: str, requires: list[str], message: str) -> None:

@@ -431,8 +431,8 @@ def test_a_step_that_reads_what_nobody_wrote(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("there", "instead", "message"),
     [
-        ('host = "steps.py:turned"', 'host = "steps.py:turned"\nblock = 16', "it has no block"),
-        ('host = "steps.py:turned"\n', 'entry = "partial"\n', "it goes with host"),
+        ('host = "steps.py:turned"', 'host = "steps.py:turned"\nblock = 16', "block is not allowed"),
+        ('host = "steps.py:turned"\n', 'entry = "partial"\n', "is for host steps only"),
     ],
 )
 def test_steps_that_are_no_launches(there: str, instead: str, message: str) -> None:

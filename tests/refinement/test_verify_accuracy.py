@@ -153,9 +153,9 @@ def test_what_an_error_does_further_on(case: str, tmp_path: Path) -> None:
         ('error = ["1", "2"]', "error must be a string"),
         ('error = "abs("', "error, column 5"),
         ('error = "abs(Q[i])"', "Q"),
-        ('error = "0 * abs(A[i, 0])"', "at most 0"),
-        ('error = "-1e-5 * abs(A[i, 0])"', "at most 0"),
-        ('error = "-(2^-24 * abs(A[i, 0]))"', "at most 0"),
+        ('error = "0 * abs(A[i, 0])"', "greater than 0"),
+        ('error = "-1e-5 * abs(A[i, 0])"', "greater than 0"),
+        ('error = "-(2^-24 * abs(A[i, 0]))"', "greater than 0"),
         ('error = "abs(y[i])"', 'access "out"'),
     ],
 )

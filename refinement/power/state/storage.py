@@ -147,7 +147,7 @@ class Storage:
                     place = region.place(offset) + (f" ({named})" if named else "")
                     self._report(
                         Kind.OUT_OF_BOUNDS,
-                        f"{mnemonic} writes {count} bytes at {place}, which is for reading",
+                        f"{mnemonic} writes {count} bytes at {place}, which is read-only",
                     )
                     return None
                 if segment.name == STACK and address < self.low:

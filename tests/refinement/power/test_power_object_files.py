@@ -71,7 +71,7 @@ def finding_kinds(text: str, folder: Path, of: str) -> tuple[set[Kind], str]:
         (
             "\txxsetaccz 0\n\tlxv 2,0(4)\n\txxmfacc 0\n",
             Kind.ACCUMULATOR,
-            "needs a0 primed, which it is not; lxv vs2,0(r4) at line 5 writes vs2 and so loses it",
+            "needs a0 primed, which it is not; lxv vs2,0(r4) at line 5 overwrites it by writing vs2",
         ),
         ("\txxsetaccz 0\n\tstxv 2,0(3)\n\txxmfacc 0\n", Kind.ACCUMULATOR, "reads vs2 while a0 is primed"),
         ("\txxsetaccz 1\n\tfadd 5,1,1\n\txxmfacc 1\n", Kind.ACCUMULATOR, "writes vs5"),
@@ -81,7 +81,7 @@ def finding_kinds(text: str, folder: Path, of: str) -> tuple[set[Kind], str]:
         ("\txxsetaccz 1\n\tfadd 5,1,1\n\txxsetaccz 1\n\txxmfacc 1\n", None, ""),
         ("\t.long 0xec0011d2\n", Kind.ILLEGAL, "vs0"),
         ("\tlxv 40,64(4)\n", Kind.OUT_OF_BOUNDS, "would be x[8]"),
-        ("\tstxv 40,0(4)\n", Kind.OUT_OF_BOUNDS, "which is for reading"),
+        ("\tstxv 40,0(4)\n", Kind.OUT_OF_BOUNDS, "which is read-only"),
         ("\tld 9,0(15)\n", Kind.UNINITIALISED, "depends on r15, which was never written"),
         ("\tld 9,0(3)\n", None, ""),
         ("\tld 9,0(3)\n\tstd 9,8(3)\n", Kind.UNINITIALISED, "was never written"),

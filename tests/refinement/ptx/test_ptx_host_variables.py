@@ -146,7 +146,7 @@ def test_variables_that_do_not_suit_are_named(text: str, becomes: str, message: 
 
 
 def test_variables_are_of_ptx_and_of_one_size(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="only modules of ptx"):
+    with pytest.raises(InputError, match='for isa = "ptx" only'):
         verified(tmp_path, CONTRACT.replace('isa = "ptx"', 'isa = "pto"'))
     sizes = CONTRACT.replace("[launch]", '[sizes]\nN = "any multiple of 32"\n[launch]\ngrid = "N // 32"')
     with pytest.raises(InputError, match="may be any number"):
