@@ -72,7 +72,7 @@ class Rechecked:
     probability: float = 0.0
 
     def __str__(self) -> str:
-        return f"rechecked but for: {'; '.join(self.open)}" if self.open else "rechecked"
+        return f"rechecked except: {'; '.join(self.open)}" if self.open else "rechecked"
 
 
 def recheck(document: Mapping[str, Any]) -> Rechecked:

@@ -44,7 +44,7 @@ TENSOR_MEMORY = "tensor memory"
 _HELD = frozenset(
     {
         "arrays of any size",
-        "conditions on what is left of sizes",
+        "conditions on remainders of sizes",
         "leaf functions",
         "enumerated words",
         "fragments",
@@ -172,7 +172,7 @@ class LoopBatch(Batch):
                     return
             except LoopHeadError:
                 continue
-            raise UnsupportedError("threads wait for each other forever")
+            raise UnsupportedError("threads wait for each other for ever")
         raise UnsupportedError("the kernel does not end after its main loop")
 
     def live(self) -> frozenset[str]:

@@ -458,7 +458,7 @@ def _report_stale(execution: Execution, part: Space, places: Offsets, threads: I
     execution.report(
         Kind.UNDECIDED if doubtful else Kind.UNDEFINED,
         f"{execution.instruction.mnemonic} reads {part.place(int(places[stale][0]) * history.granule)}, "
-        f"which the kernel writes in line {line}: .nc may read what was there before",
+        f"which the kernel writes in line {line}: .nc may read the old value",
         threads[stale],
         other_line=line,
     )

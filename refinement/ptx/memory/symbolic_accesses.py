@@ -28,7 +28,7 @@ from ..text.operands import Operand
 from .addressing import GENERIC
 
 _STATE = "arrays of any size"
-_CONDITIONS = "conditions on what is left of sizes"
+_CONDITIONS = "conditions on remainders of sizes"
 
 
 def use_memory_of_any_size(execution: Execution, memory: SymbolicMemory) -> None:

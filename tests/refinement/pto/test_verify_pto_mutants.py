@@ -183,7 +183,7 @@ FAULTS = {
         Kind.DEADLOCK,
         "the other core never pushes",
     ),
-    "a tile never takes it": Fault(
+    "a tile never taken": Fault(
         "two_cores_bf16",
         (("%c3 = arith.constant 3 : index", "%c3 = arith.constant 2 : index"),),
         Kind.UNDEFINED,
