@@ -255,7 +255,7 @@ def test_steps_of_the_host_that_take_too_long_are_told(
     step = Operation("mul", (x, 2.0), {}, (replace(x, storage=2),), "here")
     copy = Storage("float32", 21_000, "result", "copy", None, (300, 70))
     found = problem.ran(step, problem.launch(source=2), more=(copy,), seconds=0.1)
-    assert found.open == ("the host's steps take more time than is allowed",) and not found.findings
+    assert found.open == ("the host's steps exceed the time limit",) and not found.findings
 
 
 def test_launches_that_no_hardware_does_are_findings(problem: Problem) -> None:
@@ -267,10 +267,8 @@ def test_a_budget_that_is_exceeded_is_told(problem: Problem) -> None:
     found = problem.ran(problem.launch(bound="0x7FFFFFFF"), seconds=0.2)
     assert not found.shows
     found = problem.ran(problem.launch(), seconds=0.0)
-    assert found.open == ("k takes more time than is allowed",) and not found.findings
-    assert found.claim == (
-        "no results were compared at the problem's own sizes: k takes more time than is allowed"
-    )
+    assert found.open == ("k exceeds the time limit",) and not found.findings
+    assert found.claim == ("no results were compared at the problem's own sizes: k exceeds the time limit")
 
 
 def test_memory_of_arrays_too_large_for_numbers(tmp_path: Path) -> None:

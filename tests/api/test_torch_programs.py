@@ -458,7 +458,7 @@ def test_what_a_recording_says_is_no_code() -> None:
     recording.steps[0] = Operation(step.name, step.arguments, {}, step.results, evil)
     text = reference_text(recording, ["x", "y", "z"], ["z"], "")
     assert not [line for line in text.splitlines() if line.startswith("raise")]
-    with pytest.raises(NotRecordedError, match="with an option"):
+    with pytest.raises(NotRecordedError, match="with the option"):
         call(Operation("add", (), {"x)\n#": 1}, (), ""), [])
 
 

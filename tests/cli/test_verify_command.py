@@ -218,10 +218,10 @@ def test_the_parts_of_a_proof_for_all_sizes_are_explained(written: Path) -> None
     assert [part["obligation"] for part in parts] == ["K: base", "K: step", "K: exit", "K: sums"]
     heads = {kernel.read_text(encoding="utf-8").splitlines()[part["line"] - 2] for part in parts}
     assert heads == {"$L__BB0_2:"}, "a loop begins behind its label"
-    assert "looked at by itself: M = 16, N = 16, K = 16" in found.out
+    assert "verified separately: M = 16, N = 16, K = 16" in found.out
 
 
 def test_where_nothing_is_shown_for_all_sizes_there_is_nothing_to_explain(written: Path) -> None:
     written.write_text(contract(KERNELS[RIGHT]), encoding="utf-8")
     found = mmaproof("verify", CORPUS / RIGHT, "--contract", written, "--explain")
-    assert found.status == 0 and "only the sizes listed are verified" in found.out
+    assert found.status == 0 and "only the listed sizes are verified" in found.out

@@ -419,8 +419,8 @@ class BarrierObjects(Held):
             since = "" if used is None else f" since line {used.line}"
             execution.report(
                 Kind.UNDEFINED,
-                f"{execution.instruction.mnemonic} of {part.place(lane)}, which holds a barrier object{since}, "
-                "and mbarrier.inval was not run",
+                f"{execution.instruction.mnemonic} of {part.place(lane)}, which holds a barrier object"
+                f"{since}, and mbarrier.inval was not run",
                 np.array([thread]),
             )
         part.barriers[where] = True

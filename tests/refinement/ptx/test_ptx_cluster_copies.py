@@ -147,7 +147,7 @@ FAULTS: dict[str, tuple[ClusterKernel, tuple[Edit, ...], Kind, str]] = {
         Kind.DEADLOCK, "4 bytes still expected",
     ),
     "bytes of stores at the own barrier": (
-        RING, ((STORED, ASYNC.replace("[%r8]", "[%r4]")), *BY_BYTES[1:]), Kind.UNDEFINED, "of the barrier that"
+        RING, ((STORED, ASYNC.replace("[%r8]", "[%r4]")), *BY_BYTES[1:]), Kind.UNDEFINED, "barrier that it"
     ),
     "a mask without the peer": (
         MULTICAST, ((MASK, "mov.u16 %h0, 1;"),), Kind.DEADLOCK, "bytes still expected"
