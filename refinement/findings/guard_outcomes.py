@@ -92,5 +92,5 @@ def _told(
         where = ("every size" if held else "any size") if sizes > 1 else "this size"
         message = f"{first.subject} held for {threads} at {where}"
         if other := other_ways.get((first.line, first.condition)):
-            message += f"; it {'fails' if held else 'holds'} for some threads at {other}"
+            message += f"; it {'fails' if held else 'holds'} for some at {other}"
         yield KernelNote(message, path, first.line, count=len(alike))

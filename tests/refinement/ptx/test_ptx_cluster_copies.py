@@ -288,7 +288,7 @@ UNSUPPORTED: dict[str, tuple[tuple[Edit, ...], str]] = {
     ),
     "a fence of the own block behind stores to a peer": (
         ((STORED, f"st.shared::cluster.u32 [%r11], %r17;\nfence.proxy.async.shared::cta;\n{FULL}"),),
-        "behind stores to shared memory of other blocks",
+        "after stores to shared memory of other blocks",
     ),
 }  # fmt: skip
 
