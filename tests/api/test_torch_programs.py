@@ -286,8 +286,8 @@ def test_indices_that_are_data_choose() -> None:
     ("change", "message"),
     [
         (None, ""),
-        (lambda steps: steps[:2], "less than at first"),
-        (lambda steps: [*steps, steps[-1]], "more than at first"),
+        (lambda steps: steps[:2], "less than the first"),
+        (lambda steps: [*steps, steps[-1]], "more than the first"),
         (lambda steps: [*steps[:2], replace(steps[2], grid=(2, 1, 1))], "plus_one in m.py:4"),
         (lambda steps: [*steps[:1], replace(steps[1], name="mul"), steps[2]], "mul in m.py:3"),
     ],

@@ -63,7 +63,7 @@ def test_csv(tmp_path: Path, text: str, message: str) -> None:
         ('[{"shape": "m16n8k8"}\n{"a": 1}]', ":2: not JSON"),
         ('[{"a": "f16",\n "a": "f16"}]', ":1: the key 'a' stands there twice"),
         ('{"schema": 1,\n"schema": 1, "rows": []}', ":2: the key 'schema' stands there twice"),
-        ('[{"shape": "m16n8k8"}]\n}', ":2: something follows"),
+        ('[{"shape": "m16n8k8"}]\n}', ":2: text after"),
         ('[{"shape": "m16n8k8"}, {"a": "f16"}, {"a": "f16", "legal": 7}]', ":1, row 3: 7 is neither"),
         ('[{"a": "f16"}, {"a": "f16", "legal": 0}]', ":1, row 2: a=f16 contradicts line 1, row 1"),
         ('{"isa": "ptx",\n"rows": [{"target": "sm_80"}]}', ":2: the row states no instruction"),

@@ -158,7 +158,7 @@ def test_accepted_differences(
         ('finding = "x"\nreason = " "\nexpires = 2099-01-01', "'reason' must be a non-empty string"),
         ('finding = "x"\nreason = "y"\nexpires = "soon"', "must be a date"),
         ('finding = "x"\nreason = "y"\nexpires = 2099', "must be a date"),
-        ('finding = 1\nreason = "y"\nexpires = 2099-01-01', "'finding' is a text"),
+        ('finding = 1\nreason = "y"\nexpires = 2099-01-01', "'finding' must be"),
         ('frob = "x"', "unknown key 'frob'"),
         ("finding = ", r"accepted.toml:7: column 11: "),
     ],

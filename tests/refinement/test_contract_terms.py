@@ -313,7 +313,7 @@ def test_indices_that_mean_nothing_are_errors(formula: str, message: str) -> Non
 def test_an_integer_beyond_64_bits_asks_for_a_cast() -> None:
     arrays = {"A": "s64 M K", "B": "s64 K N", "C": "f32 M N out"}
     instance = next(contract_of(PRODUCT, arrays, sizes=SIZES).instances())
-    with pytest.raises(InputError, match=r"beyond 64 bits; a cast such as s32"):
+    with pytest.raises(InputError, match=r"beyond 64 bits; make it wrap with a cast such as s32"):
         expected_terms(instance, instance.arrays["C"], TermStore())
 
 

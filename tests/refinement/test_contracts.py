@@ -156,7 +156,7 @@ def test_given_contents_fill_the_array() -> None:
         ("B[k, j])", "B[k, j]) + x", 42, "column 39: unknown name x"),
         ("B[k, j])", "B[k, j] % 2)", 42, "% takes integers, but this is a real number"),
         ("B[k, j])", "B[k, j] / a[i, k])", 42, "column 38: unknown name a"),
-        ("sum(k, A", "sum(i, A", 42, "i already has a meaning here"),
+        ("sum(k, A", "sum(i, A", 42, "i is already in use here"),
         ("sum(k, A", "sum(k, r, A", 42, "no array is indexed by r itself"),
         ("C[i, j] =", "A[i, j] =", 42, "A is written"),
     ],
@@ -211,7 +211,7 @@ def test_an_index_hides_a_parameter_that_passes_an_integer() -> None:
     for data in ("f32", 's32 "any"'):
         with pytest.raises(InputError, match="m is a parameter that holds data, so it can't be an index"):
             contract_of("C[m, j] = A[j, m]", arrays, scalars={"m": data})
-        with pytest.raises(InputError, match="k already has a meaning here"):
+        with pytest.raises(InputError, match="k is already in use here"):
             contract_of("C[i, j] = sum(k, A[0, k])", arrays, scalars={"k": data})
 
 
@@ -318,7 +318,7 @@ CHAIN = "(((A[0]" + (" + A[0]" * 50 + ")") * 3
         ({"shape": "[99]", "more": "strides = [1000000000000]"}, "at most 17592186044416 bytes"),
         ({"shape": "[70000]", "more": "strides = [5000]"}, "A lies in 70000 pieces"),
         ({"formula": "C[i] = sum(k < 2000000000, A[i])"}, "sums have 4000000000 terms in all; at most"),
-        ({"formula": "C[i] = sum(k < 20000, l < 20000, A[i])"}, "sums of 800000000 numbers"),
+        ({"formula": "C[i] = sum(k < 20000, l < 20000, A[i])"}, "sums have 800000000 terms"),
         ({"formula": f"C[i] = {NESTED}"}, "31 indices in one expression; at most 30"),
         ({"formula": "C[i] = A[i] * 1e400"}, "1e400 is out of range"),
         ({"formula": "C[i] = A[i] / 1e-320"}, "/ by less than 2.2"),

@@ -157,7 +157,7 @@ def test_a_type_is_a_name_where_nothing_is_converted() -> None:
         ("C[i] = relu()", "relu takes 1 argument, not 0"),
         ("C[i] = where(i, 1, 2)", "column 14: expected a condition such as i < j"),
         ("C[i] = A[i] ** 17", "column 16: an exponent is at most 16, not 17"),
-        ("C[i] = A[i] ** i", "column 16: an exponent is a number"),
+        ("C[i] = A[i] ** i", "column 16: an exponent must be a number"),
         ("C[i] = 1 if i", "column 13: expected a condition"),
         ("C[i] = not A[i]", "column 12: expected a condition"),
         ("C[i] = old(3)", "column 12: old takes an element of an array"),
@@ -191,7 +191,7 @@ def test_mistakes_are_located(text: str, message: str) -> None:
         ("A[i] = 1", "C[i, j] = A[i]", "A is a size or a parameter"),
         ("K = 1", "C[i, j] = K", "K is a size or a parameter"),
         ("m = A[0, z]", "C[i, j] = m", "let, column 10: unknown name z"),
-        ("m = A[0, 0]", "C[i, m] = A[i, 0]", "column 6: m stands for a part here"),
+        ("m = A[0, 0]", "C[i, m] = A[i, 0]", "column 6: m is the name of a definition"),
         (
             "m = A[0, 0]",
             "C[i, j] = sum(m, A[i, m])",

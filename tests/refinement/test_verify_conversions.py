@@ -77,7 +77,7 @@ def test_given_numbers_show_where_a_hypothesis_does_not_hold() -> None:
     ):
         found = given(body, formula, [1.0, number], to)
         assert found.verdict is Verdict.UNDECIDED
-        assert "not on the numbers given" in found.findings[0].message
+        assert "not on the values given" in found.findings[0].message
         assert given(body, formula, [1.0, 2.0], to).verdict is Verdict.VERIFIED
 
 

@@ -128,8 +128,8 @@ FAULTS: dict[str, tuple[ClusterKernel, tuple[Edit, ...], Kind, str]] = {
         RING, (("acquire.cluster.shared::cta.b64 %p3", "shared::cta.b64 %p3"),), Kind.RACE, "reads stage+0x0"
     ),
     "too few arrivals": (RING, (("[full], 64", "[full], 32"),), Kind.RACE, "or for the next"),
-    "too many arrivals": (RING, (("[full], 64", "[full], 65"),), Kind.DEADLOCK, "64 of 65 arrivals came"),
-    "the own barrier": (RING, (("_, [%r8]", "_, [%r4]"),), Kind.DEADLOCK, "0 of 64 arrivals came"),
+    "too many arrivals": (RING, (("[full], 64", "[full], 65"),), Kind.DEADLOCK, "64 of 65 arrivals"),
+    "the own barrier": (RING, (("_, [%r8]", "_, [%r4]"),), Kind.DEADLOCK, "0 of 64 arrivals"),
     "the own stage": (RING, (("[%r11], %r17", "[%r12], %r17"),), Kind.UNINITIALISED, "stage+0x0"),
     "the stage is released before it is read": (
         RING,

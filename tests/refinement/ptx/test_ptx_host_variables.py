@@ -131,7 +131,7 @@ def test_a_step_of_the_host_writes_a_variable(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "becomes", "message"),
     [
-        ('"factors"', '"factor"', "no variable in constant memory; there are: factors, table"),
+        ('"factors"', '"factor"', "not a variable in constant memory; there are: factors, table"),
         ('"factors"', '"everywhere"', "everywhere, which is in .global"),
         ("shape = [4]\nvariable", "shape = [5]\nvariable", "f has 20 bytes, the variable factors 16"),
         ('shape = [4]\nvariable = "factors"', 'shape = [1]\nvariable = "table"', "table has initial values"),

@@ -254,8 +254,14 @@ def test_threads_of_which_nothing_depends_on_data_go_their_own_way() -> None:
     ("body", "reason"),
     [
         (f"{BIG} @%p1 bra done;\nbar.sync 0; done:", "it controls bar.sync in line "),
-        (f"{BIG} @%p1 bra done;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1; done:", "over shfl.sync.idx.b32 in"),
-        (f"{BIG} @%p1 bra done;\natom.global.add.u32 %r2, [%d3], 1; done:", "over atom.global.add.u32 in"),
+        (
+            f"{BIG} @%p1 bra done;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1; done:",
+            "controls shfl.sync.idx.b32 in",
+        ),
+        (
+            f"{BIG} @%p1 bra done;\natom.global.add.u32 %r2, [%d3], 1; done:",
+            "controls atom.global.add.u32 in",
+        ),
         (f"{BIG} @%p1 bra done;\ntrap; done:", "it controls trap in line"),
         (f"{BIG} @%p1 ret;\nbar.sync 0;", "it controls bar.sync in line "),
         (
@@ -285,7 +291,7 @@ def test_loops_within_a_branch_have_a_limit(more: str, monkeypatch: pytest.Monke
     body = f"@%p1 bra done; mov.u32 %r2, 0; again: add.u32 %r2, %r2, 1; {more} done:"
     done = run(f"{BIG} {body}")
     assert (done.complete, list(kinds(done))) == (False, [Kind.UNSUPPORTED])
-    assert "decides over more than 100 instructions" in done.findings[0].message
+    assert "controls more than 100 instructions" in done.findings[0].message
 
 
 def test_conditions_on_scalars_alone_are_left_to_cases() -> None:
