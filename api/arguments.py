@@ -41,6 +41,6 @@ def several(given: str | Path | Iterable[str | Path | Iterable[str | Path]]) -> 
         yield given
         return
     if not isinstance(given, Iterable):
-        raise InputError(f"a str, a Path or several of them are expected, not {given!r}")
+        raise InputError(f"expected a str, a Path or a sequence of them, not {given!r}")
     for each in given:
         yield from several(each)

@@ -164,7 +164,7 @@ def _found(isa: str, source: Path) -> str:
     ]
     if candidates:
         return candidates[0]
-    raise InputError(f"no compiler is found: {_REMEDIES[isa]}, or give --compiler", str(source))
+    raise InputError(f"no compiler found: {_REMEDIES[isa]}, or give --compiler", str(source))
 
 
 def _nvcc() -> Iterator[str | None]:

@@ -212,7 +212,7 @@ def assert_verified(
 
     __tracebackhide__ = True  # pytest shows the test, not this function
     if wrong := sorted(set(allowed) - {"undecided", "unsupported"}):
-        raise InputError(f"undecided and unsupported kernels can be allowed, not {', '.join(wrong)}")
+        raise InputError(f"allowed takes undecided and unsupported, not {', '.join(wrong)}")
     report = verify(kernel, contract, against=against, choices=choices, every=every)
     if report.result.verdict not in {"verified", "safe", *allowed}:
         raise NotVerifiedError(report)

@@ -60,9 +60,7 @@ def gate(
     chosen = settings([Path(table) for table in several(tables)], Defaults(cells, meanings), complete)
     if allow is not None:
         if chosen.allow is not None:
-            raise InputError(
-                f"accepted differences are in {chosen.allow} already; --allow {allow} is one more"
-            )
+            raise InputError(f"accepted differences are already in {chosen.allow}; remove --allow {allow}")
         chosen = replace(chosen, allow=Path(allow))
     chosen = replace(chosen, allow_undecided=allow_undecided or chosen.allow_undecided)
     return report(chosen, __version__)

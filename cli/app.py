@@ -17,15 +17,15 @@ from .endings import ended
 from .exit_codes import EPILOG
 
 WELCOME = f"""\
-mmaproof {__version__}: what matrix-multiply instructions mean, proved, and whether kernels agree with it.
+mmaproof {__version__}: proved semantics of matrix-multiply instructions, and a verifier of kernels.
 
-  mmaproof check power                        prove the theorems on Power's instructions; without a name, all
+  mmaproof check power                        prove the theorems on Power's instructions; default: all
   mmaproof legal "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32" --target sm_80
-  mmaproof explain m16n8k16                   an instruction, a rule, a theorem, a finding: what it means
-  mmaproof layout xvi8ger4pp --operand acc    who holds which element
-  mmaproof contract KERNEL > C.toml           a contract to complete, and then
-  mmaproof verify KERNEL --contract C.toml    whether the kernel computes it, for all data
-  mmaproof examples DIR                       kernels, contracts and tables to begin with
+  mmaproof explain m16n8k16                   what an instruction, rule, theorem or finding means
+  mmaproof layout xvi8ger4pp --operand acc    which register bits hold which element
+  mmaproof contract KERNEL > C.toml           draft a contract to complete, and then
+  mmaproof verify KERNEL --contract C.toml    verify that the kernel computes it, for all data
+  mmaproof examples DIR                       copy example kernels, contracts and tables
   mmaproof --help                             every command
 """
 """What the command says of itself when it is asked nothing."""

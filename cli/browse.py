@@ -88,7 +88,7 @@ def _explained(identifier: str) -> tuple[str, list[tuple[str, list[str]]]]:
 
 def export(
     patterns: Annotated[list[str], typer.Argument(metavar="ID...", help="Prefix or glob of obligation ids.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go; made if missing.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Directory for the files; created if missing.")],
 ) -> ExitCode:
     """Write obligations as SMT-LIB 2 files that other solvers accept.
 

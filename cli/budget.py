@@ -39,10 +39,10 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 Seconds = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", help="How long it may take; then status 3.")
+    float | None, typer.Option("--timeout", metavar="SECONDS", help="Time limit; beyond it, exit status 3.")
 ]
 Memory = Annotated[
-    float | None, typer.Option("--memory", metavar="GIB", help="Memory it may take; then status 3.")
+    float | None, typer.Option("--memory", metavar="GIB", help="Memory limit; beyond it, exit status 3.")
 ]
 
 

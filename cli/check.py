@@ -43,13 +43,13 @@ def check(
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Of each solver query.")] = 60.0,
     memory: Annotated[float | None, typer.Option(metavar="GIB", help="Of each process.")] = None,
     solver: Annotated[
-        str, typer.Option(metavar="z3|bitwuzla|cvc5|all", help="Who decides; all demands agreement.")
+        str, typer.Option(metavar="z3|bitwuzla|cvc5|all", help="Solver; all demands that they agree.")
     ] = "z3",
     no_cache: Annotated[
         bool,
         typer.Option(
             "--no-cache",
-            help="Decide everything anew. Else verdicts are kept in $MMAPROOF_CACHE, or the user's cache.",
+            help="Ignore the cache of verdicts ($MMAPROOF_CACHE, or the user's cache directory).",
         ),
     ] = False,
     scheduler: Annotated[
@@ -60,27 +60,27 @@ def check(
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a web page.")] = None,
     recheck: Annotated[
-        bool, typer.Option("--recheck", help="Decide what is proved again, by other solvers.")
+        bool, typer.Option("--recheck", help="Prove again with other solvers what is proved.")
     ] = False,
     certificates: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write certificates of what is proved, and check them."),
+        typer.Option(metavar="DIR", help="Write certificates of the proofs, and check them."),
     ] = None,
     counterexamples: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help=f"Save every counterexample, pinned ones too; default: unexpected ones, in {SAVED}/.",
+            help=f"Save every counterexample, pinned ones too; default: unexpected ones, to {SAVED}/.",
         ),
     ] = None,
     mutants: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Instead, try N one-line faults in the specification."),
+        typer.Option(metavar="N", min=1, help="Try N one-line faults in the specification instead."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Which faults --mutants draws.")] = 0,
     tests: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="With --mutants: try what survives on pytest's tests in there."),
+        typer.Option(metavar="DIR", help="With --mutants: run the pytest tests in DIR on surviving mutants."),
     ] = None,
     output_format: Output = OutputFormat.TEXT,
 ) -> ExitCode:
@@ -106,10 +106,12 @@ def check(
         others |= {"--recheck": recheck, "--certificates": certificates}
         refused = [option for option, value in others.items() if value]
         if refused:
-            raise InputError(f"--mutants has a report of its own (--json), and takes no {', '.join(refused)}")
+            raise InputError(
+                f"--mutants writes its own report (--json) and can't be combined with {', '.join(refused)}"
+            )
         return check_mutants(checking, mutants, seed, json, tests or [])
     if tests:
-        raise InputError("--tests is for what survives --mutants N")
+        raise InputError("--tests needs --mutants N: it tests the surviving mutants")
     if counterexamples is not None:
         files.directory(counterexamples)
     if certificates is not None:
@@ -217,7 +219,7 @@ def _print_unpinned(found: CatalogueRun) -> None:
         say(f"{difference.id}: {difference.reason}", "bold red")
     if len(found.unpinned) > SHOWN:
         say(f"and {len(found.unpinned) - SHOWN} more", "bold red")
-    say(f"where that is intended, pin it: {COMMAND}")
+    say(f"if that is intended, pin it: {COMMAND}")
 
 
 def _print_totals(report: CheckReport) -> None:
@@ -230,7 +232,7 @@ def _print_totals(report: CheckReport) -> None:
         f"{len(run.outcomes)} obligations: {counts}; {run.cached} from the cache, {run.elapsed:.2f} s elapsed"
     )
     if compared := sum(outcome.verdict.method == COMPARISON for outcome in run.outcomes):
-        print(f"{compared} of them compare the specification with what is stated apart from it")
+        print(f"{compared} of them compare the specification with independent statements")
     if run.repeated:
-        print(f"{run.repeated} of them say once more, for another instruction set, what all of them share")
+        print(f"{run.repeated} of them repeat a shared claim for another instruction set")
     say(report.headline, CONCLUSIONS[report.conclusion.name])

@@ -17,13 +17,13 @@ def contract(
         Path, typer.Argument(metavar="KERNEL", help="The kernel: .ptx, .o, .s, .pto, or .cu, .c to compile.")
     ],
     entry: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The kernel, where the file has several.")
+        str | None, typer.Option(metavar="NAME", help="Name of the kernel, if the file has several.")
     ] = None,
     from_triton: Annotated[
         Path | None,
         typer.Option(
             metavar="META.json",
-            help="What Triton's cache keeps beside the PTX: tells block, shared and scratch memory.",
+            help="Triton's metadata beside the PTX in its cache: block, shared and scratch memory.",
         ),
     ] = None,
     target: Target = None,

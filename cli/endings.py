@@ -56,7 +56,7 @@ def ended(reason: BaseException, arguments: Sequence[str] = ()) -> int:
         case MemoryError():
             return _said(f"out of memory while {budget.activity()}", ExitCode.UNDECIDED)
         case RecursionError():
-            return _said(f"nested too deeply: given up while {budget.activity()}", ExitCode.UNDECIDED)
+            return _said(f"nested too deeply: gave up while {budget.activity()}", ExitCode.UNDECIDED)
         case MmaproofError() if not isinstance(reason, DefectError):
             return _said(str(reason), ExitCode.WRONG_USE)
         case BrokenPipeError():

@@ -19,7 +19,7 @@ GUIDE = "README.md"
 
 
 def examples(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where they go; made if missing.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Target directory; created if missing.")],
 ) -> ExitCode:
     """Copy the examples: kernels with their contracts, tables, layouts, and how to run each.
 
@@ -29,7 +29,7 @@ def examples(
     for path, content in shipped:
         present = folder / path
         if present.exists() and (not present.is_file() or present.read_bytes() != content):
-            raise InputError("is there already, and differs from the example", str(present))
+            raise InputError("already exists and differs from the example", str(present))
     for path, content in shipped:
         files.directory((folder / path).parent)
         with files.result_file(folder / path) as stream:

@@ -31,10 +31,12 @@ def run(
         typer.Argument(metavar="IN.npz|NAME=NUMBERS...", help="The operands: a file, or x=1,2,3,4."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="OUT.npz", help="Where the results go, instead of being printed.")
+        Path | None,
+        typer.Option(metavar="OUT.npz", help="Write the results to this file instead of printing them."),
     ] = None,
     random: Annotated[
-        int | None, typer.Option(metavar="SEED", help="Draw the operands that are not given.")
+        int | None,
+        typer.Option(metavar="SEED", help="Seed for random values of operands that are not given."),
     ] = None,
     registers: Annotated[
         bool, typer.Option("--registers", help="Arrays are register images, bytes in ISA order.")

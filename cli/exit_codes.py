@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
 
 EPILOG = (
     "Exit status: 0 holds; 1 does not hold (refuted, illegal, differs); "
-    "2 wrong use (bad file, bad argument); 3 undecided (timeout, unsupported, out of memory); "
+    "2 bad input (file or argument); 3 undecided (timeout, unsupported, out of memory); "
     "4 a defect of mmaproof."
 )
 """The line at the end of every command's help."""

@@ -44,7 +44,7 @@ class OutputFormat(StrEnum):
 
 Output = Annotated[
     OutputFormat,
-    typer.Option("--output-format", help="What is printed; concise: a line for each finding."),
+    typer.Option("--output-format", help="Output format; concise: one line for each finding."),
 ]
 
 

@@ -39,25 +39,26 @@ def gate(
         ),
     ] = None,
     isa: Annotated[
-        str | None, typer.Option(metavar="ISA", help=f"Of rows that don't say it: {', '.join(NAMES)}.")
+        str | None,
+        typer.Option(metavar="ISA", help=f"Instruction set of rows that don't name one: {', '.join(NAMES)}."),
     ] = None,
-    target: Annotated[str | None, typer.Option(help="Of rows that don't name one.")] = None,
+    target: Annotated[str | None, typer.Option(help="Target of rows that don't name one.")] = None,
     ptx: Annotated[
         str | None, typer.Option(metavar="VERSION", help="PTX version of rows that don't name one.")
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option(metavar="OLD=NEW", help="What a column of the tables means; nothing: ignore it."),
+        typer.Option(metavar="OLD=NEW", help="Rename a column of the tables; an empty NEW ignores it."),
     ] = None,
     complete: Annotated[
-        bool, typer.Option("--complete", help="Report what the spec allows and a table misses.")
+        bool, typer.Option("--complete", help="Also report legal forms that a table lacks.")
     ] = False,
     allow: Annotated[Path | None, typer.Option(metavar="FILE", help="Accepted differences (TOML).")] = None,
     allow_undecided: Annotated[
-        bool, typer.Option("--allow-undecided", help="Let rows pass that the spec does not decide.")
+        bool, typer.Option("--allow-undecided", help="Accept rows that the spec does not decide.")
     ] = False,
     optional: Annotated[
-        bool, typer.Option("--optional", help=f"Compare nothing, with status 0, where no {CONFIGURATION} is.")
+        bool, typer.Option("--optional", help=f"Exit with status 0 if there is no {CONFIGURATION}.")
     ] = False,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the findings as JSON.")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
@@ -74,7 +75,7 @@ def gate(
     from ..gating.columns import renaming
 
     if optional and not tables and not CONFIGURATION.exists():
-        note(f"no {CONFIGURATION} is here: nothing is compared")
+        note(f"no {CONFIGURATION} in this directory: nothing is compared")
         return ExitCode.HOLDS
     named = _named(tables)
     wanted = {"json": json, "junit": junit, "sarif": sarif, "html": html}
@@ -112,5 +113,5 @@ def _named(tables: list[Path] | None) -> list[Path]:
     if tables:
         return tables
     if not CONFIGURATION.is_file():
-        raise InputError(f"no table is named, and there is no {CONFIGURATION} here")
+        raise InputError(f"no table is named, and there is no {CONFIGURATION} in this directory")
     return [CONFIGURATION]

@@ -58,20 +58,21 @@ def layout(
         ),
     ] = None,
     lane: Annotated[
-        int | None, typer.Option(metavar="LANE", help="Only what this lane, or thread of a warpgroup, holds.")
+        int | None,
+        typer.Option(metavar="LANE", help="Only the elements of this lane, or thread of a warpgroup."),
     ] = None,
     element: Annotated[
-        str | None, typer.Option(metavar="R,C", help="Only who holds this element (row, column).")
+        str | None, typer.Option(metavar="R,C", help="Only the place of this element (row, column).")
     ] = None,
     target: Annotated[
         str | None, typer.Option(help="The processor, where layouts depend on it: A2A3, A5 or CPU of PTO.")
     ] = None,
     layout_format: Annotated[
-        LayoutFormat, typer.Option("--format", help="How to write the layout.")
+        LayoutFormat, typer.Option("--format", help="Output format.")
     ] = LayoutFormat.TABLE,
     view: Annotated[
         LayoutView,
-        typer.Option(help="Of a table: who holds each element, or what is in each register."),
+        typer.Option(help="Rows of the table: elements, or registers."),
     ] = LayoutView.ELEMENTS,
     against: Annotated[
         str | None,
@@ -92,12 +93,12 @@ def layout(
     if operand is None:
         from ..spec.instruction_set import read
 
-        known = ", ".join(read(instruction).laid_out(target)) or "none whose extents are known"
+        known = ", ".join(read(instruction).laid_out(target)) or "no operand of known extents"
         raise InputError(f"--operand is missing; {instruction[:80]} has {known}")
     whole = lane is None and element is None
     if not whole and (against is not None or layout_format in _WHOLE):
         what = "--against compares" if against is not None else f"{layout_format.value} describes"
-        raise InputError(f"{what} whole layouts: --lane and --element are not for it")
+        raise InputError(f"{what} whole layouts: remove --lane and --element")
     if against is not None:
         return compare(instruction, operand, target, against, layout_format.value)
     answer = instructions.layout(instruction, operand, target)
@@ -107,7 +108,7 @@ def layout(
     if element is not None:
         answer = answer.at(*_coordinates(element))
     if view is LayoutView.REGISTERS and not (whole and layout_format in _TABLES):
-        raise InputError("--view registers is of a whole layout, as table or markdown; html has both views")
+        raise InputError("--view registers needs a whole layout as table or markdown; html has both views")
     with paged(wanted=not no_pager):
         _print(instruction, operand, target, answer, layout_format, view if whole else None)
     return ExitCode.HOLDS

@@ -89,7 +89,7 @@ def legal(
         str,
         typer.Argument(
             metavar="INSTR|FILE|-",
-            help="An instruction; a file .pto or .ptx; or -: stdin, an instruction a line, or a whole text.",
+            help="An instruction; a .pto or .ptx file; or -: stdin, one instruction a line or a module.",
         ),
     ],
     target: Annotated[
@@ -100,13 +100,11 @@ def legal(
         ),
     ] = None,
     ptx: Annotated[
-        str | None, typer.Option(metavar="VERSION", help="PTX version; other ISAs don't look at it.")
+        str | None, typer.Option(metavar="VERSION", help="PTX version; other ISAs ignore it.")
     ] = None,
     registers: Annotated[
         str | None,
-        typer.Option(
-            metavar="LIST", help="What PTX names are declared as: '%r<10>:b32, %p1:pred, s:shared'."
-        ),
+        typer.Option(metavar="LIST", help="Declarations of PTX names: '%r<10>:b32, %p1:pred, s:shared'."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="With -: write JUnit XML.")] = None,
@@ -161,7 +159,7 @@ def _judged(instruction: str, given: _Given) -> LegalityAnswer:
 def _of_text(name: str, text: str, given: _Given) -> LegalityAnswer:
     """Answer for a whole text, which the answer calls by a name."""
     if given.registers is not None:
-        raise InputError("--registers is for single instructions: a text declares its own")
+        raise InputError("--registers needs a single instruction; a module declares its own registers")
     called = "standard input" if name == "-" else name
     try:
         if name.lower().endswith(".ptx") or (name == "-" and is_ptx(text)):
@@ -195,7 +193,7 @@ def _judge_standard_input(given: _Given, wanted: Mapping[str, Path | None]) -> E
             fill(document)
             tell_github(document, annotate=False)
     if not found:
-        note("standard input has no instruction: nothing is judged")
+        note("standard input has no instruction to judge")
     return _status(found)
 
 
@@ -240,11 +238,11 @@ def tables(
     isa: Annotated[str, typer.Argument(metavar="[ISA]", help=f"One of {', '.join(NAMES)}.")] = NAMES[0],
     table_format: Annotated[
         TableFormat | None,
-        typer.Option("--format", help="How to write the table: by default Markdown, drawn on a terminal."),
+        typer.Option("--format", help="Output format; default: Markdown, rendered on a terminal."),
     ] = None,
     rules: Annotated[bool, typer.Option("--rules", help="The legality rules.")] = False,
     contradictions: Annotated[
-        bool, typer.Option("--contradictions", help="Where documents and tools contradict each other.")
+        bool, typer.Option("--contradictions", help="Print contradictions between documents and tools.")
     ] = False,
     table: Annotated[
         str | None,

@@ -29,7 +29,7 @@ def drawn_arrays(texts: Sequence[str], seed: int | None) -> DrawnArrays:
     from ..spec.drawn_arrays import DrawnArrays
 
     if seed is not None and seed < 0:
-        raise InputError(f"--random takes a number from 0 on, not {seed}")
+        raise InputError(f"--random takes an integer from 0 up, not {seed}")
     literals = {}
     for text in texts:
         name, _, numbers = text.partition("=")
@@ -125,7 +125,7 @@ def _array(content: IO[bytes], name: str, size: int) -> Array:
         npy.read_magic(content)
     )
     if header is None:
-        raise InputError(f"the array {name!r} is of a version of the format that is not read")
+        raise InputError(f"the array {name!r} has an unsupported version of the .npy format")
     shape, fortran, dtype = header(content)
     if dtype.hasobject:
         raise InputError(f"the array {name!r} holds objects, not numbers")

@@ -62,7 +62,7 @@ def print_certificates(found: Recheck, directory: Path) -> None:
     rows += [["none", reason, count] for reason, count in without.most_common()]
     print()
     print_table(
-        ["proof", "made how, or why not", "obligations"], [[*map(str, row)] for row in rows], numbers=[2]
+        ["proof", "method, or why none", "obligations"], [[*map(str, row)] for row in rows], numbers=[2]
     )
     for verdict in found.contradictions:
         say(f"{verdict.id}: defect of mmaproof or of a solver: {verdict.message}", "bold red")

@@ -39,7 +39,7 @@ def replay(
     say_lines(f"{again.obligation.statement}\n\n{counterexample_text(again.found)}\n")
     print()
     if not again.confirms_record:
-        note("the difference recorded in the file is another one")
+        note("the difference differs from the one recorded in the file")
     if not again.found.replays:
         say("the claim holds on these inputs: the counterexample does not replay", "green")
         return ExitCode.HOLDS

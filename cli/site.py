@@ -16,7 +16,7 @@ from .progress import progress
 
 
 def site(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where it goes; made if missing.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Output directory; created if missing.")],
 ) -> ExitCode:
     """Write a reference that any browser opens: instructions, layouts, rules, theorems, contradictions.
 
@@ -28,9 +28,7 @@ def site(
     files.directory(folder)
     first = folder / "index.html"
     if first.exists() and reference.MARK not in first.read_text(encoding="utf-8", errors="replace"):
-        raise InputError(
-            "is a page of something else, which would be replaced; choose another folder", str(first)
-        )
+        raise InputError("is a foreign page that would be overwritten; choose another directory", str(first))
     count = 0
     with progress("pages", reference.count()) as advance:
         for page in reference.pages():

@@ -13,16 +13,18 @@ from .output import note
 
 Target = Annotated[
     str | None,
-    typer.Option("--target", metavar="T", help="Of a source file: the processor, such as sm_90a, power10."),
+    typer.Option(
+        "--target", metavar="T", help="For source files: the target processor, such as sm_90a, power10."
+    ),
 ]
 Compiler = Annotated[
     str | None,
     typer.Option(
-        "--compiler", metavar="PROGRAM", help="Of a source file: its compiler, by default nvcc or gcc."
+        "--compiler", metavar="PROGRAM", help="For source files: the compiler; default: nvcc or gcc."
     ),
 ]
 Flags = Annotated[
-    str, typer.Option("--flags", metavar="ARGS", help="Of a source file: more arguments of its compiler.")
+    str, typer.Option("--flags", metavar="ARGS", help="For source files: more compiler arguments.")
 ]
 
 

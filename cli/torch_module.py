@@ -29,26 +29,26 @@ def torch(
     size: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=N", help="A number that PROBLEM.py assigns at its top, in place of a smaller one."
+            metavar="NAME=N", help="Value of a top-level number of PROBLEM.py; default: a smaller one."
         ),
     ] = None,
     requires: Annotated[
         list[str] | None, typer.Option(metavar="CONDITION", help="A condition on inputs, as in contracts.")
     ] = None,
     mode: Annotated[
-        str | None, typer.Option(metavar="train|eval", help="By default as the module is made.")
+        str | None, typer.Option(metavar="train|eval", help="Mode of the modules; default: as constructed.")
     ] = None,
     target: Annotated[int, typer.Option(metavar="SM", help="The compute capability to compile for.")] = 80,
     memory_only: Annotated[
-        bool, typer.Option("--memory-only", help="Only whether launches use memory as they may.")
+        bool, typer.Option("--memory-only", help="Check memory accesses of launches only.")
     ] = False,
     keep: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the contract and the kernels are left.")
+        Path | None, typer.Option(metavar="DIR", help="Directory to keep the contract and the kernels in.")
     ] = None,
     own_seconds: Annotated[
         float,
         typer.Option(
-            metavar="S", min=0, help="Time of runs on numbers at the problem's own sizes; 0 for none."
+            metavar="S", min=0, help="Time limit of runs on numbers at the problem's own sizes; 0 for none."
         ),
     ] = 20,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,

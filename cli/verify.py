@@ -33,47 +33,43 @@ def verify(
         Path, typer.Argument(metavar="KERNEL", help="The kernel: .ptx, .o, .s, .pto, or .cu, .c to compile.")
     ],
     contract: Annotated[
-        Path | None, typer.Option(metavar="C.toml", help="What it is launched with and is to compute.")
+        Path | None, typer.Option(metavar="C.toml", help="The launch, and what the kernel must compute.")
     ] = None,
     against: Annotated[
         Path | None,
-        typer.Option(metavar="OLD", help="A kernel that computes the same, instead of formulas."),
+        typer.Option(metavar="OLD", help="A reference kernel in place of formulas."),
     ] = None,
     choice: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="How matrix instructions round, for the bound: hopper, …"),
+        typer.Option(metavar="NAME", help="Rounding of matrix instructions in the error bound: hopper, …"),
     ] = None,
     every: Annotated[
         bool,
         typer.Option(
             "--every/--as-far-as-shown",
-            help="Sizes stated as domains must be shown for all; or a verdict says for which they are.",
+            help="Demand a proof for every size of a domain, or report how far the proof goes.",
         ),
     ] = True,
     explain: Annotated[
         bool,
-        typer.Option(
-            "--explain", help="Also print the rules used, and what proofs for all sizes consist of."
-        ),
+        typer.Option("--explain", help="Also print the rules used, and the parts of proofs for every size."),
     ] = False,
     scheduler: Annotated[
         str | None, typer.Option(metavar="tcp://HOST:PORT", help="Run sets of sizes on a Dask cluster.")
     ] = None,
     list_: Annotated[
-        bool, typer.Option("--list", help="Instead, list the kernels of the file with their matrix products.")
+        bool, typer.Option("--list", help="List the kernels of the file with their matrix products instead.")
     ] = False,
     certificate: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Write why outputs are equal, for mmaproof recheck; .gz compresses."
-        ),
+        typer.Option(metavar="FILE", help="Write a certificate for mmaproof recheck; .gz compresses it."),
     ] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a web page.")] = None,
     counterexamples: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where a counterexample is saved.")
+        Path, typer.Option(metavar="DIR", help="Directory for counterexamples.")
     ] = SAVED,
     target: Target = None,
     compiler: Compiler = None,
@@ -147,7 +143,7 @@ def _certify(found: Verification, path: Path) -> None:
     from ..refinement.certificate.certificate_document import encoded
 
     if (document := found.certificate) is None:
-        note(f"no certificate is written: {found.result.kernel} is not verified to compute anything")
+        note(f"no certificate is written: {found.result.kernel} has no verified outputs")
         return
     with files.result_file(path) as stream:
         stream.write(encoded(document, compressed=path.suffix == ".gz"))

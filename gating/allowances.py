@@ -71,7 +71,7 @@ def read_allowances(path: Path) -> tuple[Allowance, ...]:
     entries = document.pop("allow", [])
     if document or not isinstance(entries, list):
         raise InputError(
-            f"it has [[allow]] and nothing else, not {', '.join(document) or 'a value'}", f"{path}:1"
+            f"only [[allow]] tables are allowed, not {', '.join(document) or 'a value'}", f"{path}:1"
         )
     lines = [text.count("\n", 0, match.end()) + 1 for match in _HEADING.finditer(text)]
     lines += [1] * (len(entries) - len(lines))  # an array written in one line
@@ -85,21 +85,21 @@ def _allowance(path: Path, line: int, entry: Any) -> Allowance:
         raise InputError(f"{named}; an accepted difference has {', '.join(_KEYS)}", where)
     for key in ("finding", "reason", "expires"):
         if key not in entry:
-            raise InputError(f"an accepted difference has a {key!r}; it is missing", where)
+            raise InputError(f"an accepted difference needs {key!r}", where)
     expires = entry["expires"]
     if isinstance(expires, str):
         try:
             expires = datetime.date.fromisoformat(expires)
         except ValueError:
-            raise InputError(f"expires = {expires!r} is no date such as 2027-01-31", where) from None
+            raise InputError(f"expires = {expires!r} must be a date such as 2027-01-31", where) from None
     if isinstance(expires, datetime.datetime) or not isinstance(expires, datetime.date):
-        raise InputError(f"expires = {expires!r} is no date such as 2027-01-31", where)
+        raise InputError(f"expires = {expires!r} must be a date such as 2027-01-31", where)
     for key in ("finding", "reason"):
         if not isinstance(entry[key], str) or not entry[key].strip():
-            raise InputError(f"{key!r} is a text that says something", where)
+            raise InputError(f"{key!r} must be a non-empty string", where)
     file = entry.get("file", "*")
     if not isinstance(file, str):
-        raise InputError("'file' is a name or a pattern", where)
+        raise InputError("'file' must be a name or a pattern", where)
     return Allowance(line, entry["finding"], file, entry["reason"], expires)
 
 

@@ -126,7 +126,7 @@ def _isa_of_text(text: str) -> str:
     for name in NAMES:
         if any(fnmatchcase(mnemonic, word) for mnemonic in vocabulary(name).names):
             return name
-    raise UnsupportedError(f"{word!r} is of no instruction set that is modelled: {', '.join(NAMES)}")
+    raise UnsupportedError(f"{word!r} belongs to no modelled instruction set; modelled: {', '.join(NAMES)}")
 
 
 def _is_full(words: Vocabulary, text: str, stated: Mapping[str, Any]) -> bool:

@@ -214,7 +214,7 @@ def listed(column: str, cell: Any) -> Values:
 def _split(column: str, cell: str) -> Values:
     values = tuple(value for value in _BETWEEN.split(cell.strip().strip("{}")) if value)
     if not values:
-        raise InputError(f"column {column!r} says nothing: {cell!r}")
+        raise InputError(f"column {column!r} is empty: {cell!r}")
     return values
 
 
@@ -250,7 +250,7 @@ def _shape(text: str) -> str:
         return text
     match = re.fullmatch(r"m?(\d{1,5})[xn_](\d{1,5})(?:[xk_](\d{1,5}))?", text.strip().lower())
     if match is None:
-        raise InputError(f"{text!r} is no shape; a shape looks like m16n8k16 or 16x8x16")
+        raise InputError(f"{text!r} is not a shape; a shape looks like m16n8k16 or 16x8x16")
     m, n, k = match.groups()
     return f"m{int(m)}n{int(n)}" + (f"k{int(k)}" if k else "")
 

@@ -172,7 +172,7 @@ class _JsonText:
                     "one of CSV has a name that ends in .csv or .tsv"
                 )
         if self._peek():
-            raise self._error("something follows the end of the document")
+            raise self._error("text after the end of the document")
         return document
 
     def _where(self) -> str:

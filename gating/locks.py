@@ -101,7 +101,7 @@ def _unknown_columns(file: str, name: str, locked: Sequence[RawRow], known: set[
             filled.setdefault(title, []).append(row)
     for title, rows in sorted(filled.items()):
         cause = table_rules.LOCK_COLUMN.saying(
-            f"{name} has no column {title!r}; {len(rows)} locked rows fill it"
+            f"{name} has no column {title!r}; {len(rows)} locked rows have values for it"
         )
         about = f"{name}, column {title}"
         yield Finding(Standing.DRIFT, file, rows[0].at, about, (cause,), "it exists", "it does not")
@@ -113,7 +113,7 @@ def _new_columns(
     """Yield a warning for each column that no locked row fills: what it says is not compared."""
     filled = {title for row in current for title, cell in row.items() if cell}
     for title in sorted(filled - _WORDING - {title for row in locked for title in row.cells}):
-        cause = table_rules.LOCK_COLUMN.saying(f"no locked row fills {title!r}: it is not compared")
+        cause = table_rules.LOCK_COLUMN.saying(f"no locked row has a value for {title!r}: it is not compared")
         about = f"{name}, column {title}"
         yield Finding(Standing.WARNING, file, NOWHERE, about, (cause,), "nothing", "it exists")
 

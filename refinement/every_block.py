@@ -121,7 +121,7 @@ class BlocksShown:
         limit = with_overflow(proof.limit or inner, proof.overflow)
         inducted = any(proof.last is not None and proof.last.name == domain.name for _, proof in self.proofs)
         method = Method.INDUCTION if inducted else Method.BLOCKS
-        reason = limit or "a grid has no more blocks" if shown.most < domain.most else ""
+        reason = limit or "a grid can have no more blocks" if shown.most < domain.most else ""
         return Quantification(*stated, method, shown.most, reason, proof.overflow if reason else None)
 
 
@@ -142,7 +142,7 @@ def shown_by_blocks(prover: Callable[[], BlockProver], contract: Contract) -> Bl
         if not others:
             return BlocksShown([({}, made.proof({}, None))])
         names = [other.name for other in others]
-        reason = f"proofs for every number are made of one of {' and '.join(names)} at a time"
+        reason = f"a proof for every size covers one of {' and '.join(names)} at a time"
         if len(others) == 1:
             try:
                 return BlocksShown([({}, made.proof({}, others[0]))])

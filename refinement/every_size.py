@@ -142,7 +142,7 @@ def examined(
         return found, stats, Scope(_listed(quantified, found, "", Method.EXHAUSTION))
     found, stats = at(listed[:1])
     if _is_open(found):
-        return found, stats, Scope(_listed(quantified, found, "it fails at the first sizes"))
+        return found, stats, Scope(_listed(quantified, found, "the first sizes listed are not verified"))
     not_by_blocks = ""
     try:
         blocks = _by_blocks(kernel, contract, told, former)
@@ -158,7 +158,7 @@ def examined(
         not_by_blocks = str(error)
     try:
         if former is not None:
-            raise UnsupportedError("two kernels are compared at the sizes listed only")
+            raise UnsupportedError("two kernels can be compared at listed sizes only")
         size, proofs = _proved(kernel, contract, told, not_by_blocks)
     except (UnsupportedError, InputError, OutOfBudget, MemoryError, RecursionError) as error:
         more, stats = at([*listed[1:], *_uneven(contract, quantified)])
@@ -201,17 +201,17 @@ def _by_blocks(kernel: Kernel, contract: Contract, told: Told | None, former: Ke
     check_launches(contract)
     every_block: Callable[..., BlockProver] | None = getattr(kernel, "every_block", None)
     if every_block is None or former is not None or not contract.says_values:
-        raise UnsupportedError("a proof for all blocks is made of formulas and PTX kernels")
+        raise UnsupportedError("a proof for every size needs a PTX kernel and a contract with formulas")
     found = shown_by_blocks(lambda: every_block(contract, _telling(told, "size")), contract)
     if contract.equality is Equality.BITS and found.equality is Equality.VALUE:
-        raise UnsupportedError("it is shown over the reals only, and the contract demands bits")
+        raise UnsupportedError("equality is shown over the reals only, but the contract demands bits")
     return found
 
 
 def check_launches(contract: Contract) -> None:
     """Refuse to prove several launches for every size; raises `UnsupportedError`."""
     if contract.launches:
-        raise UnsupportedError(f"{len(contract.launches)} launches; a proof for all is made of one")
+        raise UnsupportedError(f"{len(contract.launches)} launches; a proof for every size takes one launch")
 
 
 def _at(
@@ -252,12 +252,12 @@ def _proved(
     check_launches(contract)
     prove: Callable[..., SizeProof] | None = getattr(kernel, "for_every", None)
     if prove is None or not contract.says_values:
-        what = "proofs for every size are of PTX kernels with formulas"
-        raise UnsupportedError(f"{what}; of others, list sets of sizes: a table [[sizes]] for each")
+        what = "a proof for every size needs a PTX kernel and a contract with formulas"
+        raise UnsupportedError(f"{what}; list the sizes instead, a table [[sizes]] for each set")
     reason, started = "", time.process_time()
     for domain in quantified.domains:
         if reason and time.process_time() - started > _SEARCH:
-            raise UnsupportedError(f"after {_SEARCH} s of searching: {reason}")
+            raise UnsupportedError(f"no proof found in {_SEARCH} s: {reason}")
         others = [each.name for each in quantified.domains if each is not domain]
         known = list({tuple(sizes[name] for name in others): None for sizes in contract.sizes})[
             :_COMBINATIONS
@@ -275,7 +275,7 @@ def _proved(
                 reason = f"{reason}; {about}" if reason else about
             continue
         if contract.equality is Equality.BITS and any(p.equality is Equality.VALUE for _, p in proofs):
-            raise UnsupportedError("it is shown over the reals only, and the contract demands bits")
+            raise UnsupportedError("equality is shown over the reals only, but the contract demands bits")
         return domain.name, proofs
     raise UnsupportedError(reason)
 
@@ -312,7 +312,7 @@ def _shown(
     """Return how far a verdict holds that is shown by induction for one size."""
     if domain.name != size:
         known = " or ".join(_told(known) for known, _ in proofs)
-        told = f"every {size} is shown with {known}" + (f"; {reason}" if reason else "")
+        told = f"proved for every {size} with {known} only" + (f"; {reason}" if reason else "")
         return _quantification(domain, found, told, Method.LISTED)
     least = min((proof for _, proof in proofs), key=lambda proof: proof.domain.most)
     limit = with_overflow(least.limit, least.overflow)

@@ -90,7 +90,7 @@ def examined_in_cases(
             if len(found) + len(pending) + len(cases) <= MOST_CASES:
                 pending = [*cases, *pending]
                 continue
-            message = f"more than {MOST_CASES} cases of scalars: {reason}"
+            message = f"scalars make more than {MOST_CASES} cases: {reason}"
             finding = KernelFinding(Kind.UNSUPPORTED, message, kernel.path, reason.condition.line)
             return [(instance, Examination([finding], None))], stats
         except (OutOfBudget, MemoryError, RecursionError) as reason:
@@ -106,7 +106,9 @@ def _no_grid(kernel: Kernel, instance: Instance, grid: tuple[int, int, int]) -> 
     sizes = ", ".join(f"{name} = {number}" for name, number in instance.sizes.items())
     extents = " x ".join(map(str, grid))
     return KernelFinding(
-        Kind.ILLEGAL, f"a grid of {extents} blocks is no launch: at {sizes} nothing would run", kernel.path
+        Kind.ILLEGAL,
+        f"a grid of {extents} blocks launches nothing at {sizes}; each extent must be at least 1",
+        kernel.path,
     )
 
 
@@ -124,7 +126,7 @@ def words_of(case: Case) -> str:
     """Return with what findings of a case begin."""
     if not case:
         return ""
-    return f"if {case}{'' if case.example is not None else ', for which no numbers are found'}: "
+    return f"if {case}{'' if case.example is not None else ', for which no values are found'}: "
 
 
 def _tell_case(examination: Examination, case: Case) -> None:
@@ -260,7 +262,7 @@ def _run_on_numbers(
     try:
         examination.trials = tried(*claim, comparer.masks)
     except UnmetError as reason:
-        message = f"{reason}: nothing is run on numbers"
+        message = f"{reason}: the kernel is not run on numbers"
         examination.findings.append(KernelFinding(Kind.UNDECIDED, message, kernel.path))
         examination.equality = None
     except DisagreementError as error:
@@ -276,9 +278,9 @@ def _outweighed(
     """Return that a kernel is right only where no number outweighs what it masks with."""
     found, numbers = counterexample.difference, " or ".join(f"{mask:g}" for mask in masks)
     message = (
-        f"{found.output} is right only if no number outweighs the mask {numbers}, which the formula does not "
+        f"{found.output} is right only if no value outweighs the mask {numbers}, which the formula does not "
         f"need: on inputs found the kernel is {found.kernel}, the formula {found.contract}; "
-        f"[requires] can bound what is masked"
+        f"bound the masked values in [requires]"
     )
     return KernelFinding(Kind.UNDECIDED, message, kernel.path, output=found.output)
 
@@ -341,7 +343,7 @@ def _run_of_former(
         replace(
             finding,
             kind=Kind.UNSUPPORTED if finding.kind is Kind.UNSUPPORTED else Kind.UNDECIDED,
-            message=f"the kernel to compare with can't be relied on: {finding.kind}: {finding.message}",
+            message=f"the reference kernel has a finding of its own: {finding.kind}: {finding.message}",
         )
         for finding in outcome.findings
     ]

@@ -89,7 +89,7 @@ def replay(path: Path, document: dict[str, Any]) -> Replayed:
         place = tuple(int(each) for each in index.rstrip("]").split(",")) if index else ()
         number = int(np.ravel_multi_index(place, output.shape))
     except (StopIteration, ValueError, TypeError, OverflowError):
-        raise InputError(f"{path}: {element!r} is no element of an output of {contract_path}") from None
+        raise InputError(f"{path}: {element!r} is not an element of an output of {contract_path}") from None
     if document.get("accuracy"):
         return Replayed(document, replayed(kernel, instance, inputs, output, number))
     if document.get("bits") and other is None:

@@ -90,7 +90,7 @@ def _bounded(told: Told | None) -> Told:
 
     def telling(what: str, done: int, all_: int) -> None:
         if time.process_time() - started > _SECONDS:
-            raise OutOfBudget(f"more than {_SECONDS} s behind the sizes that are shown")
+            raise OutOfBudget(f"more than {_SECONDS} s at sizes beyond those proved")
         if told is not None:
             told(what, done, all_)
 

@@ -81,8 +81,8 @@ class Verification:
         if result.verdict is not Verdict.VERIFIED or not sections:
             return None
         proofs = len(result.stats.get("obligations", ()))
-        reasons = [f"{proofs} proofs for every number of a size"] if proofs else []
-        reasons += ["that the cases of scalars are all that there are"] if result.cases else []
+        reasons = [f"{proofs} proofs for every size"] if proofs else []
+        reasons += ["that the cases of scalars are complete"] if result.cases else []
         files = {"kernel": result.kernel, "contract": result.contract, "against": result.against}
         return certificate_document(
             files,
@@ -141,7 +141,7 @@ def verify(
     if (draft := unfinished(str(contract_path), read_text(contract_path))) is not None:
         return _not_begun(kernel_path, contract, against, draft, time.perf_counter() - started)
     if against is not None and contract.says_values:
-        raise InputError("two kernels are compared by a contract without [ensures]", str(contract_path))
+        raise InputError("a contract that compares two kernels has no [ensures]", str(contract_path))
     arrays = [parameter for parameter in contract.parameters if isinstance(parameter, ArrayParameter)]
     if against is not None and not any(array.access.is_output for array in arrays):
         raise InputError('nothing can be compared: no array has access = "out"', str(contract_path))

@@ -150,7 +150,7 @@ def report(run: CatalogueRun, version: str) -> CheckReport:
     checked = [_checked(entry, rules[entry.theorem.id]) for entry in run.theorems]
     if run.unpinned:
         owner, _, name = RULE.partition("/")
-        rules[RULE] = Cause(owner, name, REASON, f"proofs/{FILE}, written anew by: {COMMAND}", REASON)
+        rules[RULE] = Cause(owner, name, REASON, f"proofs/{FILE}, regenerate it with: {COMMAND}", REASON)
         checked.insert(0, _unpinned(run, rules[RULE]))
     return CheckReport("check", version, OF_THEOREMS, tuple(checked), rules, run.elapsed, run=run)
 

@@ -113,7 +113,7 @@ class Tracer:
     def __init__(self, instruction: str, element: str) -> None:
         match = re.fullmatch(r"\s*(\w+)\s*\[([\s\d,]+)\]\s*", element)
         if match is None or not all(part.strip() for part in match[2].split(",")):
-            raise InputError(f"--trace {element!r} is no element of a result, such as D[3,5]")
+            raise InputError(f"--trace {element!r} is not an element of a result, such as D[3,5]")
         self.instruction = instruction
         self.name, self.index = match[1].lower(), tuple(int(part) for part in match[2].split(","))
         self._trace: Trace | None = None

@@ -20,7 +20,7 @@ def explained(text: str) -> Iterator[Description]:
             if row["opcode"] in (word[1], word[1].partition(".")[0]):
                 cells = (f"{title}: {cell}" for title, cell in row.items() if title != "opcode" and cell)
                 yield Description(
-                    f"{row['opcode']} of {isa}, which is no matrix instruction",
+                    f"{row['opcode']} of {isa}, which is not a matrix instruction",
                     (
                         ("In kernels that are verified", tuple(cells)),
                         ("All", (f"mmaproof tables {isa} --table opcodes",)),

@@ -65,7 +65,7 @@ def verdict_lines(found: Verification, *, explain: bool = False) -> Iterator[Lin
     if result.verdict in _HOLD:
         yield from map(Line, _rests_on(result, explain=explain))
     if result.verdict is Verdict.SAFE:
-        yield Line("memory only: the contract has no [ensures], so nothing is said of what is computed")
+        yield Line("memory only: the contract has no [ensures], so results are not checked")
     elif found.examinations and not found.memory_only:
         stats = result.stats
         yield Line(
@@ -82,7 +82,7 @@ def subject(found: Verification) -> str:
         return f"{result.kernel} does something that is not modelled"
     names = ", ".join(dict.fromkeys(output.name for output in result.outputs))
     if found.memory_only:
-        verb, what = "use", f"memory as {result.contract} lets it"
+        verb, what = "use", f"memory as {result.contract} allows"
     elif result.against is not None:
         verb, what = (
             "compute",
@@ -177,7 +177,7 @@ def _parts_of_proofs(result: Result) -> Iterator[str]:
     """Yield the parts of proofs for every number of a size, and the sizes that were verified one by one."""
     obligations = result.stats.get("obligations", ())
     if not obligations:
-        yield "no proof for every number of a size: only the sizes listed are verified"
+        yield "no proof for every size: only the listed sizes are verified"
     for part in obligations:
         place = f"{result.kernel}:{part['line']}"
         place = f"{part['source']} ({place})" if part["source"] else place
@@ -186,4 +186,4 @@ def _parts_of_proofs(result: Result) -> Iterator[str]:
         yield f"proved in {part['seconds']:.3f} s, {named}: {part['statement']} ({place})"
     for sizes in result.stats.get("sizes", ()):
         listed = ", ".join(f"{name} = {number}" for name, number in sizes.items())
-        yield f"looked at by itself: {listed or 'the only sizes'}"
+        yield f"verified separately: {listed or 'the only sizes'}"

@@ -30,7 +30,7 @@ OF_MEMORY = Wording(
     "finding",
     {Standing.AGREES: "safe", Standing.DRIFT: "refuted", Standing.UNDECIDED: "undecided"},
     {
-        Conclusion.HOLDS: "the kernel uses memory as its contract lets it",
+        Conclusion.HOLDS: "the kernel uses memory as its contract allows",
         Conclusion.FAILS: "the kernel is refuted",
         Conclusion.UNDECIDED: "the kernel is not decided",
     },

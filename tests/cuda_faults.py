@@ -158,7 +158,7 @@ FAULTS = (
         "store left out",
         Edit(GEMM, "st.global.v2.f32 \t[%rd46+96], {%f257, %f258};", ""),
         MISSING,
-        r"C\[24,24\] is never written \(256 .*; C\[24,23\], the nearest that is, block 0, thread \d+ w",
+        r"C\[24,24\] is never written \(256 .*; C\[24,23\], the nearest written element, is written by block",
     ),
     Fault(
         "rows of the store too near each other",
@@ -372,7 +372,7 @@ FAULTS = (
         "tile never written",
         Edit(SIMT, "st.shared.f32 \t[%r7], %f66;", ""),
         UNINITIALISED,
-        r"b_tile\+0x0, of which nobody has written all",
+        r"b_tile\+0x0, some of them never written",
     ),
     Fault(
         "a wrong number in a table",
@@ -384,7 +384,7 @@ FAULTS = (
         "half a table filled",
         Edit(NF4, "setp.gt.u32 \t%p1, %r1, 15;", "setp.gt.u32 \t%p1, %r1, 7;"),
         UNINITIALISED,
-        r"nf4_f32.*table\+0x20, of which nobody has written all",
+        r"nf4_f32.*table\+0x20, some of them never written",
     ),
     Fault(
         "the next entry of a table",

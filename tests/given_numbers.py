@@ -28,7 +28,7 @@ Words = NDArray[np.uint64]
 
 SEED = 3
 
-_BROKEN = "where the hypotheses of equality over the reals hold, but not on the numbers given"
+_BROKEN = "where the hypotheses of equality over the reals hold, but not on the values given"
 
 
 def with_numbers(instance: Instance, inputs: Mapping[str, Words]) -> Instance:

@@ -79,7 +79,7 @@ def written(storage: Any, elements: int, change: tuple[NDArray[np.int64], Any]) 
     at, values = change
     flat = values.reshape((-1,))
     if storage is None and at.size != elements:
-        raise NotModelledError("memory that is written in part, and holds nothing before")
+        raise NotModelledError("memory that is written in part, and uninitialised before")
     if at.size == elements:
         order = np.zeros(elements, dtype=np.int64)
         order[at.reshape(-1)] = np.arange(at.size)

@@ -53,7 +53,7 @@ def assert_verified(
     """
     __tracebackhide__ = True  # pytest shows the test, not this function
     if wrong := sorted(set(allowed) - {"undecided", "unsupported"}):
-        raise InputError(f"undecided and unsupported modules can be allowed, not {', '.join(wrong)}")
+        raise InputError(f"allowed takes undecided and unsupported, not {', '.join(wrong)}")
     result = verify(reference, candidate, sizes=sizes, requires=requires, mode=mode, target=target)
     if result.verdict not in {"verified", *allowed}:
         raise ModuleNotVerifiedError(result)

@@ -32,5 +32,7 @@ def kept_flags(flags: Sequence[str]) -> list[str]:
         elif _KEPT.match(flag):
             kept.append(flag)
         elif _MACROS.match(flag):
-            raise NotRecordedError(f"the extension is compiled with {flag}: name macros by -D and -U alone")
+            raise NotRecordedError(
+                f"the extension is compiled with {flag}; macros are allowed as -D and -U only"
+            )
     return kept

@@ -24,7 +24,7 @@ def free(recorder: Recorder, address: int) -> None:
         return
     found = recorder.pointer(address)
     if found is None or found.at or recorder.recording.storages[found.storage].name != "cudaMalloc":
-        recorder.refuse("cudaFree of what is no memory of cudaMalloc")
+        recorder.refuse("cudaFree of a pointer that cudaMalloc did not return")
     recorder.held.freed.add(found.storage)
 
 

@@ -62,5 +62,5 @@ def device_for(target: str) -> Device:
     capability = int(target.removeprefix("sm_").rstrip("af"))
     if capability not in DEVICES:
         known = ", ".join(f"sm_{device}" for device in DEVICES)
-        raise NotRecordedError(f"a question about the device, of {target}; facts are known of {known}")
+        raise NotRecordedError(f"a query of device properties of {target}; known: {known}")
     return DEVICES[capability]

@@ -116,7 +116,7 @@ def launched(
 ) -> None:
     """Record a launch, of which `arguments` is the address of pointers to what is passed."""
     if entry not in modules:
-        raise NotRecordedError(f"the kernel {entry} is in no PTX that was compiled")
+        raise NotRecordedError(f"no compiled PTX contains the kernel {entry}")
     _require_room(entry, shared, allowed)
     recorder = current()
     passed: list[Passed] = []
@@ -140,7 +140,7 @@ def filled(address: int, value: int, count: int, stream: int) -> None:
     recorder = current()
     found = recorder.pointer(address)
     if found is None or value:
-        return refused("cudaMemset but to zeros in a tensor's memory")
+        return refused("cudaMemset of a value other than 0, or outside a tensor")
     recorder.write(_bytes_of(found.storage, found.at, count), 0, stream)
     return None
 
@@ -150,7 +150,7 @@ def copied(to: int, source: int, count: int, kind: int, stream: int) -> None:
     recorder = current()
     found = recorder.pointer(to)
     if found is None or not count:
-        return refused("cudaMemcpy but to memory of the device")
+        return refused("cudaMemcpy to other than device memory")
     target = _bytes_of(found.storage, found.at, count)
     recorder.write(target, _source(source, count, kind, target.dtype), stream)
     return None
@@ -162,7 +162,7 @@ def copied_to_variable(
     """Record that the host writes a part of a variable of a module."""
     recorder = current()
     if not constant or not count or at + count > size:
-        return refused(f"cudaMemcpyToSymbol but to bytes of a variable in constant memory: {name}")
+        return refused(f"cudaMemcpyToSymbol outside a variable in constant memory: {name}")
     if len(places := variables.get(name, [])) != 1:
         return refused(f"cudaMemcpyToSymbol to {name}, which {len(places)} files have,")
     found = recorder.pointer(source)
@@ -180,7 +180,7 @@ def _source(address: int, count: int, kind: int, dtype: Any) -> Any:
     recorder = current()
     found = recorder.pointer(address)
     if (kind == WITHIN) if found is None else (kind == TO_DEVICE):
-        refused("a copy whose kind is another than its addresses say")
+        refused("a copy whose kind contradicts its addresses")
     if kind not in (TO_DEVICE, WITHIN, ANYWHERE):
         refused("a copy of data to the host")
     if found is not None:

@@ -228,9 +228,7 @@ def recorded(
     recorder = Recorder(OPERATIONS)
     for name, each in weights(model).items():
         if each.is_floating_point() and not bool(torch.isfinite(each).all()):
-            raise NotRecordedError(
-                f"{name} has infinities or NaNs, and weights are taken to be any finite data"
-            )
+            raise NotRecordedError(f"{name} has infinities or NaNs, but weights must be finite")
     made = {name: recorder.tensor(each, "parameter", matches[name]) for name, each in weights(model).items()}
     parameters = {name for name, _ in model.named_parameters()} if made else set()
     replace_weights(
@@ -262,7 +260,7 @@ def _views(recorder: Recorder, result: Any) -> list[View]:
     results = list(result) if isinstance(result, tuple | list) else [result]
     if not results or not all(isinstance(each, torch.Tensor) for each in results):
         recorder.require_recorded()
-        raise NotRecordedError("the module returns something else than tensors")
+        raise NotRecordedError("the module must return tensors only")
     return [recorder.view(each) for each in results]
 
 

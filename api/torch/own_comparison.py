@@ -97,7 +97,7 @@ def compared(
         if len(unwritten := np.flatnonzero(held == NOBODY)):
             index = _index(result, int(unwritten[0]))
             findings.append(
-                f"missing-output: nobody writes result {place} at {index}, of {len(unwritten)} elements"
+                f"missing-output: result {place} is unwritten at {index}, one of {len(unwritten)} elements"
             )
             wrong += FEW + 1
             continue
@@ -199,8 +199,7 @@ def _said(
     inputs = f"with what get_inputs() gives after torch.manual_seed({1 + draw})"
     inputs += " and 4 times as great numbers" if draw else ""
     read = "".join(
-        f"; {name} is read in {line} before anybody writes it"
-        for name, line in launches.uninitialised.items()
+        f"; {name} is read in {line} before it is written" for name, line in launches.uninitialised.items()
     )
     return (
         f"wrong-value: result {place} at {index} is {mine[first]}, and PyTorch computes {wanted[first]} "

@@ -141,7 +141,7 @@ class Launches:
             draw = f"{self._draw} " if storage.origin == "input" else ""
             array = self._numbers.array(f"{draw}{storage.origin} {storage.name}")
             if array is None or array.size * array.itemsize != storage.elements * dtype.itemsize:
-                raise UnsupportedError(f"{storage.name} is not what it was")
+                raise UnsupportedError(f"{storage.name} has another size than was recorded")
             return stored(storage.name, array, dtype.itemsize, writable=False)
         if storage.values is not None:
             values = np.array(storage.values, dtype=np.float64 if "float" in storage.dtype else np.int64)
@@ -214,7 +214,7 @@ class Launches:
             if storage.variable is None or storage.variable[0] != launch.ptx:
                 continue
             if self._numbers is None or (array.states is not None and np.any(array.states != KNOWN)):
-                raise UnsupportedError(f"{storage.name}, of which not all is known")
+                raise UnsupportedError(f"{storage.name}, which is not wholly known")
             found[storage.variable[1]] = array.data[: array.size].tobytes()
         return found
 

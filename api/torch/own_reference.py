@@ -151,7 +151,7 @@ def affordable(
     held, operations = costs[place]
     if held > MOST_BYTES or operations > MOST_WORK:
         said = f"{costs[0][0] >> 20:,} MiB and {costs[0][1] // 10**9:,} billion operations"
-        raise NotRecordedError(f"it takes {said} there, which is too much to run on numbers")
+        raise NotRecordedError(f"the reference takes {said} at these sizes, too much to run on numbers")
     return place, operations
 
 

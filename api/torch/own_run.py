@@ -57,7 +57,7 @@ class OwnRun:
         """What was shown, as a part of a line."""
         if self.findings:
             return "on numbers at these sizes"
-        memory = f"at the problem's own sizes {_many(self.memory)} looked at for memory alone"
+        memory = f"at the problem's own sizes {_many(self.memory)} checked for memory accesses only"
         if not self.launches:
             none = f"no results were compared at the problem's own sizes: {'; '.join(self.open)}"
             return f"{memory}; {none}" if self.memory else none

@@ -59,7 +59,9 @@ def run_at_own_sizes(
     for draw, fill in enumerate(FILLS):
         left = started + seconds - time.process_time()
         if draw and (not numbers.has_draw(draw) or seconds - left > seconds * FIRST_DRAW):
-            done = replace(done, open=(*done.open, "one draw of inputs was run, a second one takes too long"))
+            done = replace(
+                done, open=(*done.open, "only one draw of inputs was run; a second one takes too long")
+            )
             break
         until = time.process_time() + (seconds / 2 if not draw else left)
         launches = Launches(candidate, modules, numbers, draw, fill)
@@ -68,7 +70,7 @@ def run_at_own_sizes(
                 launches.run(until)
         except FaultError as fault:
             if fault.fault.depends:
-                done = replace(done, open=(*done.open, f"{fault}, behind numbers that are not known"))
+                done = replace(done, open=(*done.open, f"{fault}, after values that are not known"))
             else:
                 where = f"in launch {len(launches.done) + 1} of {len(candidate.launches)}"
                 done = replace(done, findings=(f"{fault}, {where}",))
@@ -77,10 +79,10 @@ def run_at_own_sizes(
             done = replace(done, open=(*done.open, str(reason)))
             break
         except TimeUpError:
-            done = replace(done, open=(*done.open, "the host's steps take more time than is allowed"))
+            done = replace(done, open=(*done.open, "the host's steps exceed the time limit"))
             break
         except BudgetError:
-            done = replace(done, open=(*done.open, f"{launches.current} takes more time than is allowed"))
+            done = replace(done, open=(*done.open, f"{launches.current} exceeds the time limit"))
             break
         done = replace(done, launches=done.launches or tuple(launches.done))
         if not compare:
@@ -130,12 +132,12 @@ def memory_at_own_sizes(candidate: Recording, done: OwnRun, sizes: Sizes, second
                 continue
             return replace(done, memory=tuple(launches.done))
     except (InputError, OSError, UnsupportedError, NotRecordedError) as reason:
-        return replace(done, open=(*done.open, f"memory alone: {reason}"))
+        return replace(done, open=(*done.open, f"memory accesses: {reason}"))
     except BudgetError:
-        return replace(done, open=(*done.open, "memory alone: takes more time than is allowed"))
+        return replace(done, open=(*done.open, "memory accesses: the time limit is exceeded"))
     if len(set(faults)) == 1:
         return replace(done, sizes=sizes, other="", findings=(faults[0],))
-    return replace(done, open=(*done.open, f"memory alone: {faults[0]}, for some data"))
+    return replace(done, open=(*done.open, f"memory accesses: {faults[0]}, for some data"))
 
 
 def _modules(candidate: Recording) -> dict[str, Module]:
@@ -167,7 +169,7 @@ def _compared(
             return replace(found, findings=(), open=("results differ, and depend on roundings",))
         others.append(again)
         if draw and again.overflowed:
-            greater = "numbers greater than the problem's own overflow, and results differ"
+            greater = "inputs greater than the problem's own overflow, and results differ"
             return replace(found, findings=(), open=(greater,))
         if len(others) >= AGAIN[0]:
             found = compared(candidate, launches, numbers, draw, others)

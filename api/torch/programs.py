@@ -61,7 +61,7 @@ def needed(recording: Recording) -> list[Operation | Launch]:
 def call(operation: Operation, storages: Sequence[str]) -> str:
     """Return an operation as an expression."""
     if wrong := [key for key in operation.options if not key.isidentifier()]:
-        raise NotRecordedError(f"{operation.name} with an option {wrong[0]!r}")
+        raise NotRecordedError(f"{operation.name} with the option {wrong[0]!r}")
     given = [_argument(argument, storages) for argument in operation.arguments]
     given += [
         f"{key}={_argument(value, storages)}"

@@ -82,7 +82,7 @@ class Recorder(TorchDispatchMode):
     def tensor(self, real: Any, origin: str, name: str, device: str = "cuda") -> Any:
         """Return a tensor without data in place of a real one."""
         if real.layout is not torch.strided or real.is_quantized or real.is_complex():
-            raise NotRecordedError(f"{name} is no dense tensor of real numbers")
+            raise NotRecordedError(f"{name} is not a dense tensor of real numbers")
         storage = real.untyped_storage()
         if storage._cdata in self._fakes:
             base = self._fakes[storage._cdata]
@@ -113,7 +113,7 @@ class Recorder(TorchDispatchMode):
         key = tensor.untyped_storage()._cdata
         if key not in self._numbers:
             if isinstance(tensor, FakeTensor):
-                raise NotRecordedError(f"a tensor of which it is not known where it comes from, in {place()}")
+                raise NotRecordedError(f"a tensor of unknown origin, in {place()}")
             self._constant(tensor)
         return self._numbers[key]
 
@@ -122,7 +122,9 @@ class Recorder(TorchDispatchMode):
         with _disable_current_modes():
             whole = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())
             if whole.numel() > 1 << 16:
-                raise NotRecordedError(f"a tensor of {whole.numel()} numbers made of Python's, in {place()}")
+                raise NotRecordedError(
+                    f"a tensor of {whole.numel()} values made from Python numbers, in {place()}"
+                )
             plain = whole.double() if tensor.is_floating_point() else whole.to(torch.int64)
             values = tuple(plain.tolist())
         self.add(
@@ -147,7 +149,7 @@ class Recorder(TorchDispatchMode):
         dtype = _name(tensor.dtype)
         held = self.recording.storages[number].dtype
         if dtype != held:
-            raise NotRecordedError(f"elements of {held} taken for {dtype}, in {place()}")
+            raise NotRecordedError(f"elements of {held} reinterpreted as {dtype}, in {place()}")
         return View(number, dtype, tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset())
 
     # -- operations
@@ -191,7 +193,7 @@ class Recorder(TorchDispatchMode):
             If that does not wait for all work.
         """
         if not self.streams.given(DEFAULT):
-            raise NotRecordedError("the module returns before the work in a stream of its own has ended")
+            raise NotRecordedError("the module returns before the work in its own stream has finished")
 
     def require_recorded(self) -> None:
         """Raise what host code was told that can't be recorded, though it went on.
@@ -264,7 +266,7 @@ class Recorder(TorchDispatchMode):
     def _require_known(self, made: Any, name: str) -> None:
         for tensor in _tensors(made):
             if tensor.untyped_storage()._cdata not in self._numbers:
-                raise NotRecordedError(f"{name} gives a tensor of its own, in {place()}")
+                raise NotRecordedError(f"{name} returns a tensor that was not recorded, in {place()}")
 
     def _lifted(self, tensor: Any) -> Any:
         """Return a tensor without data in place of a constant."""
@@ -318,7 +320,7 @@ class Recorder(TorchDispatchMode):
         with self:
             value = getattr(packet, plain)(*arguments, **options)
         if tuple(value.shape) != tuple(target.shape):
-            raise NotRecordedError(f"{name} with an out of another shape, in {place()}")
+            raise NotRecordedError(f"{name} with out= of another shape, in {place()}")
         self.write(target, value)
         return target
 
@@ -417,7 +419,7 @@ class Recorder(TorchDispatchMode):
         if number - 1 in self.held.freed:
             self.refuse("memory is used after cudaFree")
         if self.held.is_dropped(number - 1):
-            self.refuse("memory is used of a tensor that the host has dropped")
+            self.refuse("memory of a tensor is used after the host has dropped it")
         return Pointer(number - 1, at)
 
     def launch(

@@ -32,16 +32,15 @@ def first_call(recording: Recording, steps: int, storages: int, again: list[View
     for one, other in zip(first, second, strict=False):
         if not _is_same(one, other, recording, storages, names):
             raise NotRecordedError(
-                f"called a second time the module does something else: {_named(other)}, where it was "
-                f"{_named(one)} at first"
+                f"the second call of the module differs: {_named(other)}, where it was {_named(one)} at first"
             )
     if len(first) != len(second):
         more, count = ("more", first) if len(second) > len(first) else ("less", second)
         raise NotRecordedError(
-            f"called a second time the module does {more} than at first, after {len(count)} steps"
+            f"the second call of the module does {more} than the first, after {len(count)} steps"
         )
     if not _is_same(recording.results, again, recording, storages, names):
-        raise NotRecordedError("called a second time the module returns something else than at first")
+        raise NotRecordedError("the second call of the module returns other results than the first")
     kept = recording.storages[:storages]
     return Recording(kept, first, recording.inputs, recording.results, recording.notes, recording.sources)
 

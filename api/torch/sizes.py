@@ -110,7 +110,7 @@ def constants(path: Path) -> Sizes:
     try:
         tree = ast.parse(read_text(path), str(path))
     except SyntaxError as reason:
-        raise InputError(f"is no program of Python: {reason.msg}", f"{path}:{reason.lineno}") from None
+        raise InputError(f"is not a Python program: {reason.msg}", f"{path}:{reason.lineno}") from None
     found: Sizes = {}
     for node in one_by_one(tree).body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):

@@ -45,7 +45,7 @@ class Unguarded(TorchFunctionMode):
             tensor, index, value = arguments
             target, rest = viewed(tensor, index)
             if any(each is not None for each in rest):
-                raise NotRecordedError("an assignment to elements that tensors or lists choose")
+                raise NotRecordedError("an assignment to elements indexed by tensors or lists")
             self._copy(target, value) if isinstance(value, torch.Tensor) else target.fill_(value)
             return None
         if function is torch.Tensor.copy_:
@@ -78,7 +78,7 @@ def viewed(tensor: Any, index: Any) -> tuple[Any, Sequence[Any]]:
     parts = list(index) if isinstance(index, tuple) else [index]
     axes = sum(not (each is None or each is Ellipsis or isinstance(each, bool)) for each in parts)
     if any(isinstance(each, bool) for each in parts):
-        raise NotRecordedError("an index that is a truth")
+        raise NotRecordedError("an index that is a bool")
     if any(each is Ellipsis for each in parts):
         at = next(place for place, each in enumerate(parts) if each is Ellipsis)
         parts[at : at + 1] = [slice(None)] * (tensor.dim() - axes)

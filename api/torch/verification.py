@@ -100,7 +100,9 @@ def verify(
         if not path.is_file():
             raise InputError("there is no such file", str(path))
     if inputs is not None:
-        raise InputError("get_inputs() makes the inputs of modules in files; others go to sizes=")
+        raise InputError(
+            "inputs= is for modules that are not files; for files, get_inputs() makes them: give sizes="
+        )
     own = constants(problem)
     chosen = _chosen(own, sizes, problem)
     with nullcontext(str(keep)) if keep else tempfile.TemporaryDirectory() as folder:
@@ -129,9 +131,9 @@ def _of_live(
 ) -> TorchResult:
     """Verify modules that are no files, called with what is given."""
     if isinstance(reference, Path | str) or isinstance(candidate, Path | str):
-        raise InputError("both modules are files, or none is")
+        raise InputError("give two files, or two modules that are not files")
     if inputs is None or sizes is not None:
-        raise InputError("modules that are no files need inputs=, and have no sizes but those of these")
+        raise InputError("modules that are not files need inputs=, and take no sizes=")
     with nullcontext(str(keep)) if keep else tempfile.TemporaryDirectory() as folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
         problem, solution = live_modules.written(Path(folder), reference, candidate, inputs)
@@ -164,7 +166,7 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     if larger is None:
         return only_there(result)
     if larger.verdict in ("verified", "safe"):
-        made.doubt = f"it is wrong at {at}, which the problem does not ask for: {result.findings[0]}"
+        made.doubt = f"it is wrong at {at}, sizes that are not the problem's own: {result.findings[0]}"
         return replace(larger, notes=(*larger.notes, made.doubt))
     if larger.verdict == "refuted" and is_of_any_size(larger, own, made.solution):
         return larger
@@ -221,7 +223,7 @@ def _chosen(own: Sizes, sizes: Mapping[str, int | Sequence[int]] | None, problem
     for name in sizes:
         if name not in own:
             known = ", ".join(own) or "none"
-            raise InputError(f"assigns no number to {name} at its top; there are: {known}", str(problem))
+            raise InputError(f"has no top-level number {name}; there are: {known}", str(problem))
     return {**own, **{name: v if isinstance(v, int) else tuple(v) for name, v in sizes.items()}}
 
 
@@ -300,7 +302,7 @@ class _Attempt:
             own_sizes,
             notes=(
                 *found.open,
-                f"about the modules in {self.mode or 'the mode in which they are made'}, no other",
+                f"for the modules in {self.mode or 'the mode in which they are made'} only",
             ),
         )
         result = self._judged(found, self.folder, blank)
@@ -336,7 +338,7 @@ class _Attempt:
             if fewer.compared or fewer.findings:
                 ran = replace(fewer, memory=ran.memory or (() if ran.other else ran.launches))
         if self.requires:
-            ran = replace(ran, open=(*ran.open, "results are not compared, as inputs have conditions"))
+            ran = replace(ran, open=(*ran.open, "results are not compared: the inputs have conditions"))
         return ran
 
     @property
@@ -384,7 +386,7 @@ class _Attempt:
         except Exception as reason:  # what an operation on arrays of an odd shape raises
             return replace(blank, findings=(f"the reference: {type(reason).__name__}: {reason}",))
         if differs:
-            what = f"the reference as it is modelled is not what PyTorch computes: {differs}"
+            what = f"the model of the reference differs from PyTorch: {differs}"
             return replace(blank, verdict="undecided", findings=(what,))
         results = []
         for number, part in enumerate(found.candidates):
@@ -400,7 +402,7 @@ class _Attempt:
         worst = replace(worst, configurations=len(found.candidates))
         if found.configurations > len(found.candidates) and worst.verdict in ("verified", "safe"):
             left = found.configurations - len(found.candidates)
-            what = f"{left} of {found.configurations} configurations of an autotuned kernel are not looked at"
+            what = f"{left} of {found.configurations} configurations of an autotuned kernel are not verified"
             return replace(worst, verdict="undecided", findings=(what,))
         return worst
 
@@ -431,7 +433,7 @@ class _Attempt:
         except DisagreementError as reason:
             return replace(blank, verdict="undecided", findings=(f"a defect of mmaproof: {reason}",))
         except InputError as reason:
-            return replace(blank, findings=(f"what was recorded can't be verified: {reason}",))
+            return replace(blank, findings=(f"the recording can't be verified: {reason}",))
         return _reported(report, blank)
 
 

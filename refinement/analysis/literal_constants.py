@@ -95,8 +95,8 @@ def fraction(number: Fraction, fmt: FloatFormat) -> Fraction:
     return number
 
 
-_OF_FRACTION = "literals for the simple fractions that they are next to"
-_OF_FORMULA = "literals of f64 for those of the formula, which are rounded to f32,"
+_OF_FRACTION = "literals for the simple fractions nearest to them"
+_OF_FORMULA = "f64 literals for the formula's literals, which are rounded to f32,"
 
 
 def stood_for(

@@ -81,11 +81,11 @@ class Overflows:
         """Say how far a rounding goes that overflows for some numbers, or underflows for all."""
         fmt = as_float(self.store.operation(rounding).result)
         least, greatest = self.ranges.exact[rounding]
-        numbers = f"a number from {least:.6g} to {greatest:.6g} is rounded to {fmt}"
+        numbers = f"a value from {least:.6g} to {greatest:.6g} is rounded to {fmt}"
         if max(abs(least), abs(greatest)) < _underflow_below(fmt):
-            return f"{numbers}, in which it is 0"
+            return f"{numbers}, and underflows to 0"
         if max(abs(least), abs(greatest)) < 2.0**fmt.minimum_exponent:
-            return f"{numbers}, whose normal numbers begin at {2.0**fmt.minimum_exponent:.6g}"
+            return f"{numbers}, whose least normal number is {2.0**fmt.minimum_exponent:.6g}"
         return f"{numbers}, which overflows from {overflow_from(fmt):.6g} on"
 
     def within(self, terms: Ids, roundings: Ids) -> Ids:

@@ -93,7 +93,7 @@ class Roundings:
         )
 
     def __str__(self) -> str:
-        turning = f"; no rounding turns {_either(self.turned)}" if self.turned else ""
+        turning = f"; no rounding changes the outcome of {_either(self.turned)}" if self.turned else ""
         turning += f"; no subnormal {_either(self.flushed)} is flushed to 0" if self.flushed else ""
         uncounted = "".join(f"; the error of {name} is not counted" for name in self.approximations)
         if not self.counts:
@@ -108,7 +108,7 @@ class Roundings:
         size = f"about {float(growth):.3g}·S" if growth < 1 else "not less than S"
         bound = f"≤ ({'·'.join(factors)} - 1)·S, {size}, S = Σ |term|, terms that cancel included"
         if self.carried:
-            bound = f"has no bound that is shown, as rounded numbers are given to {_all(self.carried)}"
+            bound = f"has no known bound, as rounded values are arguments of {_all(self.carried)}"
         tf32 = "; operands of tf32 toward zero" if any(fmt == TF32 for fmt, _ in counts) else ""
         beyond = f", and none to {_either(self.unbounded)} overflows" if self.unbounded else ""
         return (
@@ -133,13 +133,15 @@ class Roundings:
         if self.flushed:
             names = _either(self.flushed)
             found.append(
-                Hypothesis("no-underflow", f"no number of {names} that is flushed to 0 is subnormal")
+                Hypothesis("no-underflow", f"no {names} value that the kernel flushes to 0 is subnormal")
             )
         if self.turned:
-            found.append(Hypothesis("no-turning", f"no rounding turns {_either(self.turned)}"))
+            found.append(
+                Hypothesis("no-turning", f"no rounding changes the outcome of {_either(self.turned)}")
+            )
         found += [Hypothesis("in-domain", domain) for domain in self.domains]
         found += [
-            Hypothesis("approximation", f"the error of {approximation} is nothing")
+            Hypothesis("approximation", f"the error of {approximation} is 0")
             for approximation in self.approximations
         ]
         return tuple(found)
@@ -330,7 +332,7 @@ class _Counts(PathCounts):
                 counts[:, [0, 1 + self.kinds.index(kind)] if count else []] += count
         known = self.table()[:, 0]
         if operation.name == CONCATENATION and _cuts(self.store, operation, arguments[:, 0], known):
-            self.turned.add("bits of a number")
+            self.turned.add("an operation on the bits of a number")
         if (carried := carries(operation)) and known[arguments[:, carried]].any():
             self.carried.add(str(operation.attribute).partition(".")[0])
         if (name := _turning(operation)) and any(counts[:, 0].any() for counts in found):
@@ -347,7 +349,7 @@ def carries(operation: Operation) -> list[int]:
     return [1] if operations.divides(operation) else list(range(len(operation.operands)))
 
 
-NONZERO, NOT_NEGATIVE = "no divisor is 0", "no root or logarithm is of a negative number"
+NONZERO, NOT_NEGATIVE = "no divisor is 0", "no square root or logarithm has a negative argument"
 _DOMAINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "div": (NONZERO,),

@@ -19,7 +19,7 @@ from ..terms.interning import Ids
 from ..terms.store import CONSTANT, NORMAL_FORM, VECTOR, Operation, TermStore
 from .derivation import Derivation, literals_of
 
-NO_STEPS = "by what a certificate has no steps for yet"
+NO_STEPS = "by a method that certificates have no steps for yet"
 """Why an equality is not stated."""
 
 

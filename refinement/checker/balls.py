@@ -326,7 +326,7 @@ def _function(e: Evaluation, operation: Operation, term: int) -> Value:
         raise Lost(operation)
     found = _FUNCTIONS[name](*given)
     if finite and not found.is_finite():
-        raise Lost("a quotient by 0, or a root or a logarithm of no positive number")
+        raise Lost("a division by 0, or a square root or logarithm of a number that is not positive")
     return Real(found * e.plan.blur, fmt)
 
 

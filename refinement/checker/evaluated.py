@@ -33,8 +33,8 @@ MOST_CLASSES, MEMBERS = 24, 3
 """Classes that are evaluated, and members of each."""
 
 _NOT_TAKEN, _NOWHERE = (
-    "more shapes of outputs, or larger ones, than are evaluated one by one",
-    "no numbers found that meet the conditions",
+    "more terms than are evaluated again",
+    "no inputs found that meet the conditions",
 )
 
 MOST_TERMS = 12_000
@@ -65,8 +65,7 @@ class ObjectionError(DefectError):
     def __init__(self, member: int, actual: str, expected: str, inputs: Mapping[Name, int]) -> None:
         self.member, self.actual, self.expected, self.inputs = member, actual, expected, inputs
         super().__init__(
-            f"two terms are shown to be equal, but evaluated again the one is {actual} and the other "
-            f"{expected}: a defect of mmaproof"
+            f"two terms are shown to be equal, but evaluate to {actual} and {expected}: a defect of mmaproof"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -43,9 +43,9 @@ class Real(NamedTuple):
 Value = Literal | int | Real | Lost
 """What a term is: a word, a real number, or not known."""
 
-STEP = "the ball of a number reaches over a step"
+STEP = "the enclosure of a value contains a step"
 BITS = "bits of rounded numbers"
-NEAR = "as near to each other as a function and what is written out for it"
+NEAR = "as near as a function and its written-out approximation"
 
 
 def word_of(number: Any, fmt: FloatFormat) -> int:

@@ -51,8 +51,8 @@ class Diagrams:
             height = 1 + max(self._height(fails), self._height(holds))
             if len(self._nodes) >= MOST_NODES or height > MOST_CONDITIONS:
                 raise UnsupportedError(
-                    f"numbers are infinite, or 0, by more than {MOST_CONDITIONS} choices, "
-                    f"or in more than {MOST_NODES} cases"
+                    f"infinities or zeros depend on more than {MOST_CONDITIONS} conditions, "
+                    f"or arise in more than {MOST_NODES} cases"
                 )
             found = self._numbers[key] = TERMINALS + len(self._nodes)
             self._nodes.append(key)

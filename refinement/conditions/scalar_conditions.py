@@ -124,12 +124,12 @@ class Condition:
                 return None
             if relation in ("equ", "ne"):
                 granted.append(
-                    f"{name} is no NaN, which line {self.line} takes for {number_of(constant, fmt)}"
+                    f"{name} is not NaN, which line {self.line} treats as {number_of(constant, fmt)}"
                 )
             if number == 0:
                 words = [0, compared.sign_mask]
                 if flushed:
-                    granted.append(f"{name} is no subnormal number, which line {self.line} takes for 0")
+                    granted.append(f"{name} is not subnormal, which line {self.line} treats as 0")
         truth = relation in ("eq", "equ")
         if (self.holds({name: np.array(words)}) != truth).any():
             return None

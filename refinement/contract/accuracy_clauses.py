@@ -70,7 +70,7 @@ def read_accuracy(
     if not keys:
         return None
     if "error" in keys and not formulas:
-        raise ensures.error("error", "error is about the elements of formulas, of which there are none here")
+        raise ensures.error("error", "error bounds the formulas of [ensures], but there are none")
     errors = _errors(ensures, formulas, definitions) if "error" in keys else {}
     relative = _relative(ensures) if "max_relative" in keys else None
     return AccuracyClause(relative, errors, str(ensures.where(keys[0])))
@@ -82,9 +82,11 @@ def check_accuracy(
     """Refuse bounds of errors of integers, which have none; raises InputError."""
     for name in clause.errors:
         if isinstance(formats[name], IntegerFormat):
-            raise table.error("error", f"{name} is of integers ({formats[name]}), which are exact or wrong")
+            raise table.error(
+                "error", f"{name} is an integer array ({formats[name]}), which has no error bound"
+            )
     if clause.max_relative is not None and all(isinstance(formats[name], IntegerFormat) for name in outputs):
-        raise table.error("max_relative", "every output is of integers, which are exact or wrong")
+        raise table.error("max_relative", "every output is an integer array, which has no error bound")
 
 
 def _relative(ensures: Table) -> Fraction:
@@ -121,7 +123,7 @@ def _errors(
         bound = parse_error_formula(source, formula, definitions)
         factor, rest = _split(bound.body)
         if factor <= 0:
-            raise source.error(bound.body.at, "an error of at most 0, or less, is not a bound")
+            raise source.error(bound.body.at, "an error bound must be greater than 0")
         whole = Formula(source, bound.target, rest, bound.condition)
         found[formula.output] = ErrorFormula(factor, whole, text)
     return found

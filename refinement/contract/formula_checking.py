@@ -141,7 +141,7 @@ class _Checker:
         variables = target_variables(self.formula, self.sizes)
         if wrong := variables & self.taken:
             raise self.source.error(
-                target.at, f"{min(wrong)} is a parameter with data, so it can't be an index"
+                target.at, f"{min(wrong)} is a parameter that holds data, so it can't be an index"
             )
         known = self.constants | variables
         self.taken |= variables
@@ -214,11 +214,11 @@ class _Checker:
         """Check a shift, a quotient, a rest or a mask of integers."""
         self._number(node.left, known)
         if self.kinds.is_real(node.left):
-            raise self.source.error(node.at, f"{node.operator} is for integers, and this is a real number")
+            raise self.source.error(node.at, f"{node.operator} takes integers, but this is a real number")
         if not self.kinds.is_concrete(node.right):
             raise self.source.error(
                 node.right.at,
-                f"behind {node.operator} stands what indices, sizes and given contents decide, never data",
+                f"the right operand of {node.operator} must depend on indices, sizes and given contents only",
             )
         self._index(node.right, known)
 
@@ -241,36 +241,38 @@ class _Checker:
         spelled = f"{node.array}[...]"
         if array.access is Access.SCRATCH:
             raise self.source.error(
-                node.at, f'{node.array} has access "scratch": no formula can speak of its contents'
+                node.at, f'{node.array} has access "scratch"; formulas cannot use its contents'
             )
         if array.access is Access.OUT:
             raise self.source.error(
                 node.at,
-                f'{node.array} has access "out": nothing is known of its contents; "inout" is old({spelled})',
+                f'{node.array} has access "out": its old contents are unknown; with "inout": old({spelled})',
             )
         if array.access is Access.INOUT and not node.old:
-            raise self.source.error(node.at, f"{node.array} is written: its value before is old({spelled})")
+            raise self.source.error(node.at, f"{node.array} is written; its old value is old({spelled})")
         for index in node.indices:
             if self.kinds.is_concrete(index):
                 self._index(index, known)
                 continue
             self._number(index, known)
             if self.kinds.is_real(index):
-                raise self.source.error(index.at, f"an index of {node.array} is an integer, no real number")
+                raise self.source.error(
+                    index.at, f"an index of {node.array} must be an integer, not a real number"
+                )
 
     def _summed(self, node: Reduction, known: set[str]) -> set[str]:
         names: set[str] = set()
         for bound in node.indices:
             if bound.name in self.taken | names:
                 raise self.source.error(
-                    bound.at, f"{bound.name} already has a meaning here; name the index anew"
+                    bound.at, f"{bound.name} is already in use here; choose another name for the index"
                 )
             if bound.extent is not None:
                 self._index(bound.extent, known | names if bound.is_guarded else self.constants)
             elif not list(indexed_axes(node, bound.name)):
                 raise self.source.error(
                     bound.at,
-                    f"no array is indexed by {bound.name} itself; say how far it goes: {bound.name} < ...",
+                    f"no array is indexed by {bound.name} itself; state its extent: {bound.name} < ...",
                 )
             names.add(bound.name)
         return names

@@ -137,7 +137,7 @@ def read_parameters(document: Table, sizes: Mapping[str, int]) -> Parameters:
                 known = [name for name, one in found.items() if isinstance(one, ArrayParameter)]
                 known += buffers
                 raise InputError(
-                    f"{pointer.name} points to {shown(target)}, which is no array; there are: "
+                    f"{pointer.name} points to {shown(target)}, which is not an array; there are: "
                     f"{', '.join(known) or 'none'}",
                     pointer.where,
                 )
@@ -157,7 +157,7 @@ def _check_buffers(
         if each.within not in buffers:
             known = ", ".join(buffers) or "none"
             raise InputError(
-                f"{each.name} lies within {shown(each.within)}, which is no buffer; there are: {known}",
+                f"{each.name} lies within {shown(each.within)}, which is not a buffer; there are: {known}",
                 each.where,
             )
 
@@ -396,9 +396,7 @@ def _variable(table: Table, within: str | None) -> str | None:
             'a variable in constant memory has access = "in", or "scratch" where the host writes it',
         )
     if table.values.get("strides", STRIDES[0]) != STRIDES[0]:
-        raise table.error(
-            "strides", "the elements of a variable lie one behind the other, in row-major order"
-        )
+        raise table.error("strides", "the elements of a variable are contiguous, in row-major order")
     return name
 
 
@@ -438,7 +436,9 @@ def _contents(table: Table, fmt: Format) -> Bits | None:
     if isinstance(fmt, IntegerFormat):
         for value in values:
             if not is_integer(value) or not fmt.minimum <= value <= fmt.maximum:
-                raise table.error("values", f"{shown(value)} is no {fmt}: {fmt.minimum} to {fmt.maximum}")
+                raise table.error(
+                    "values", f"{shown(value)} is not {fmt}; allowed: {fmt.minimum} to {fmt.maximum}"
+                )
         words = [int(value) & ((1 << fmt.bits) - 1) for value in values]
         return np.array(words, dtype=np.uint64).astype(fmt.storage)
     try:

@@ -153,7 +153,7 @@ def _contract(document: Table) -> Contract:
             and "ensures" in document.values
         ):
             raise InputError(
-                f"{parameter.name} has covers, which is for contracts without [ensures]; a formula says with "
+                f"{parameter.name} has covers, which is for contracts without [ensures]; a formula states by "
                 f"`if` which elements it covers",
                 parameter.where,
             )
@@ -164,11 +164,9 @@ def _check_instruction_set(contract: Contract) -> None:
     """Refuse parameters that kernels of other instruction sets alone have."""
     for parameter in contract.parameters:
         if isinstance(parameter, ScalarParameter) and parameter.of_launch and contract.isa != "pto":
-            raise InputError(f'only kernels of pto get the number of their "{BLOCK_NUMBER}"', parameter.where)
+            raise InputError(f'value = "{BLOCK_NUMBER}" is for isa = "pto" only', parameter.where)
         if isinstance(parameter, ArrayParameter) and parameter.variable is not None and contract.isa != "ptx":
-            raise InputError(
-                f"only modules of ptx have a variable {parameter.variable} of their own", parameter.where
-            )
+            raise InputError(f'variable = "{parameter.variable}" is for isa = "ptx" only', parameter.where)
 
 
 def _check_launch(launch: Table, kernel: Table, keys: Sequence[str]) -> None:
@@ -183,7 +181,7 @@ def _target(kernel: Table) -> str | None:
     if "profile" not in kernel.values:
         return kernel.text("target")
     if "target" in kernel.values:
-        raise kernel.error("target", "profile and target are the same; give one of them")
+        raise kernel.error("target", "profile and target have the same meaning; give one of them")
     return kernel.text("profile")
 
 
@@ -212,7 +210,7 @@ def _as_function(document: Table) -> Table:
         given = next((key for key in (*LAUNCH, "params") if key in keys), None)
         if given is not None:
             raise document.table(name).error(
-                given, f'isa = "power" is of functions, which are called: there is no {given}'
+                given, f'isa = "power" verifies functions, which have no {given}'
             )
 
     def aligned(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -297,14 +295,14 @@ def _check_quantified(contract: Contract, quantified: QuantifiedSizes) -> None:
             if polynomials.varies(extent):
                 raise extent.source.error(
                     0,
-                    f"{extent.source.text} depends on {names}, of which there are many: a kernel is "
-                    "compiled for one block",
+                    f"{extent.source.text} depends on {names}, which may take many values, but a kernel is "
+                    "compiled for one block size",
                 )
     for parameter in contract.parameters:
         if isinstance(parameter, ArrayParameter):
             if parameter.variable is not None:
-                what = f"{parameter.name} lies in a variable of the module, and {names} may be any number"
-                raise InputError(f"{what}: that is for sizes that are given", parameter.where)
+                what = f"{parameter.name} lies in a variable of the module, but {names} may be any number"
+                raise InputError(f"{what}; list its sizes instead", parameter.where)
             for extent in parameter.shape:
                 polynomials.of(extent)
 
@@ -355,10 +353,10 @@ def _host(table: Table) -> Source | None:
     host = table.text("host")
     if host is None:
         if "source" in table.values:
-            raise table.error("source", "source says where a step of the host comes from; it goes with host")
+            raise table.error("source", "source is for host steps only: add host, or remove source")
         return None
     if others := [key for key in table.values if key not in HOST]:
-        raise table.error(others[0], f"a step of the host is no launch: it has no {others[0]}")
+        raise table.error(others[0], f"a host step is not a launch; {others[0]} is not allowed")
     return Source(host, "host", table.where("host"))
 
 
@@ -422,7 +420,7 @@ def _with_accuracy(contract: Contract, ensures: Table, taken: Collection[str]) -
         return contract
     if contract.quantified is not None:
         raise InputError(
-            "how far results are off depends on the sizes: error and max_relative need them as numbers",
+            "error and max_relative need sizes that are numbers: the error depends on them",
             clause.where,
         )
     for error in clause.errors.values():

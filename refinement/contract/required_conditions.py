@@ -99,15 +99,15 @@ def _check(contract: Contract, requirement: Requirement) -> None:
     ]
     for part, scalar in scalars:
         if scalar.of_launch:
-            raise source.error(part.at, f"{part.name} is the number of the block, which the launch decides")
+            raise source.error(part.at, f"{part.name} is the block number, which [requires] can't restrict")
     for element in (part for part in parts if isinstance(part, Element)):
         if not all(map(kinds.is_concrete, element.indices)):
             raise source.error(
                 element.at,
-                f"an index of {element.array} is data; in [requires] sizes, indices and contents decide it",
+                f"an index of {element.array} is data; [requires] allows sizes, indices and given contents",
             )
     if not scalars and not any(isinstance(part, Element) for part in parts):
-        raise source.error(requirement.condition.at, "[requires] is about inputs, and this has none")
+        raise source.error(requirement.condition.at, "a condition in [requires] must name an input")
     arrays = {
         parameter.name: parameter
         for parameter in contract.parameters

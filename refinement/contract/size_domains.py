@@ -177,7 +177,7 @@ def read_domain(name: str, text: str, where: str) -> SizeDomain:
         raise InputError(f"{name} is {text!r}: sizes of a domain are from 1 to {LARGEST}", where)
     first, last = -(-least // step) * step, most // step * step
     if first > last:
-        raise InputError(f"{name} is {text!r}: no number is, sizes are from 1 to {LARGEST}", where)
+        raise InputError(f"{name} is {text!r}, which is empty; sizes are from 1 to {LARGEST}", where)
     return SizeDomain(name, text.strip(), step, first, last)
 
 

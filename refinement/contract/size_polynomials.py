@@ -73,7 +73,7 @@ class SizePolynomials:
         names = ", ".join(self._domains)
         raise whole.source.error(
             node.at,
-            f"must be a polynomial of {names}, which may be many numbers; a quotient must leave no rest",
+            f"must be a polynomial of {names}, which may take many values; a quotient must be exact",
         )
 
     def _is_whole(self, value: Polynomial) -> bool:

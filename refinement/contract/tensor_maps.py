@@ -80,7 +80,7 @@ def _together(fields: TensorFields, array: Array, along: tuple[int, ...]) -> int
     bits = FORMATS[fields.elements].bits
     together, rest = divmod(bits, array.element_bits)
     if rest or not together:
-        raise InputError(f"elements of {bits} bits are no number of {array.format}")
+        raise InputError(f"elements of {bits} bits are not a whole number of {array.format}")
     extent, box, *steps = along
     if extent % together or box % together:
         raise InputError(
@@ -106,5 +106,5 @@ def with_map(
         return pointers
     ((name, _),) = pointers.targets
     if name not in arrays:
-        raise InputError(f"{parameter.name} maps {name}, which is no array", parameter.where)
+        raise InputError(f"{parameter.name} maps {name}, which is not an array", parameter.where)
     return replace(pointers, tensor=map_of(parameter.tensor, arrays[name], sizes))

@@ -57,6 +57,6 @@ def unfinished(path: str, text: str) -> KernelFinding | None:
     places = "1 place still says" if len(lines) == 1 else f"{len(lines)} places still say"
     message = (
         f"the contract is a draft: {places} `{FILL_IN}`, in line{'s' if len(lines) > 1 else ''} {listed}; "
-        "state what is so, and remove the comment"
+        "replace them, and remove the comments"
     )
     return KernelFinding(Kind.UNDECIDED, message, path, lines[0])

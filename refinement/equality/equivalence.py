@@ -77,8 +77,8 @@ class Comparison:
     evaluated: tuple[Ids, Ids] | None = None
 
 
-_POLE = "what divides, or has a logarithm, is 0 for all inputs"
-_CONSTANT = "for all inputs it may be NaN, or another infinity"
+_POLE = "a divisor, or the argument of a logarithm, is 0 for all inputs"
+_CONSTANT = "it may be NaN, or an infinity of the other sign, for all inputs"
 _CHOSEN = "where a select yields an infinity or a 0, it may be NaN"
 
 

@@ -348,7 +348,9 @@ class AbsoluteErrors(Domain):
         own = relative_error(str(operation.attribute), fmt)
         given = [self.argument(operation, terms, index) for index in range(len(operation.operands))]
         if stem == "div" and ".approx" in str(operation.attribute):
-            self.granted.add(f"no divisor is beyond {REACH:.3g}, where {operation.attribute} is 0")
+            self.granted.add(
+                f"no divisor exceeds {REACH:.3g} in magnitude, beyond which {operation.attribute} is 0"
+            )
         if own is None or stem not in (*_OF_MAGNITUDE, *_LIPSCHITZ, "ex2", "lg2", "cos"):
             return Part.without(terms)
         if stem in _LIPSCHITZ:

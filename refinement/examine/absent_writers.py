@@ -100,7 +100,7 @@ def should_write(
     outside = (expected >= np.array(grid)[:, None]).any(axis=0)
     them = "it" if len(missing) == 1 else "them"
     if outside.any():
-        who = f"{_named(expected[:, outside], grid)}, which the grid {_extents(grid)} lacks,"
+        who = f"{_named(expected[:, outside], grid)}, outside the grid {_extents(grid)},"
         return _told(who, them if outside.all() else "some of them")
     own = _named(expected, grid)
     warps = _warps(shape, tilings, writers, missing, block_threads)
@@ -114,7 +114,7 @@ def should_write(
 
 
 def _told(who: str, what: str) -> str:
-    return f"by the pattern of those that are, {who} should write {what}"
+    return f"by the pattern of the written elements, {who} should write {what}"
 
 
 _EACH = "each block"
@@ -154,7 +154,7 @@ def _idle(writers: Numbers, block_threads: int) -> str:
         return ""
     used = np.unique(writers[writers >= 0] % block_threads // WARP)
     unused = np.setdiff1d(np.arange(block_threads // WARP), used)
-    return f"of the warps of each block only warp {unused[0]} writes nothing" if len(unused) == 1 else ""
+    return f"warp {unused[0]} of each block is the only warp that writes nothing" if len(unused) == 1 else ""
 
 
 def _tiling(numbers: Numbers, known: NDArray[np.bool_]) -> _Tiling | None:
@@ -299,4 +299,4 @@ def absent_writers(instance: Instance, outcome: Outcome, output: Array, members:
     names = [name for (name, _), launch in taken if output.name in launch.passed]
     if (writers >= 0).any() or not names:
         return ""
-    return f"nothing of it is, and {' and '.join(names)} {'is' if len(names) == 1 else 'are'} given it"
+    return f"none of it is written, though {' and '.join(names)} {'takes' if len(names) == 1 else 'take'} it"

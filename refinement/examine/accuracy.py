@@ -239,7 +239,7 @@ class _Bounds:
             place = int(unknown[0])
             reason = int(self._part.reasons[place])
             name = _named(self._store.operation(reason))
-            message = f"no bound is known of the error that {name} makes of a rounded number"
+            message = f"no bound is known for the error of {name} on a rounded argument"
             return Kind.UNDECIDED, place, message, int(self._store.lines(reason))
         allowed = self._allowed_terms
         lost = allowed.reasons != NONE
@@ -250,13 +250,11 @@ class _Bounds:
             what = (
                 f"{self._limit.text} is not a sum of products of absolute values"
                 if self._limit.exact
-                else "what the contract adds up has functions that no sum of magnitudes is known of"
+                else "terms that the contract adds contain functions without a known bound on their magnitude"
             )
             return Kind.UNDECIDED, place, f"its error can't be compared with the limit: {what}", 0
         if not np.isfinite(self._literals):
-            what = (
-                "a literal or quotient of the formula is rounded in an argument of a function, or a divisor"
-            )
+            what = "a literal or quotient of the formula is rounded inside a function's argument or a divisor"
             return Kind.UNDECIDED, 0, f"its error can't be compared with the limit: {what}", 0
         ratios = self._ratios()
         growth = np.expm1(self._part.growth + self._literals) * _SLACK
@@ -268,8 +266,8 @@ class _Bounds:
             return None
         if ratios[place] == 0:
             message = (
-                f"its error is a part ({growth[place]:.3g}) of magnitudes that {self._limit.text} "
-                "is not shown to have"
+                f"its error is {growth[place]:.3g} times magnitudes that {self._limit.text} "
+                "is not shown to bound"
             )
             return Kind.UNDECIDED, place, message, 0
         line, dominant = self._dominant(int(self._actual[place]))
@@ -288,7 +286,7 @@ class _Bounds:
             return f"|computed - exact| ≤ {share:.3g} · ({self._limit.text}) for all data"
         reached = share * float(self._limit.factor)
         whole = bool(self._allowed_terms.definite.all())
-        choices = "" if whole or not self._has_choices else ", of choices of all that may be chosen"
+        choices = "" if whole or not self._has_choices else ", with all branches of selects"
         size = "the magnitude of the result" if whole else f"Σ |term| of the formula{choices}"
         return f"|computed - exact| ≤ {reached:.3g}·S ≤ {self._limit.text} for all data, S = {size}"
 
@@ -350,7 +348,7 @@ class _Bounds:
         for (fmt_name, _), amount in growths.items():
             formats[fmt_name] += amount
         if not formats:
-            return 0, "nothing in particular makes most of it"
+            return 0, "no single format makes most of it"
         name = max(formats, key=lambda each: formats[each])
         here = {key: amount for key, amount in growths.items() if key[0] == name}
         line = max(here, key=lambda key: here[key])[1]

@@ -84,7 +84,7 @@ def clobbered(
                 ).identical
                 if not same.all():
                     lane = int(change.lanes[members[np.argmin(same)]])
-                    message = f"it is not shown that {_described(memory, lane, change)} stays as it was"
+                    message = f"it is not shown that {_described(memory, lane, change)} stays unchanged"
                     note(Kind.UNDECIDED, message, lane)
                 continue
             changed.append(change.lanes[members])
@@ -171,7 +171,7 @@ def _described(memory: ArrayMemory, lane: int, change: Change) -> str:
     if array.access is Access.SCRATCH:
         return f"{what}, which belongs to no array"
     if array.access is Access.IN:
-        return f"{place}, which is only for reading"
+        return f"{place}, which is read-only"
     if change.width < 8:
         what = f"bits {change.low} to {change.low + change.width - 1} of {what}"
     if place.axis is not None or place.between:

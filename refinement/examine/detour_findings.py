@@ -94,11 +94,11 @@ class DetourFindings:
         line = line or line_of_store(element)
         only = f"{name} is right only if {hypothesis}"
         if detour.always and (shown := self._shown(output, element, detour)) is not None:
-            message = f"{only}, which no inputs that were tried meet"
+            message = f"{only}, which no inputs tried meet"
             return KernelFinding(Kind.WRONG_VALUE, message, self._kernel.path, line, output=name), shown
-        ask = f'; [requires] can say that it holds: "{condition}"' if condition else ""
+        ask = f'; state it in [requires]: "{condition}"' if condition else ""
         message = (
-            f"{only}, which the formula does not need: on inputs that it takes, "
+            f"{only}, which the formula does not need: on inputs that break it, "
             f"the kernel is {detour.got:.6g}, the formula {detour.wanted:.6g}{ask}"
         )
         return KernelFinding(Kind.UNDECIDED, message, self._kernel.path, line, output=name), None
@@ -176,12 +176,14 @@ class DetourMessages:
             term, relation, hypothesis = argument
             return Explanation(hypothesis, line, f"{self._named(term)} {relation}")
         if operation.name in (operations.COMPARE, operations.SELECT):  # a literal that is compared, rounded
-            return Explanation("no rounding turns a comparison", line, "")
+            return Explanation("no rounding changes the outcome of a comparison", line, "")
         word = self._assignment(detour).values(np.array([detour.culprit]))
         fmt = operation.result
         if isinstance(fmt, FloatFormat) and np.isfinite(numbers_of(word, fmt)[0]):
             small = abs(numbers_of(word, fmt)[0]) < 2.0**fmt.minimum_exponent
-            what = f"no rounding to {fmt} underflows" if small else "no great number absorbs others"
+            what = (
+                f"no rounding to {fmt} underflows" if small else "no large value absorbs other terms of a sum"
+            )
             return Explanation(what, line, "")
         return Explanation(f"no rounding to {fmt} overflows", line, self._limit(search, detour))
 
@@ -191,7 +193,7 @@ class DetourMessages:
         if self._store.operation(term).name != INPUT or not relation:
             return self._namer.term(term), ""
         condition = f"abs({name}) {relation}" if relation.startswith("<") else f"{name} {relation}"
-        return name, f'; [requires] can say that it holds: "{condition}"'
+        return name, f'; state it in [requires]: "{condition}"'
 
     def _assignment(self, detour: Detour) -> Assignment:
         return Assignment(self._store, detour.inputs)
@@ -212,7 +214,7 @@ class DetourMessages:
             return term, _NOT_POSITIVE if stem == "rsqrt" else _ZERO, "no divisor is 0"
         if stem in ("sqrt", "rsqrt", "lg2") and value <= 0:
             relation = _NEGATIVE if stem == "sqrt" else _NOT_POSITIVE
-            return term, relation, "no root or logarithm is of a negative number"
+            return term, relation, "no square root or logarithm has a negative argument"
         return None
 
     def _named(self, term: int) -> str:

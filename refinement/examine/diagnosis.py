@@ -248,9 +248,7 @@ def explained(monomials: Sequence[Monomial], namer: Namer, inside: Inside = lamb
             apart = [set(x.atoms) - set(y.atoms) for x, y in ((monomial, partner), (partner, monomial))]
             detail = inside(*(each.pop() for each in apart)) if all(apart) and not swapped else ""
             # Only what its bits are read as differs: a sign, a type, a table; or what is not spelled.
-            unspelled = (
-                " of other numbers in place of …" if "…" in used else " by another reading of its bits"
-            )
+            unspelled = " of other values in place of …" if "…" in used else " by another reading of its bits"
             otherwise = unspelled if used == expected else ""
             swapped.append(f"uses {used}{otherwise}, expected {expected}{detail}")
     counted = [

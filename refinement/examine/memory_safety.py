@@ -64,7 +64,7 @@ def _missing(kernel: Kernel, array: Array, stored: NDArray[np.bool_]) -> Iterato
     yield KernelFinding(
         Kind.MISSING_OUTPUT,
         f"{array.name}[{index}] is never written ({len(missing)} of {array.elements} elements are not); "
-        f'where that is intended, the contract says covers = "{Covers.PART}"',
+        f'if that is intended, state covers = "{Covers.PART}"',
         kernel.path,
         output=array.name,
     )
@@ -105,7 +105,11 @@ def _unfounded(
         lane, term = int(lanes[at[0]]), int(terms[wrong[at[0]]])
         plain = store.operation(term).name in (UNDEFINED, CONCATENATION)
         place = place_of(array, int(array.bit_offsets.reshape(-1)[members[wrong[at[0]]]]))
-        what = "what nobody has computed" if plain else "what depends on a value that nobody has computed"
+        what = (
+            "a value that was never computed"
+            if plain
+            else "a value that depends on one that was never computed"
+        )
         more = f" (and {len(at) - 1} more elements)" if len(at) > 1 else ""
         yield KernelFinding(
             Kind.UNINITIALISED if plain else Kind.UNDECIDED,

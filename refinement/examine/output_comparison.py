@@ -178,7 +178,7 @@ class OutputComparison:
         fmt = output.format
         if isinstance(fmt, FloatFormat) and fmt.padding_bits and (actual != expected).any():
             raise UnsupportedError(
-                f"its type {fmt} drops digits of what is stored; "
+                f"its type {fmt} drops digits of the stored value; "
                 f"state it as f32, with {fmt}(…) in the formula"
             )
 
@@ -251,19 +251,19 @@ class OutputComparison:
         how = "ring" if exact else "reals", members, actual[members], expected[members], is_open
         self._equal.append(ShownOutput(output.name, output.format, *how))
         if found.read is not None:
-            self._not_of_terms.append(f"that bits of {output.name} are those of conversions")
+            self._not_of_terms.append(f"that bits of {output.name} are the bits of conversions")
 
     def _look_at_accuracy(self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids) -> None:
         """Note whether elements, all right over the reals, are as near as the contract demands."""
         if not len(members):
             return
         if self._outcome.reordered:
-            message = "its error has no bound that is known: the order of a sum is open"
+            message = "no bound is known for its error: the order of a sum is open"
             self._note(Kind.UNDECIDED, f"{output.name}: {message}", 0, output.name)
             self._examination.equality = None
             return
         if uncounted := self._forms.uncounted:
-            message = f"its error has no bound that is known: that of {uncounted[0]} is not counted"
+            message = f"no bound is known for its error: the error of {uncounted[0]} is not counted"
             self._note(Kind.UNDECIDED, f"{output.name}: {message}", 0, output.name)
             self._examination.equality = None
             return
@@ -303,7 +303,7 @@ class OutputComparison:
         if self._examination.counterexample is None:
             self._examination.counterexample = shown.counterexample
         error, allowed = float(shown.excess.error), float(shown.excess.allowed)
-        return f"its error on inputs found is {error:.4g}, and {allowed:.4g} is allowed ({limit.text})"
+        return f"its error is {error:.4g} on the inputs found; allowed: {allowed:.4g} ({limit.text})"
 
     def _note_strays(self, output: Array) -> None:
         """Note what is written beside the elements that are compared."""
@@ -328,8 +328,8 @@ class OutputComparison:
         name = self._namer.element(output.name, int(members[wrong]))
         self._note(
             Kind.UNDECIDED,
-            f"{name} is right where the hypotheses of equality over the reals hold, but not on the numbers "
-            f"given: a rounding overflows, or turns the outcome of a function with steps",
+            f"{name} is right where the hypotheses of equality over the reals hold, but not on the values "
+            f"given: a rounding overflows, or changes the outcome of a function with steps",
             self._line_of_store(output, int(members[wrong])),
             name,
         )
@@ -399,10 +399,10 @@ class OutputComparison:
         for element in members[:SHOWN].tolist():
             name = self._namer.element(output.name, element)
             stored, wanted = (self._namer.term(int(terms[element])) for terms in (actual, expected))
-            open_order = "; the language leaves its order or fusion open" if self._unordered else ""
+            open_order = "; the language does not fix its order or fusion" if self._unordered else ""
             self._note(
                 Kind.UNDECIDED,
-                f"{name} is equal over the reals only, and the contract demands bits: "
+                f"{name} is equal over the reals only, but the contract demands bits: "
                 f"it is {stored}{open_order}, expected {wanted}{of_all}",
                 self._line_of_store(output, element),
                 name,
@@ -423,7 +423,7 @@ class OutputComparison:
         stored, wanted = (self._namer.term(int(terms[shown.element])) for terms in (actual, expected))
         self._note(
             Kind.WRONG_VALUE,
-            f"{name} is equal over the reals only, and the contract demands bits: on inputs found it is "
+            f"{name} is equal over the reals only, but the contract demands bits: on inputs found it is "
             f"{difference.kernel}, not {difference.contract}; it is {stored}, expected {wanted} "
             f"({len(members)} of {output.elements} elements are)",
             self._line_of_store(output, shown.element),
@@ -442,8 +442,8 @@ class OutputComparison:
                 name = self._namer.element(output.name, nearest)
                 line = int(final.lines[lane])
                 where = f"at {place}" if (place := self._kernel.place(line)) else f"in line {line}"
-                wrote = f"{who} writes" if who else "is written"
-                message += f"; {name}, the nearest that is, {wrote} {where}"
+                wrote = f"is written by {who}" if who else "is written"
+                message += f"; {name}, the nearest written element, {wrote} {where}"
         if told := absent_writers(self._instance, self._outcome, output, members):
             message += f"; {told}"
         self._note(Kind.MISSING_OUTPUT, message, 0, first)

@@ -159,8 +159,12 @@ class KernelReference:
             whole_elements(self._store, self._instance, memory, each) for each in (mine, theirs)
         )
         for members, kind, what in (
-            (written & ~wanted & ~partly_wanted, Kind.CLOBBERED, "which the kernel to compare with leaves"),
-            (partly | partly_wanted, Kind.UNDECIDED, "of which one of the kernels writes a part only"),
+            (
+                written & ~wanted & ~partly_wanted,
+                Kind.CLOBBERED,
+                "which the reference kernel leaves unwritten",
+            ),
+            (partly | partly_wanted, Kind.UNDECIDED, "which one of the kernels writes in part only"),
         ):
             found = np.flatnonzero(members)
             if len(found):

@@ -117,7 +117,7 @@ class DisagreementError(DefectError):
         difference = counterexample.difference
         super().__init__(
             f"{counterexample.kernel} is shown to be right, but {how} {difference.output} is "
-            f"{difference.kernel}, not {difference.contract}: one of the two is wrong"
+            f"{difference.kernel}, not {difference.contract}: either the proof or the run is wrong"
         )
         self.how = how
 

@@ -153,7 +153,7 @@ class WrongValues:
             if found.special is not None and found.special.is_nan(actual[wrong[[at]]], output.format):
                 message, kind = f"{name} is NaN for all inputs", Kind.WRONG_VALUE
             elif cause.what and cause.what not in message:  # it is deep inside
-                more = "" if cause.kind is Kind.UNINITIALISED else ", of which nothing is stated"
+                more = "" if cause.kind is Kind.UNINITIALISED else ", which is left open"
                 what = "what is undefined" if cause.kind is Kind.UNINITIALISED else cause.what
                 message = f"{name} depends on {what}{more}: it{message.removeprefix(name)}"
             message += self._reference.origin(output, int(wrong[at])) + ("" if findings else total)
@@ -183,12 +183,12 @@ class WrongValues:
         unwritten = leaves[self._store.are(UNDEFINED, leaves)]
         if len(unwritten):
             kind, line, what = self._undefined(int(unwritten[0]))
-            message = f"{name} depends on {'what nobody has written' if kind is Kind.UNINITIALISED else what}"
+            message = f"{name} depends on {'an unwritten value' if kind is Kind.UNINITIALISED else what}"
         else:
             line, kind = self._line_of_store(output, element), Kind.WRONG_VALUE
-            message = f"{name} is another number than the contract's on the inputs of the counterexample"
+            message = f"{name} differs from the contract's value on the inputs of the counterexample"
         message += self._reference.origin(output, element)
-        message += "; it has too many products for its formula to be told"
+        message += "; it has too many products for its formula to be printed"
         return self._finding(kind, message, line, name, 1), counterexample
 
     # -- what is wrong
@@ -204,7 +204,7 @@ class WrongValues:
         if overflowing != NONE:
             return f"{name}: {self._forms.overflows.described(overflowing)}"
         if not difference and self._reason is not None:
-            return f"{name} is no number: {self._reason}"
+            return f"{name} has no real value: {self._reason}"
         return f"{name} {self._told(difference)}"
 
     def _told(self, difference: Sequence[Monomial]) -> str:
@@ -243,7 +243,7 @@ class WrongValues:
         if others := [each for each in lines if each != line]:
             message += f"; so in {listed(others)}"
         if raced := [each for each in stores.raced.tolist() if each not in lines]:
-            message += f"; what it should hold is stored in {listed(raced)}, with no barrier between"
+            message += f"; its expected value is stored in {listed(raced)}, with no barrier between"
         if count := len(stores.unwritten):
             lacking = self._namer.element(output.name, int(stores.unwritten[0]))
             message += f"; {lacking} is never written ({count} of {output.elements} elements are not)"
@@ -269,7 +269,7 @@ class WrongValues:
         stored, wanted = (self._namer.term(int(terms[element])) for terms in (actual, expected))
         reason = "" if found.reason is None else f", and {found.reason}"
         message += (
-            f"; no inputs are found on which that is more than rounding explains{reason}: "
+            f"; no inputs are found on which the difference exceeds rounding{reason}: "
             f"it is {stored}, expected {wanted}{_total(len(wrong), output)}"
         )
         name = self._namer.element(output.name, element)

@@ -60,7 +60,7 @@ class ArrayProgram:
         try:
             return self.function(**arguments)
         except NotModelledError as error:
-            raise InputError(f"{error}: a reference can't have that", self._line(error)) from None
+            raise InputError(f"{error}, which a reference can't use", self._line(error)) from None
         except Exception as error:  # whatever a program of somebody else raises
             raise InputError(f"{type(error).__name__}: {error}", self._line(error)) from error
 

@@ -153,7 +153,7 @@ class _Narrowing:
         if scope.needed is not None:
             impossible = impossible & scope.needed
         if impossible.any():
-            raise contradiction(self._requirement, "no inputs meet it, with the other conditions")
+            raise contradiction(self._requirement, "no inputs meet it together with the other conditions")
 
     # -- up
     def _interval(self, node: Node, scope: Scope) -> Interval:
@@ -308,7 +308,7 @@ class _Narrowing:
         ends.number[own.reshape(-1)] = True
         ends.nonzero[own.reshape(-1)] = True
         if ((ends.low == 0) & (ends.high == 0) & ends.nonzero).any():
-            raise contradiction(self._requirement, "it is 0 by the other conditions")
+            raise contradiction(self._requirement, "the other conditions make it 0")
 
 
 def _snapped(values: Reals, snap: Callable[..., Reals], ends: Ends, *, strict: bool) -> Reals:

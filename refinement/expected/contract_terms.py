@@ -102,7 +102,7 @@ def rounded_literals(instance: Instance, output: Array) -> Iterator[str]:
         number = str(exact) if exact.denominator < _MOST_SPELLED else f"{float(exact):.9g}"
         number = next((each for each in (LOG2_OF_E, LOG2_OF_10) if is_nearly(exact, each)), number)
         fmt = made.make.working
-        yield f"{number} of the formula is the {fmt} next to it (2^{np.log2(off):.1f} of it off)"
+        yield f"{number} of the formula is rounded to the nearest {fmt} (relative error 2^{np.log2(off):.1f})"
 
 
 def _made(instance: Instance, output: Array, *, exact_quotients: bool = False) -> FormulaTerms:

@@ -53,7 +53,7 @@ def elements(
         return element_terms(array, space.linear(element, scope), store)
     if len(axes) > 1:
         raise space.source.error(
-            element.at, f"{len(axes)} indices of {element.array} are data, but one may be"
+            element.at, f"{len(axes)} indices of {element.array} are data; at most one may be"
         )
     (axis,) = axes
     node, shape = element.indices[axis], array.shape
@@ -70,7 +70,7 @@ def elements(
             raise space.source.error(
                 node.at,
                 f"index {axis + 1} of {element.array} may be {wrong[0]}, outside 0 to {shape[axis] - 1}: "
-                "conditions in [requires] bound it",
+                "bound it by conditions in [requires]",
             )
         return element_terms(array, start.reshape(-1)[members, None] + stride * numbers, store)
 
@@ -85,7 +85,7 @@ def elements(
         raise space.source.error(
             node.at,
             f"index {axis + 1} of {element.array} is data, which may have more than {MOST} values: "
-            "conditions in [requires] bound it",
+            "bound it by conditions in [requires]",
         )
     return found.reshape(terms.shape)
 

@@ -106,7 +106,7 @@ class FormulaSpace:
                 self._first_axes[id(node)] = axis
                 axis += len(node.indices)
                 if axis > MOST_AXES:
-                    raise self.source.error(node.at, f"{axis} indices at once; at most {MOST_AXES}")
+                    raise self.source.error(node.at, f"{axis} indices in one expression; at most {MOST_AXES}")
             rank = max(rank, axis)
             pending += [(operand, axis) for operand in node.operands]
         return rank
@@ -217,7 +217,7 @@ class FormulaSpace:
             taken = prod(np.size(value) for name, value in names.items() if name in used)
             if taken * axes[axis] > MOST_PRODUCTS:
                 raise self.source.error(
-                    node.at, f"sums of {taken * axes[axis]} numbers in all; at most {MOST_PRODUCTS}"
+                    node.at, f"sums have {taken * axes[axis]} terms in all; at most {MOST_PRODUCTS}"
                 )
             names[bound.name] = self._range(axis, axes[axis])
         return replace(scope, names=names), axes
@@ -236,7 +236,7 @@ class FormulaSpace:
                 raise self.source.error(
                     element.at,
                     f"{name} takes {other} values as index {axis + 1} of {element.array}, but {extent} as "
-                    f"index {first_axis + 1} of {first.array}; say how many: sum({name} < ..., ...)",
+                    f"index {first_axis + 1} of {first.array}; state its extent: sum({name} < ..., ...)",
                 )
         return self._possible(node, name, extent, first.at)
 

@@ -180,7 +180,7 @@ class FormulaTerms:
             raise self.space.source.error(
                 node.at,
                 f"this may be {values.low} to {values.high}, beyond 64 bits; "
-                "a cast such as s32(...) says where it wraps",
+                "make it wrap with a cast such as s32(...)",
             )
         return fmt
 
@@ -352,7 +352,7 @@ class FormulaTerms:
         if real or taken.low < 0 or taken.high > last:
             given = "a real number" if real else f"from {taken.low} to {taken.high}"
             raise self.space.source.error(
-                node.at, f"a table of {last + 1} numbers is for integers from 0 to {last}; this is {given}"
+                node.at, f"a table of {last + 1} values takes an index from 0 to {last}, but this is {given}"
             )
         return node.table[: taken.high + 1]
 

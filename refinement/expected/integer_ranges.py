@@ -27,7 +27,7 @@ def given_side(space: FormulaSpace, node: Binary, scope: Scope) -> NDArray[np.in
     if node.operator in ("//", "%"):
         if (by <= 0).any() or (by & (by - 1)).any():
             wrong = by[(by <= 0) | (by & (by - 1) != 0)].flat[0]
-            raise space.source.error(node.at, f"{node.operator} of data is by powers of two, not by {wrong}")
+            raise space.source.error(node.at, f"{node.operator} of data takes a power of two, not {wrong}")
         return by - 1 if node.operator == "%" else np.log2(by).astype(np.int64)
     most = 62 if node.operator != "&" else None
     if (by < 0).any() or (most is not None and (by > most).any()):
@@ -35,7 +35,9 @@ def given_side(space: FormulaSpace, node: Binary, scope: Scope) -> NDArray[np.in
             int(by.min() if (by < 0).any() else by.max()),
             "at least 0" if most is None else f"0 to {most}",
         )
-        raise space.source.error(node.right.at, f"{wrong} stands behind {node.operator}; allowed: {allowed}")
+        raise space.source.error(
+            node.right.at, f"the right operand of {node.operator} is {wrong}; allowed: {allowed}"
+        )
     return by
 
 

@@ -225,7 +225,7 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     # -- numpy's protocols
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        raise NotModelledError("numbers are needed where the program has data")
+        raise NotModelledError("the program has data where a known number is needed")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         return self.space.numpy.ufunc(ufunc, method, [self.lifted(each) for each in inputs], options)

@@ -125,7 +125,7 @@ def _combined(table: Table, *, of_bits: bool = False) -> Callable[..., TermArray
 
     def found(*arrays: TermArray) -> TermArray:
         if of_bits and any(array.value.format != _BIT for array in arrays):
-            raise NotModelledError("& | ^ ~ of data that are no truths")
+            raise NotModelledError("& | ^ ~ of data that are not booleans")
         words = np.broadcast_arrays(*(_truths(array).value.terms for array in arrays))
         flat = [word.reshape(-1) for word in words]
         terms = bitwise(arrays[0].space.store, table, flat[0], flat[-1], flat[0])

@@ -66,7 +66,7 @@ def notes_of(
     together: dict[tuple[str, bool], list[GuardOutcome]] = {}
     for guard in sorted(guards, key=lambda each: each.line):
         together.setdefault((guard.condition, guard.held), []).append(guard)
-    return some_of(list(_told(path, together, sizes, other_ways)), "more guards went one way only")
+    return some_of(list(_told(path, together, sizes, other_ways)), "more guards always had the same outcome")
 
 
 def _joined(runs: Iterable[Iterable[GuardOutcome]]) -> Mapping[tuple[int, str], GuardOutcome]:

@@ -41,7 +41,7 @@ class Overflow:
             at += (
                 ", the smallest such size," if len(self.sizes) == 1 else ", smallest by the largest of them,"
             )
-        integer = f"at {at} an integer is {self.value}, and the largest that fits is {self.limit}"
+        integer = f"at {at} an integer is {self.value}, above the largest that fits, {self.limit}"
         if not self.access:
             return integer
         return f"{integer}: {self.access}" if self.limit else f"at {at} {self.access}"

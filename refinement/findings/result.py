@@ -62,7 +62,7 @@ class Coverage:
     def __str__(self) -> str:
         at = ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
         rest = self.elements - self.covered
-        left = f"; the other {rest} must stay as they are" if rest else ""
+        left = f"; the other {rest} must stay unchanged" if rest else ""
         whole = f"{self.covered} of {self.elements}" if rest else f"all {self.elements}"
         return f"{self.name}{f' at {at}' if at else ''}: {whole} elements, {self.bytes} bytes{left}"
 

@@ -86,7 +86,7 @@ class _Expansion:
         self._nodes += 1
         if self._nodes > MOST_NODES:
             raise self._source.error(
-                node.at, f"with its definitions put in, the formula has more than {MOST_NODES} parts"
+                node.at, f"with its definitions expanded, the formula has more than {MOST_NODES} parts"
             )
         match node:
             case Reduction():
@@ -102,7 +102,7 @@ class _Expansion:
         for index in indices:
             if index.name in self._definitions:
                 raise self._source.error(
-                    index.at, f"{index.name} stands for a part here; name the index anew"
+                    index.at, f"{index.name} is the name of a definition; choose another name for the index"
                 )
 
     def _put_in(self, node: Node, name: str, indices: tuple[Node, ...]) -> Node:

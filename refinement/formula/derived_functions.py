@@ -92,7 +92,7 @@ def powered(source: Source, at: int, base: Node, exponent: Node) -> Node:
     """
     if not all(isinstance(node, Number | Negative | Binary) for node in walk(exponent)):
         raise source.error(
-            exponent.at, "an exponent is a number; of a positive x, x ** y is exp2(y * log2(x))"
+            exponent.at, "an exponent must be a number; for positive x, write x ** y as exp2(y * log2(x))"
         )
     number = exponent.operand if isinstance(exponent, Negative) else exponent
     if not isinstance(number, Number):

@@ -113,7 +113,7 @@ class IndexArithmetic:
 
     def _bounded(self, node: Node, value: int) -> int:
         if abs(value) >= LARGEST:
-            raise self.source.error(node.at, "a number of more than 62 bits")
+            raise self.source.error(node.at, "an integer of more than 62 bits")
         return value
 
 

@@ -219,7 +219,7 @@ def _check_depth(source: Source, node: Node) -> None:
     while pending:
         node, depth = pending.pop()
         if depth > _DEEPEST_NODE:
-            raise source.error(node.at, f"more than {_DEEPEST_NODE} parts within each other")
+            raise source.error(node.at, f"nested more than {_DEEPEST_NODE} levels deep")
         pending += [(operand, depth + 1) for operand in node.operands]
 
 
@@ -368,7 +368,7 @@ class _Reader:
 
     def _literal(self, at: int, text: str) -> Number:
         if len(text) > _DIGITS:
-            raise self.source.error(at, f"a number of {len(text)} characters; at most {_DIGITS}")
+            raise self.source.error(at, f"a literal of {len(text)} characters; at most {_DIGITS}")
         if text.lower().startswith("0x"):
             return Number(at, Fraction(int(text, 16)), whole=True)
         if power := _POWER.fullmatch(text):
@@ -435,7 +435,7 @@ class _Reader:
             case "cdiv":
                 return Negative(at, Binary(at, "//", Negative(at, operands[0]), operands[1]))
             case "round":
-                raise self.source.error(at, "round stands directly in a cast to an integer: s8(round(x))")
+                raise self.source.error(at, "round must stand directly in a cast to an integer: s8(round(x))")
             case _ if name in DERIVED:
                 return DERIVED[name](at, operands[0])
         return Function(at, name, tuple(operands))

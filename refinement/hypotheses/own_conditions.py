@@ -389,7 +389,7 @@ class OwnConditions:
         if self._sides(operation, term) in self._compared:
             return None
         argument = sides[0] if self._rounds_a_sum(sides[0]) else sides[1]
-        return OwnCondition(term, argument, "no rounding turns a comparison", "")
+        return OwnCondition(term, argument, "no rounding changes the outcome of a comparison", "")
 
     def _rounds_a_sum(self, term: int) -> bool:
         """Tell whether a term is a rounded sum; one that is exact turns nothing."""

@@ -258,21 +258,23 @@ class HostStep:
         arrays = {}
         result = self._program.result(given)
         if not isinstance(result, dict):
-            raise InputError(f"{self.entry} must return a dict of what it writes", self._where)
+            raise InputError(f"{self.entry} must return a dict from array names to values", self._where)
         for name, value in result.items():
             if name not in held or not instance.arrays[name].access.is_written:
                 raise InputError(
-                    f"{self.entry} writes {name}, which is no array that it may write", self._where
+                    f"{self.entry} writes {name}, which is not an array that it may write", self._where
                 )
             array = instance.arrays[name]
             whole = np.arange(array.elements).reshape(array.shape)
             places, values = value if isinstance(value, tuple) else (whole, value)
             numbers, made = np.asarray(places), space.array(values)
             if made.ndim and made.shape != numbers.shape:
-                what = f"writes {list(made.shape)} numbers to {list(numbers.shape)} places of {name}"
+                what = f"writes values of shape {list(made.shape)} to {name} at {list(numbers.shape)} indices"
                 raise InputError(f"{self.entry} {what}", self._where)
             if numbers.size and not 0 <= numbers.min() <= numbers.max() < array.elements:
-                raise InputError(f"{self.entry} writes beside the elements of {name}", self._where)
+                raise InputError(
+                    f"{self.entry} writes outside {name}: indices are 0 to {array.elements - 1}", self._where
+                )
             arrays[name] = self._stored(store, array, held[name], numbers, made)
         nothing: Ids = np.zeros(0, dtype=np.int32)
         return Outcome(

@@ -106,7 +106,7 @@ class Observations:
         """Note, as no fault, what is held still: nothing depends on it. Each line once."""
         for each in self._held:
             one = each.finding
-            self.note(f"{one.message}; nothing depends on that", one.line, 0)
+            self.note(f"{one.message}; no result depends on it", one.line, 0)
         self._held = []
 
     @property

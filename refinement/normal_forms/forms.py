@@ -60,7 +60,7 @@ _ANY = (-1, 1)
 
 _LITERALS = "log2(e) and ln(2) as literals"
 _LITERALS_OF_10 = "log2(10) as literals"
-_MASK = "{} for -∞ as a mask, which no number is to outweigh that it masks,"
+_MASK = "{} for -∞ as a mask, which no masked value outweighs,"
 
 _UNKNOWN = -1
 _ZERO = 0

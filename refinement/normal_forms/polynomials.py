@@ -42,7 +42,7 @@ class ExpansionError(UnsupportedError):
     """A sum with too many products to expand."""
 
     def __init__(self) -> None:
-        super().__init__(f"multiplied out, a sum has so many products that they take over {MOST_CELLS} words")
+        super().__init__(f"a sum, multiplied out, has products of more than {MOST_CELLS} words")
 
 
 class _NestedExpansionError(ExpansionError):

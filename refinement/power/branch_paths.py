@@ -174,7 +174,7 @@ class BranchWays:
             for each in self._gone(order, way, limit, condition):
                 self._add(order, ways, each, branch)
             if len(ways) > MOST_WAYS:
-                raise self._refused(branch, f"more than {MOST_WAYS} ways are gone at one time")
+                raise self._refused(branch, f"more than {MOST_WAYS} paths are followed at one time")
         (last,) = ways
         machine.registers, machine.path, machine.storage.low = last.registers, condition, last.low
         machine.storage.log.put(last.stores)
@@ -263,7 +263,7 @@ class BranchWays:
     def _count(self, at: int) -> None:
         self._steps += 1
         if self._steps > MOST_STEPS:
-            raise self._refused(at, f"it decides over more than {MOST_STEPS} instructions")
+            raise self._refused(at, f"it controls more than {MOST_STEPS} instructions")
 
     def _is_elsewhere(self, order: CodeOrder, one: _Way, other: _Way) -> bool:
         """Tell whether two ways at one place go on with different numbers, such as those that loops count."""
@@ -284,9 +284,9 @@ class BranchWays:
             ways.append(way)
             return
         if same.registers.general[1] != way.registers.general[1]:
-            raise self._refused(branch, "its ways meet with different stack pointers")
+            raise self._refused(branch, "its paths meet with different stack pointers")
         if same.registers.primed != way.registers.primed:
-            raise self._refused(branch, "an accumulator is primed on one of its ways only")
+            raise self._refused(branch, "an accumulator is primed on one of its paths only")
         words, storage = self._machine.words, self._machine.storage
         condition, is_first = self._paths.telling_apart(same.path, way.path)
         one, other = (same, way) if is_first else (way, same)

@@ -213,7 +213,7 @@ class PowerKernel:
         for line, mnemonic, places in storage.unowned_reads:
             wrong = places[storage.lines[places] == 0]
             if len(wrong):
-                message = f"{mnemonic} reads what belongs to nobody: {storage.place(int(wrong[0]))}"
+                message = f"{mnemonic} reads bytes that belong to no array: {storage.place(int(wrong[0]))}"
                 terms = storage.lanes.terms[wrong]
                 machine.observations.hold(Kind.UNINITIALISED, message, line, "", len(wrong), terms)
         _release_used(machine, arrays.values())
@@ -288,7 +288,7 @@ def _section_segment(section: Section, numbers: Ids) -> Segment:
     if section.known:
         terms = numbers[np.frombuffer(bytes(section.data), dtype=np.uint8)]
         content = terms, np.zeros(size, dtype=np.uint8)
-    reason = "" if section.known else "what the program's own variables hold is not known"
+    reason = "" if section.known else "the contents of the program's own variables are not known"
     return Segment(
         section.name, section.address, Footprint.whole(size), size, writable, content, absent=reason
     )

@@ -234,7 +234,7 @@ class Machine:
         names = {term: name for name, term in self.registers.initial.items()}
         known_leaves = [names[int(leaf)] for leaf in leaves if int(leaf) in names]
         if known_leaves and not self.store.are("input", leaves).any():
-            return Kind.UNINITIALISED, f"{error.what} depends on {known_leaves[0]}, which nobody has written"
+            return Kind.UNINITIALISED, f"{error.what} depends on {known_leaves[0]}, which was never written"
         return Kind.UNSUPPORTED, f"{error} (at {self.image.spelled(self.address)})"
 
     def _call_import(self, name: str) -> int:

@@ -33,7 +33,7 @@ def with_dependence(
         if segment.writable:
             lines = _differing_lines(store, outcome.arrays[name], other.arrays[name], segment)
             if len(lines):
-                message = f"{_WHERE}{name} gets other contents: they depend on where arrays lie"
+                message = f"{_WHERE}{name} gets other contents: they depend on the addresses of arrays"
                 finding = KernelFinding(Kind.UNDECIDED, message, line=int(lines[0]), count=len(lines))
                 return replace(outcome, findings=(*outcome.findings, finding))
     return outcome

@@ -58,7 +58,7 @@ def in_every_order(store: TermStore, again: Callable[[Turns], Run], workspaces: 
     most = max((len(count) for count in counts.values()), default=0)
     limit = MOST_LOCKED if first.locked else MOST_TICKETS
     if most > limit:
-        matters = "a lock is taken by" if first.locked else "the result depends on which is the last of"
+        matters = "a lock is taken by" if first.locked else "the result depends on the last of"
         message = f"{matters} {most} threads; orders are enumerated for at most {limit}"
         return _with(first, Kind.UNSUPPORTED, message, first.arrival_line)
     if not counts or not _may_go_on(first):
@@ -79,7 +79,7 @@ def in_every_order(store: TermStore, again: Callable[[Turns], Run], workspaces: 
         if came != last or any(other.arrivals[word] != wanted[word] for word in first.locked):
             message = f"the result depends on which thread comes last, and {who} can't be scheduled last"
             return _with(found, Kind.UNSUPPORTED, message, first.arrival_line)
-        compared.with_other(other, f"whoever comes last: {who} or {usual}")
+        compared.with_other(other, f"whether {who} or {usual} comes last")
     return compared.told(found)
 
 
@@ -121,13 +121,13 @@ def with_every_takeover(
         found = _with_findings(found, other, (*other.findings, *_unwritten(first, other, workspaces)), how)
         if len(found.findings) > before or not other.complete:
             return found
-        compared.with_other(other, f"whoever takes over clusters: if {how}, or the first takes all")
+        compared.with_other(other, f"whether {how}, or the first cluster takes over all others")
     told = compared.told(found)
     if first.clusters <= MOST_CLUSTERS:
         return told
     message = (
-        f"{first.clusters} clusters may take over each other in more ways than are run: all are where there "
-        f"are at most {MOST_CLUSTERS}; choose sizes with so many"
+        f"{first.clusters} clusters may take over each other in more ways than are run; all ways are run for "
+        f"at most {MOST_CLUSTERS} clusters: choose such sizes"
     )
     return _with(told, Kind.UNSUPPORTED, message, first.cancelling)
 

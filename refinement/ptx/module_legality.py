@@ -104,7 +104,12 @@ def _unknown_version(module: Module) -> list[Note]:
     if module.version in VERSIONS:
         return []
     known = f"{spell_version(VERSIONS[0])} to {spell_version(NEWEST)}"
-    return [Note(NoteKind.NOT_JUDGED, f".version {spell_version(module.version)} is none of PTX {known}")]
+    return [
+        Note(
+            NoteKind.NOT_JUDGED,
+            f".version {spell_version(module.version)} is not a version of PTX; known: {known}",
+        )
+    ]
 
 
 def _of_opcode(module: Module, instruction: InstructionStatement, name: str) -> list[Violation]:

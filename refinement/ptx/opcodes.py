@@ -22,21 +22,21 @@ REFUSED = MappingProxyType(
 
 _LIMITS = MappingProxyType(
     {
-        "atom": "what it returns is known of tickets, of locks and where a loop updates a word by .cas",
+        "atom": "its result is modelled for tickets, locks and .cas loops that update a word",
         "brx": "where .branchtargets lists the labels",
-        "clusterlaunchcontrol": "of at most three clusters, which are run in every way to take over others",
-        "cp": "bulk copies of what the kernel has written to global memory are not, nor reductions in shared",
-        "createpolicy": "the policy is undefined; what takes it ignores it",
-        "discard": "what it leaves is undefined",
+        "clusterlaunchcontrol": "at most three clusters, run in every way to take over others",
+        "cp": "not bulk copies of global memory that the kernel has written, nor reductions in shared",
+        "createpolicy": "the policy is undefined; instructions that take it ignore it",
+        "discard": "the discarded bytes are undefined",
         "elect": "the lowest lane of the mask is taken",
         "fence": "orders accesses for other blocks, and for threads that wait for a word",
-        "griddepcontrol": "grids that this one depends on are taken to have ended when it begins",
-        "ld": ".acquire, .relaxed and .volatile wait for words in loops, and are as others elsewhere",
+        "griddepcontrol": "assumes that the grids it depends on have ended",
+        "ld": ".acquire, .relaxed and .volatile wait for words in loops; elsewhere they act as plain loads",
         "mbarrier": "a polling thread may do nothing else; pending counts are known to a sole arriver only",
         "membar": "orders accesses for other blocks, and for threads that wait for a word",
-        "setmaxnreg": "waits for registers where the kernel says how many it has at entry",
-        "tcgen05": "not shifts, reducing loads, operands that are kept",
-        "tensormap": "a map over one that copies may still use is not",
+        "setmaxnreg": "waits for registers if the kernel states its number at entry",
+        "tcgen05": "not shifts, reducing loads or kept operands",
+        "tensormap": "not a map over one that copies may still use",
         "trap": "reaching it is a finding",
     }
 )

@@ -91,7 +91,7 @@ def format_of(name: str) -> Format:
     if isinstance(found := FORMATS.get(name), FloatFormat):
         return found
     if name[:1] not in ("s", "u", "b") or not name[1:].isdecimal():
-        raise InputError(f"{name!r} is no format of a certificate")
+        raise InputError(f"{name!r} is not a format of a certificate")
     return IntegerFormat(name, int(name[1:]), signed=name[0] == "s")
 
 
@@ -109,7 +109,7 @@ def read(path: Path) -> dict[str, Any]:
     except (OSError, EOFError, ValueError, RecursionError) as error:
         raise InputError(f"can't be read as a certificate: {error}", str(path)) from error
     if not isinstance(document, dict) or document.get("certificate") != SCHEMA:
-        raise InputError(f"is no certificate of version {SCHEMA}", str(path))
+        raise InputError(f"is not a certificate of version {SCHEMA}", str(path))
     return document
 
 
@@ -139,7 +139,7 @@ def section(given: Mapping[str, Any]) -> Section:
         for place, (operation, arguments) in enumerate(terms):
             wanted = range(1 << 64) if operation.name in LEAVES else range(place)
             if not all(type(argument) is int and argument in wanted for argument in arguments):
-                raise ValueError(f"term {place} refers to what does not stand before it")
+                raise ValueError(f"term {place} refers to a later term")
     except MALFORMED as error:
         raise RefusedError(f"the certificate is malformed: {error!r}") from error
     return Section(given["title"], terms, literals, steps, equations, given["supposed"], given["open"])

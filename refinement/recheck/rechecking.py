@@ -31,8 +31,8 @@ REAL = (Theory.REAL, Theory.ELEMENTARY, Theory.ORDER, Theory.FLOAT)
 """Theories whose rows are about real numbers; of the last, those without a function of encodings."""
 
 NOT_OF_REALS = (
-    "of what is equal over the reals, the bound of roundings, and that no rounding overflows and no result "
-    "is NaN or infinite on one side alone"
+    "the bound on roundings of what is equal over the reals, that no rounding overflows, and that no result "
+    "is NaN or infinite on one side only"
 )
 """What no equation over the reals shows."""
 
@@ -72,7 +72,7 @@ class Rechecked:
     probability: float = 0.0
 
     def __str__(self) -> str:
-        return f"rechecked but for: {'; '.join(self.open)}" if self.open else "rechecked"
+        return f"rechecked except: {'; '.join(self.open)}" if self.open else "rechecked"
 
 
 def recheck(document: Mapping[str, Any]) -> Rechecked:
@@ -157,7 +157,7 @@ class SectionRecheck:
             except MALFORMED as error:
                 raise RefusedError(f"term {term} can't be evaluated: {error!r}") from error
         if steps:
-            raise RefusedError("a step is for a term that is none")
+            raise RefusedError("a step names a term that does not exist")
         for equation in self._given.equations:
             for element, actual, expected in equation.elements:
                 if not self.holds(equation.relation, actual, expected, equation.format):
@@ -206,7 +206,7 @@ class SectionRecheck:
         texts = (rule.left, rule.right, rule.guard or "0")
         wanted = {variable for text in texts for variable in names(text)} - self.point.constants.keys()
         if not rule.holds or rule.theory not in REAL or wanted != variables.keys():
-            raise ValueError(f"{rule.name} is no equation of real numbers {sorted(variables)}")
+            raise ValueError(f"{rule.name} is not an equation over the reals {sorted(variables)}")
         if rule.guard and evaluate(rule.guard, self._shown, variables) is not True:
             raise ValueError(f"its guard {rule.guard} is not shown")
         return (rule.right, rule.left) if name.startswith("-") else (rule.left, rule.right)

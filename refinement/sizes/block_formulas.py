@@ -76,7 +76,7 @@ class BlockSpace(FormulaSpace):
     Raises
     ------
     UnsupportedError
-        If the formula has a condition, or names an index of a sum as one of these.
+        If the formula has an `if` condition, or names an index of a sum as one of these.
     """
 
     def __init__(
@@ -90,11 +90,13 @@ class BlockSpace(FormulaSpace):
     ) -> None:
         self._store, self._begins, self._sizes, self._arrays = store, begins, sizes, arrays
         if formula.condition is not None:
-            raise UnsupportedError("the formula has a condition")
+            raise UnsupportedError("the formula has an `if` condition")
         for node in walk(formula.body):
             for bound in node.indices if isinstance(node, Reduction) else ():
                 if bound.name in begins or bound.name in sizes:
-                    raise UnsupportedError(f"{bound.name} is an index of a sum, and of the output or a size")
+                    raise UnsupportedError(
+                        f"{bound.name} is the index of a sum and also of the output or a size"
+                    )
         super().__init__(instance, formula)
 
     def depends(self, node: Node) -> bool:
@@ -126,14 +128,14 @@ class BlockSpace(FormulaSpace):
                 one, other = np.broadcast_arrays(self.rows(left, scope), self.rows(right, scope))
                 low, high = symbols.bounds((one - other).reshape(-1, len(symbols)))
                 if not ((low >= 0) | (high <= 0)).all():
-                    raise NotOnePolynomialError("which of two indices is the greater is not known")
+                    raise NotOnePolynomialError("which of two indices is greater depends on sizes")
                 first = ((low >= 0) == (which == "max")).reshape(one.shape[:-1])
                 return np.where(first[..., None], one, other)
             case Binary(operator=operator, left=left, right=right):
                 sides = np.broadcast_arrays(self.rows(left, scope), self.rows(right, scope))
                 one, other = (side.reshape(-1, len(symbols)) for side in sides)
                 return self._binary(operator, one, other).reshape(sides[0].shape)
-        raise NotOnePolynomialError("an index of the formula is not one polynomial of tiles")
+        raise NotOnePolynomialError("an index of the formula is not a polynomial in sizes and tile numbers")
 
     def _given_rows(self, element: Element, scope: Scope) -> Rows:
         """Return elements of an array of which it is known what it holds."""
@@ -142,7 +144,7 @@ class BlockSpace(FormulaSpace):
         flat = [index.reshape(-1, len(self._store.symbols)) for index in indices]
         words = self._store.given[element.array].at(array.place(self._store.symbols, flat))
         if words is None:
-            raise NotOnePolynomialError(f"sizes decide which of the given values of {element.array} are read")
+            raise NotOnePolynomialError(f"which given value of {element.array} is read depends on sizes")
         numbers = np.asarray(integers(words.astype(np.uint64), array.format)).astype(np.int64)
         return self._of_numbers(numbers.reshape(indices[0].shape[:-1]))
 
@@ -160,7 +162,9 @@ class BlockSpace(FormulaSpace):
             exponent = number + 1 if operator == "&" else np.int64(1) << np.clip(number, 0, 61)
             usable = (number >= 0) & (number < 62) if operator != "&" else (exponent & number) == 0
             if right[:, 1:].any() or not usable.all():
-                raise NotOnePolynomialError(f"{operator} of an index is not one polynomial of tiles")
+                raise NotOnePolynomialError(
+                    f"{operator} in an index is not a polynomial in sizes and tile numbers"
+                )
             right = symbols.constants(exponent)
             operator = {"<<": "*", ">>": "//", "&": "%"}[operator]
         if operator == "*":
@@ -179,12 +183,12 @@ class BlockSpace(FormulaSpace):
                     else divided(symbols, left[some], int(divisor[0]))
                 )
                 if not divide[2].all():
-                    self._store.doubt("a quotient is not known", left[some][~divide[2]])
+                    self._store.doubt("a quotient depends on sizes", left[some][~divide[2]])
                     break
                 found[some] = divide[0] if operator == "//" else divide[1]
             else:
                 return found
-        raise NotOnePolynomialError(f"{operator} of an index is not one polynomial of tiles")
+        raise NotOnePolynomialError(f"{operator} in an index is not a polynomial in sizes and tile numbers")
 
     @staticmethod
     def _alike(rows: Rows) -> list[tuple[Rows, NDArray[np.intp]]]:
@@ -198,7 +202,9 @@ class BlockSpace(FormulaSpace):
             return super().numbers(node, scope)
         rows = self.rows(node, scope)
         if rows[..., 1:].any():
-            raise NotOnePolynomialError("the formula needs a number where sizes or the block decide")
+            raise NotOnePolynomialError(
+                "the formula needs a constant where its value depends on sizes or the block"
+            )
         return np.asarray(rows[..., 0])
 
     def ends(self, node: Node, scope: Scope) -> tuple[int, int]:
@@ -211,7 +217,7 @@ class BlockSpace(FormulaSpace):
     def truths(self, node: Node, scope: Scope) -> Truths:
         """See `FormulaSpace.truths`."""
         if self.depends(node):
-            raise NotOnePolynomialError("a condition of the formula depends on where a block is")
+            raise NotOnePolynomialError("a condition of the formula depends on the position of the block")
         return super().truths(node, scope)
 
 
@@ -311,7 +317,7 @@ class BlockFormula(FormulaTerms):
         some = np.flatnonzero(bits >= 0)
         if len(some):
             if any(((each[2] >= 0) & (each[2] != bits)).any() for each in apart):
-                raise UnsupportedError(f"two indices of {array.name} depend on what is left of sizes")
+                raise UnsupportedError(f"two indices of {array.name} depend on remainders of sizes")
             others = [each[1][some] for each in apart]
             under = self._if(conditions[some], bits[some], 0xFF ^ A)
             other = self._at(array, others, under, needed[some])
@@ -332,7 +338,9 @@ class BlockFormula(FormulaTerms):
         for axis, index in enumerate(indices):
             own, known = store.rows_of(index)
             if not known.all():
-                raise UnsupportedError(f"where {array.name} is read is not one polynomial of tiles")
+                raise UnsupportedError(
+                    f"an index of {array.name} is not a polynomial in sizes and tile numbers"
+                )
             self._check(array, axis, own, conditions, needed)
             rows.append(own)
         found = store.elements_at(array.name, array.format, array.place(store.symbols, rows))
@@ -362,6 +370,8 @@ class BlockFormula(FormulaTerms):
         inside = [at_least_0(symbols, each[some], where, ones) for each in (rows, room)]
         wrong = some[~(inside[0] & inside[1])]
         if len(wrong):
-            self._symbolic.doubt(f"an index of {array.name} is not decided", rows[wrong])
-            self._symbolic.doubt(f"an index of {array.name} is not decided", room[wrong])
-            raise UnsupportedError(f"an index of {array.name} in the formula may leave it for some sizes")
+            self._symbolic.doubt(f"an index of {array.name} has no known bound", rows[wrong])
+            self._symbolic.doubt(f"an index of {array.name} has no known bound", room[wrong])
+            raise UnsupportedError(
+                f"an index of {array.name} in the formula may be out of bounds at some sizes"
+            )

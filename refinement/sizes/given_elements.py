@@ -102,8 +102,8 @@ def check_given(parameter: ArrayParameter) -> None:
         return
     about = f"{parameter.name} depends on sizes, and has given values"
     if parameter.access.is_written or not isinstance(parameter.format, IntegerFormat):
-        raise UnsupportedError(f"{about}; only integers that are not written to are modelled")
+        raise UnsupportedError(f"{about}; only integer inputs are supported for every size")
     if parameter.strides != "row-major":
-        raise UnsupportedError(f"{about}; only dense rows are modelled")
+        raise UnsupportedError(f"{about}; only row-major arrays are supported for every size")
     if len(parameter.contents) > MOST_PERIOD:
-        raise UnsupportedError(f"{about}; at most {MOST_PERIOD} that are repeated are modelled")
+        raise UnsupportedError(f"{about}; at most {MOST_PERIOD} repeated values are supported for every size")

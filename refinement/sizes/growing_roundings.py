@@ -62,7 +62,7 @@ class GrowingRoundings:
         ]
         by = f" ({self.unit})" if self.unit else ""
         return (
-            f"for every {self.size} from {self.first} on: |computed - exact| ≤ ({'·'.join(factors)} - 1)·S, "
+            f"for every {self.size} ≥ {self.first}: |computed - exact| ≤ ({'·'.join(factors)} - 1)·S, "
             f"u = {turns}{by}"
         )
 

@@ -63,7 +63,7 @@ def held_by(store: TermStore, terms: Ids) -> Ids:
     counts = {len(each) for each in sets}
     whole = np.array(sets, dtype=np.int32) if len(counts) == 1 else np.empty((0, 0), dtype=np.int32)
     if not whole.size or len(np.unique(whole)) != whole.size:
-        raise UnsupportedError("what the loop has added up for an output element is not held by it alone")
+        raise UnsupportedError("the loop-carried sums of two output elements share a register")
     return whole
 
 
@@ -78,7 +78,7 @@ def format_of(store: TermStore, held: Ids) -> Format:
     numbers = np.unique(store.operation_numbers(held))
     formats: set[Format] = {store.operations[number].result for number in numbers.tolist()}
     if len(formats) != 1:
-        raise UnsupportedError("sums are held in several formats")
+        raise UnsupportedError("loop-carried sums have several formats")
     return formats.pop()
 
 

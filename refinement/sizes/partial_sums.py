@@ -91,9 +91,7 @@ class PartialSums:
         """
         along = distance * self.part
         if along.denominator != 1:
-            raise UnsupportedError(
-                f"{self.index} does not go over whole numbers of {distance} of {self.size}"
-            )
+            raise UnsupportedError(f"{distance} of {self.size} are not a whole number of {self.index}")
         found: dict[str, tuple[int, ...]] = {}
         for element in walk(self.formula.body):
             if not isinstance(element, Element):
@@ -101,7 +99,7 @@ class PartialSums:
             moved = tuple(index_shift(index, self.index, int(along), self.stays) for index in element.indices)
             if None in moved or found.setdefault(element.array, _known(moved)) != moved:
                 raise UnsupportedError(
-                    f"an index of {element.array} in the formula does not move evenly with {self.index}"
+                    f"an index of {element.array} in the formula is not linear in {self.index}"
                 )
         return found
 
@@ -129,7 +127,9 @@ class PartialSums:
             if isinstance(index, Name) and index.name == self.index
         }
         if self.part != 1 or not _vanishes(self.total.body, axes, self.index, formats):
-            raise UnsupportedError(f"what is added for {self.index} is no product of its elements")
+            raise UnsupportedError(
+                f"the term summed over {self.index} must be a product of elements, so that padding adds 0"
+            )
         return axes
 
     def so_far(self, fmt: Format) -> Contract:
@@ -182,11 +182,13 @@ def partial_sums(
         If there is none, or the formula depends on the size otherwise.
     """
     if len(contract.formulas) != 1:
-        raise UnsupportedError("the contract has not just one formula")
+        raise UnsupportedError(
+            f"a proof over a loop takes a contract with one formula, not {len(contract.formulas)}"
+        )
     (formula,) = contract.formulas
     reductions = list(dict.fromkeys(node for node in walk(formula.body) if isinstance(node, Reduction)))
     if len(reductions) != 1 or not isinstance(reductions[0], Sum) or len(reductions[0].indices) != 1:
-        raise UnsupportedError("the formula has not just one sum, over one index")
+        raise UnsupportedError("the formula must have exactly one sum, over one index")
     total = reductions[0]
     (bound,) = total.indices
     arrays = {
@@ -206,7 +208,9 @@ def partial_sums(
     part = extents[0].get((size,), Fraction(0)) if extents else Fraction(0)
     whole: Polynomial = {(size,): part}
     if part <= 0 or any(dict(extent) != whole for extent in extents):
-        raise UnsupportedError(f"{bound.name} does not go just as far as {size}, or a part of it")
+        raise UnsupportedError(
+            f"{bound.name} must run over all of {size}, or over a fraction of it such as K // 2"
+        )
     sums = [node for node in walk(formula.body) if node == total]
     within = {
         id(node)
@@ -220,11 +224,11 @@ def partial_sums(
         if not isinstance(name, Name):
             continue
         if name.name == bound.name and id(name) not in within:
-            raise UnsupportedError(f"the formula uses {bound.name} otherwise than as an index")
+            raise UnsupportedError(f"the formula uses {bound.name} outside an index")
         if depends_on_sizes(contract, formula, name, polynomials) and id(name) not in ends:
-            raise UnsupportedError(f"the formula depends on {name.name}")
+            raise UnsupportedError(f"the formula uses the value of {name.name}, which depends on sizes")
     if formula.condition is not None:
-        raise UnsupportedError("the formula has a condition")
+        raise UnsupportedError("the formula has an `if` condition")
     return PartialSums(contract, size, formula, total, bound.name, part, stays)
 
 

@@ -78,4 +78,4 @@ class RowArithmetic:
         raise self._error(whole)
 
     def _error(self, whole: Expression) -> UnsupportedError:
-        return UnsupportedError(f"{whole.source.text} is not one polynomial of tiles for all sizes")
+        return UnsupportedError(f"{whole.source.text} is not a polynomial in sizes and tile numbers")

@@ -64,7 +64,9 @@ class SymbolicArray:
         for index, stride in zip(indices, self.strides, strict=True):
             part, possible = symbols.multiplied(index, np.broadcast_to(stride, index.shape))
             if not possible.all():
-                raise UnsupportedError(f"an element of {self.name} lies at a polynomial of higher degree")
+                raise UnsupportedError(
+                    f"the address of an element of {self.name} is a polynomial of too high a degree"
+                )
             total += part
         return total
 
@@ -96,7 +98,7 @@ class OutsideError(UnsupportedError):
     """
 
     def __init__(self, array: SymbolicArray, offsets: Rows, threads: NDArray[np.intp], total: int) -> None:
-        super().__init__(f"{total} bytes of {array.name} may be out of its bounds for some sizes")
+        super().__init__(f"an access of {total} bytes to {array.name} may be out of bounds at some sizes")
         self.array, self.offsets, self.threads, self.total = array, offsets, threads, total
 
 
@@ -149,7 +151,7 @@ def parts_of_elements(
         at[:, 0] += byte
         places, rests, known = divided(store.symbols, at, size)
         if not known.all() or rests[:, 1:].any():
-            raise UnsupportedError(f"an access to {array.name} begins within an element for some sizes")
+            raise UnsupportedError(f"an access to {array.name} may begin within an element at some sizes")
         yield Part(byte, 1, places, rests[:, 0])
 
 
@@ -192,11 +194,11 @@ class WrittenElements:
     def note_loads(self, offsets: Rows, total: int, threads: NDArray[np.intp]) -> None:
         """Note that threads load bytes; what was stored before they can't see."""
         if not self._array.is_given:
-            raise UnsupportedError(f"{self._array.name} is read, and is only to be written to")
+            raise UnsupportedError(f'{self._array.name} is read, but its access is "out"')
         for part in parts_of_elements(self._store, self._array, offsets, total):
             places = self._store.row_numbers(part.places).astype(np.int64)
             if np.isin(places, self._stored[:, 0]).any():
-                raise UnsupportedError(f"an element of {self._array.name} is read after it was written to")
+                raise UnsupportedError(f"an element of {self._array.name} is read after it is written")
             self._loaded = np.concatenate([self._loaded, np.stack([places, threads], axis=1)])
 
     def store(self, offsets: Rows, terms: Ids, lows: NDArray[np.uint8], who: NDArray[np.int64]) -> None:
@@ -233,7 +235,7 @@ class WrittenElements:
         stored, keys = self._stored[order], keys[order]
         bytes_of, first = np.unique(keys, return_index=True)
         if not np.isin(stored[:, 0], wanted).all():
-            raise UnsupportedError(f"a block stores to elements of {name} that are not those of its tile")
+            raise UnsupportedError(f"a block stores to elements of {name} outside its tile")
         at = (wanted[:, None] * size + np.arange(size)).reshape(-1)
         if len(bytes_of) != len(at) or not np.isin(at, bytes_of).all():
             raise UnsupportedError(f"a block does not store to all elements of {name} in its tile")
@@ -266,7 +268,7 @@ class WrittenElements:
             widths = self._store.widths(np.stack(terms))
             several = (writers[0] != writers[1])[some].any()  # any of them may come last
             if several or (before[:, 3] != later[:, 3]).any() or (widths[0] != widths[1]).any():
-                raise UnsupportedError(f"an element of {self._array.name} is stored to more than once")
+                raise UnsupportedError(f"an element of {self._array.name} is written more than once")
             conditions = later[:, 5].astype(np.int32)
             for width in np.unique(widths).tolist():
                 own = np.flatnonzero(widths[0] == width)
@@ -322,7 +324,7 @@ class SymbolicMemory:
     def moved(self, move: Callable[[Rows], Rows]) -> SymbolicMemory:
         """Return the same arrays, of which none is written or read for writing, with other polynomials."""
         if any(each.is_used for each in self.written.values()):
-            raise UnsupportedError("an output is read or written before the main loop ends")
+            raise UnsupportedError("an output is accessed before the main loop ends")
         return SymbolicMemory(
             self._store,
             [
@@ -385,7 +387,9 @@ class SymbolicMemory:
         owners = self.owners(rows)
         for number in np.unique(owners).tolist():
             if number < 0:
-                raise UnsupportedError("one instruction loads from arrays of any size and from other memory")
+                raise UnsupportedError(
+                    "one instruction loads from arrays whose extents depend on sizes and from other memory"
+                )
             base, array = self._arrays[number]
             some = np.flatnonzero(owners == number)
             offsets = rows[some].copy()
@@ -422,10 +426,12 @@ class SymbolicMemory:
         owners = self.owners(rows)
         for number in np.unique(owners).tolist():
             if number < 0:
-                raise UnsupportedError("one instruction stores to arrays of any size and to other memory")
+                raise UnsupportedError(
+                    "one instruction stores to arrays whose extents depend on sizes and to other memory"
+                )
             base, array = self._arrays[number]
             if array.name not in self.written:
-                raise UnsupportedError(f"{array.name} is stored to, and is only to be read")
+                raise UnsupportedError(f'{array.name} is written, but its access is "in"')
             some = np.flatnonzero(owners == number)
             offsets = rows[some].copy()
             offsets[:, 0] -= base
@@ -456,12 +462,12 @@ class SymbolicMemory:
             self._store.doubt("an address may be out of bounds", -offsets[~inside & low])
             out = room[~inside]
             known = (symbols.bounds(out)[0] > -UNBOUNDED).all()
-            what = "an address may be out of bounds" if known else "an address is too large to be bounded"
+            what = "an address may be out of bounds" if known else "an address has no known upper bound"
             self._store.doubt(what, -out, 0 if known else UNBOUNDED - 1)
             raise OutsideError(array, offsets[~inside], threads[~inside], total)
         if alignment > array.alignment or (offsets % alignment).any():
             raise UnsupportedError(
-                f"an address in {array.name} is not a multiple of {alignment} for every size"
+                f"an address in {array.name} must be a multiple of {alignment} at every size"
             )
 
     def _bytes(self, array: SymbolicArray, offsets: Rows, total: int) -> tuple[Ids, NDArray[np.uint8]]:

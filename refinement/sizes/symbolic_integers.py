@@ -174,7 +174,7 @@ class SymbolicIntegers(TermStore):
         if name in self.given:
             values = self.given[name].at(rows)
             if values is None:
-                raise UnsupportedError(f"sizes decide which of the given values of {name} are read")
+                raise UnsupportedError(f"which given value of {name} is read depends on sizes")
             return self.constants(values, fmt.bits)
         return self.plain(Operation(INPUT, fmt, attribute=name), self.row_numbers(rows))
 

@@ -142,16 +142,20 @@ def _field(
         quotients, _, known = divided(symbols, rows, 1 << low)
         if low == whole - 1:  # the sign, which compilers add to what they halve
             above = ~known & (symbols.bounds(rows)[0] >= 0)
-            store.doubt(f"a sign of {whole} bits is not known", rows[above], (1 << low) - 1)
+            store.doubt(
+                f"the sign of an integer of {whole} bits depends on sizes", rows[above], (1 << low) - 1
+            )
         else:
-            store.doubt(f"a quotient by {1 << low} is not known", rows[~known], UNBOUNDED, 1 << low)
+            store.doubt(
+                f"a quotient by {1 << low} is not a polynomial in sizes", rows[~known], UNBOUNDED, 1 << low
+            )
         rows = quotients
     if is_top or width >= 62:
         if not is_top:
             known = known & _in_range(store, rows, operations.unsigned(width))
         return rows, known
     rests = divided(symbols, rows, 1 << width)
-    store.doubt(f"a number may not fit {width} bits", rows[known & ~rests[2]], (1 << width) - 1)
+    store.doubt(f"an integer may not fit in {width} bits", rows[known & ~rests[2]], (1 << width) - 1)
     return rests[1], np.asarray(known & rests[2])
 
 
@@ -160,7 +164,7 @@ def _sign(store: SymbolicIntegers, rows: Rows, bit: int, whole: int, width: int)
     low, high = store.symbols.bounds(rows)
     zero = (low >= 0) & (high < 1 << min(bit, 61))
     one = (low >= -(1 << min(bit, 61))) & (high < 0) & (bit == whole - 1)
-    open_, what = ~(zero | one), f"a sign of {bit + 1} bits is not known"
+    open_, what = ~(zero | one), f"the sign of an integer of {bit + 1} bits depends on sizes"
     store.doubt(what, rows[open_ & (low >= 0)], (1 << min(bit, 61)) - 1)
     store.doubt(what, rows[open_ & (low < 0)])
     found = np.zeros_like(rows)
@@ -177,7 +181,7 @@ def _difference(
     (left, right), where = read
     left, right = (_nearest(store, rows, fmt) for rows in (left, right))
     fits = _in_range(store, left, fmt) & _in_range(store, right, fmt)
-    store.doubt(f"a number may not fit {fmt}", np.concatenate([left[~fits], right[~fits]]), fmt.maximum)
+    store.doubt(f"an integer may not fit in {fmt}", np.concatenate([left[~fits], right[~fits]]), fmt.maximum)
     rows = left[fits] - right[fits]
     return rows, *store.symbols.bounds(rows), where[fits]
 
@@ -269,7 +273,9 @@ def _quotient(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
     for divisor in np.unique(divisors[usable, 0]).tolist():
         some = np.flatnonzero(usable & (divisors[:, 0] == divisor))
         quotients, rests, known = divided(store.symbols, rows[some], divisor)
-        store.doubt(f"{name} by {divisor} is not known", rows[some[~known]], UNBOUNDED, divisor)
+        store.doubt(
+            f"{name} by {divisor} is not a polynomial in sizes", rows[some[~known]], UNBOUNDED, divisor
+        )
         result = quotients if name == "div" else rests
         found[where[some[known]]] = store.integers(result[known], fmt.bits)
     some = np.flatnonzero(varying & readable & _in_range(store, divisors, fmt))
@@ -281,7 +287,7 @@ def _quotient(store: SymbolicIntegers, operation: Operation, words: list[Ids]) -
         wrapped = wrapped_indices.brought_back(store, rows[open_], divisors[open_], fmt.bits)
         found[where[open_]] = wrapped
         open_ = open_[wrapped < 0]
-    store.doubt(f"{name} by a size is not known", rows[open_])
+    store.doubt(f"{name} by a size is not a polynomial in sizes", rows[open_])
     return found
 
 

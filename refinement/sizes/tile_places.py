@@ -90,7 +90,7 @@ class Translation:
         self._keys = [self._key(monomial) for monomial in of_place.monomials]
         for own, other in zip(place.positions, block.positions, strict=True):
             if (self._form_of(own.size) != of_block.form(other.size)).any():
-                raise UnsupportedError(f"{other.domain.name} is another size in the place of a block")
+                raise UnsupportedError(f"{other.domain.name} has another value at this block position")
 
     def _image(self, monomial: Sequence[str]) -> Rows:
         row = self._block.form({(): 1})[None]
@@ -116,7 +116,7 @@ class Translation:
         theirs = {name for form in others for names in form for name in names}
         own = [name for names in self.forms[symbol] for name in names if name not in theirs]
         if not own:
-            raise UnsupportedError(f"{symbol} does not follow from the number of a block")
+            raise UnsupportedError(f"{symbol} does not follow from the block index")
         return own[-1]
 
     def translated(self, rows: Rows) -> Rows | None:

@@ -63,13 +63,15 @@ def tile_shifts(
                     within = {node.array for node in walk(index) if isinstance(node, Element)}
                     why = f" (it depends on {', '.join(sorted(within))})" if within else ""
                     raise UnsupportedError(
-                        f"an index of {element.array} does not move evenly with tiles{why}"
+                        f"an index of {element.array} is not linear in the number of the tile{why}"
                     )
                 shifts.append({size: shift for size, shift in moved.items() if shift})
             if any(shifts) and element.array not in movable:
-                raise UnsupportedError(f"{element.array} does not grow with the tiles that its indices tell")
+                raise UnsupportedError(
+                    f"{element.array} must have an extent that grows with the tiles of its indices"
+                )
             if found.setdefault(element.array, tuple(shifts)) != tuple(shifts):
-                raise UnsupportedError(f"indices of {element.array} move with tiles in several ways")
+                raise UnsupportedError(f"the formula indexes {element.array} by tiles in several ways")
     return found
 
 
@@ -105,10 +107,10 @@ def output_variables(
         for size in tiles:
             if dict(polynomials.of(extent)) == {(size,): 1}:
                 if not isinstance(index, Name) or size in found:
-                    raise UnsupportedError(f"{formula.output} is not indexed once by an index over {size}")
+                    raise UnsupportedError(f"{formula.output} must have exactly one index over {size}")
                 found[size] = index.name
     if found.keys() != tiles.keys() or len(set(found.values())) != len(found):
-        raise UnsupportedError(f"{formula.output} does not have each size that the grid grows by")
+        raise UnsupportedError(f"{formula.output} must have an axis for each size that the grid grows with")
     return found
 
 
@@ -121,7 +123,7 @@ def _check_uses(
 ) -> None:
     """Check that a formula depends on tiles only by the elements that it takes."""
     if formula.condition is not None:
-        raise UnsupportedError("the formula has a condition")
+        raise UnsupportedError("the formula has an `if` condition")
     nodes = list(walk(formula.body))
     within = {
         id(each)
@@ -134,9 +136,9 @@ def _check_uses(
     for node in nodes:
         if isinstance(node, Name):
             if node.name in variables.values() and id(node) not in within:
-                raise UnsupportedError(f"the formula uses {node.name} otherwise than as an index")
+                raise UnsupportedError(f"the formula uses {node.name} outside an index")
             if depends_on_sizes(contract, formula, node, polynomials) and id(node) not in extents:
-                raise UnsupportedError(f"the formula depends on {node.name}")
+                raise UnsupportedError(f"the formula uses the value of {node.name}, which depends on sizes")
 
 
 def check_sums(contract: Contract, tiles: Mapping[str, int], polynomials: SizePolynomials) -> None:
@@ -148,7 +150,7 @@ def check_sums(contract: Contract, tiles: Mapping[str, int], polynomials: SizePo
         If one does, its index is the output's too, or the contract has no formulas.
     """
     if not contract.formulas:
-        raise UnsupportedError("tiles are compared with formulas")
+        raise UnsupportedError("a proof for every tile needs a contract with formulas")
     arrays = {
         parameter.name: parameter
         for parameter in contract.parameters
@@ -164,7 +166,7 @@ def check_sums(contract: Contract, tiles: Mapping[str, int], polynomials: SizePo
                 if bound.extent is not None:
                     goes = [Expression(formula.source, bound.extent)]
                 if any(_sizes(polynomials, extent) & tiles.keys() for extent in goes):
-                    raise UnsupportedError("a sum goes over a size that the grid grows by")
+                    raise UnsupportedError("a sum runs over a size that the grid grows with")
 
 
 def _sizes(polynomials: SizePolynomials, extent: Expression) -> set[str]:

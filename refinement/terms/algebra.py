@@ -126,7 +126,7 @@ class TermAlgebra:
         """Choose between products and 0, by conditions that are known: one of the factors becomes 0."""
         (((one, *factors), summed),), (((zero,), _),) = products.products, otherwise.products
         if isinstance(live, Conditions) or int(self.store.constant_values(zero.terms)) != 0:
-            raise UnsupportedError("a choice between products of integers that depends on data")
+            raise UnsupportedError("a data-dependent select between products of integers")
         terms = np.where(live, one.terms, self.store.constants(0, one.format.bits))
         return ExactInteger((((Factor(terms, one.format), *factors), summed),))
 

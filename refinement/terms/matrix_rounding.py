@@ -159,7 +159,7 @@ def matrix_rounding(isa: str, target: str, names: Sequence[str]) -> MatrixRoundi
         return _of_chains(target, names)
     if isa != "ptx":
         if names:
-            raise InputError(f"--choice {names[0]}: {isa} kernels leave nothing open that a bound depends on")
+            raise InputError(f"--choice {names[0]}: no bound of {isa} kernels depends on a choice")
         return None
     chosen = choices_named(list(names))
     if chosen.half_k_metadata != AS_TWICE_K:

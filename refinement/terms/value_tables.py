@@ -122,7 +122,7 @@ class LeafFunctions:
         if numbers_only and isinstance(natural, FloatFormat):
             nans_matter = nans_matter & _are_finite(_encodings(natural), natural)
         if nans_matter.any():
-            raise UnsupportedError("what is computed depends on the bits of a NaN, which are not known")
+            raise UnsupportedError("the result depends on the bits of a NaN, which are not known")
         return values
 
     def _with_nans(self, term: int, leaf: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:

@@ -36,7 +36,7 @@ UNPRIMED = OpenResult(
     undefined=True,
 )
 UNWRITTEN_MEMORY = OpenResult(
-    "memory that nobody has written",
+    "memory that was never written",
     ("lwz", "ld", "lxv"),
     "the bytes concerned: of the stack, and of arrays that are only written",
     "ELFv2 ABI, The Stack Frame, which says of no byte what it holds at first",

@@ -109,14 +109,14 @@ POLLED = OpenResult(
     "PTX ISA 9.1 section 9.7.13.15, mbarrier.test_wait",
 )
 UNWRITTEN_REGISTER = OpenResult(
-    "a register that nobody has written",
+    "a register that was never written",
     ("all instructions",),
     "all bits",
     "PTX ISA 9.1 says of no register what it holds at first",
     undefined=True,
 )
 UNWRITTEN_MEMORY = OpenResult(
-    "memory that nobody has written",
+    "memory that was never written",
     ("ld", "ldmatrix", "cp.async", "wmma.load"),
     "the bytes concerned; shared and local memory begin so",
     "PTX ISA 9.1 section 8.2.6: unknown values; section 5.4.4: zeros of global variables without a value",

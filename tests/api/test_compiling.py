@@ -103,7 +103,7 @@ def test_a_missing_compiler_is_wrong_use(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("NVCC", raising=False)
     monkeypatch.setattr("sys.path", [])
-    with pytest.raises(InputError, match="no compiler is found: install CUDA's toolkit"):
+    with pytest.raises(InputError, match="no compiler found: install CUDA's toolkit"):
         compiled(Path("kernel.cu"))
 
 

@@ -181,7 +181,7 @@ def test_what_overflows_for_greater_numbers_alone_is_no_finding(
 
 def test_rows_that_no_block_has_are_missing(problem: Problem) -> None:
     (found,) = problem.ran(problem.launch(blocks=4)).findings
-    assert found == "missing-output: nobody writes result 0 at [256], of 44 elements"
+    assert found == "missing-output: result 0 is unwritten at [256], one of 44 elements"
 
 
 def test_accesses_beyond_an_array_are_findings(problem: Problem) -> None:
@@ -224,7 +224,7 @@ def test_launches_behind_one_that_was_not_run_whole_are_not_compared(many: Probl
     found = many.ran(first, second, seconds=5.0, more=(copy,))
     assert found.compared == 0 and not found.findings
     (wrong,) = many.ran(second, seconds=5.0, more=(copy,)).findings
-    assert "copy is read in line 17 of the PTX before anybody writes it" in wrong
+    assert "copy is read in line 17 of the PTX before it is written" in wrong
 
 
 def test_steps_of_the_host_are_computed_between_launches(problem: Problem) -> None:
@@ -262,7 +262,7 @@ def test_steps_of_the_host_that_take_too_long_are_told(
     step = Operation("mul", (x, 2.0), {}, (replace(x, storage=2),), "here")
     copy = Storage("float32", 21_000, "result", "copy", None, (300, 70))
     found = problem.ran(step, problem.launch(source=2), more=(copy,), seconds=0.1)
-    assert found.open == ("the host's steps take more time than is allowed",) and not found.findings
+    assert found.open == ("the host's steps exceed the time limit",) and not found.findings
 
 
 def test_launches_that_no_hardware_does_are_findings(problem: Problem) -> None:
@@ -274,10 +274,8 @@ def test_a_budget_that_is_exceeded_is_told(problem: Problem) -> None:
     found = problem.ran(problem.launch(bound="0x7FFFFFFF"), seconds=0.2)
     assert not found.shows
     found = problem.ran(problem.launch(), seconds=0.0)
-    assert found.open == ("k takes more time than is allowed",) and not found.findings
-    assert found.claim == (
-        "no results were compared at the problem's own sizes: k takes more time than is allowed"
-    )
+    assert found.open == ("k exceeds the time limit",) and not found.findings
+    assert found.claim == ("no results were compared at the problem's own sizes: k exceeds the time limit")
 
 
 def test_memory_of_arrays_too_large_for_numbers(tmp_path: Path) -> None:

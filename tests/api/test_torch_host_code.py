@@ -85,7 +85,7 @@ CASES = [
     (
         "cudaDeviceSynchronize();" + STREAMS.format(*OTHERS, WAIT, ""),
         "unsupported",
-        "before the work in a stream of its own has ended",
+        "before the work in its own stream has finished",
     ),
     (STREAMS.format(*OTHERS, WAIT, "cudaDeviceSynchronize();"), "unsupported", "does not wait for the work"),
     (
@@ -97,7 +97,7 @@ CASES = [
     (MEMORY.format(""), "refuted", "uninitialised"),
     (MEMORY.format("cudaMemset(own, 0, bytes);"), "refuted", "wrong-value"),
     (MEMORY.format("cudaFree(own);"), "unsupported", "memory is used after cudaFree"),
-    ("cudaFree(to);", "unsupported", "cudaFree of what is no memory of cudaMalloc"),
+    ("cudaFree(to);", "unsupported", "cudaFree of a pointer that cudaMalloc did not return"),
     (CONSTANT.format("cudaMemcpyToSymbol(factor, two, sizeof two);"), "verified", ""),
     (CONSTANT.format("cudaMemcpyToSymbol(factor, two + 1, 4, 4);"), "refuted", "wrong-value"),
     (CONSTANT.format(""), "refuted", "wrong-value"),
@@ -117,16 +117,16 @@ CASES = [
     (
         CONSTANT.format("by_constant<<<blocks, 128>>>(from, to, n); cudaMemcpyToSymbol(factor, two, 8);"),
         "unsupported",
-        "second time",
+        "second call",
     ),
     (
         CONSTANT.format("cudaMemcpyToSymbol(factor, from, 8);"),
         "unsupported",
-        "another than its addresses say",
+        "contradicts its addresses",
     ),
     (CONSTANT.format("cudaMemcpyToSymbol(other, two, 4);"), "unsupported", "in constant memory: other"),
     ("float* both[2]; cudaMemcpy(to, &to, 8, cudaMemcpyHostToDevice);", "unsupported", "copy of addresses"),
-    ("cudaMemcpy(two, from, 8, cudaMemcpyDeviceToHost);", "unsupported", "cudaMemcpy but to memory"),
+    ("cudaMemcpy(two, from, 8, cudaMemcpyDeviceToHost);", "unsupported", "cudaMemcpy to other than"),
     (
         "cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice); times<<<blocks, 128>>>(to, to, n, 2.0f);",
         "verified",

@@ -155,7 +155,7 @@ def of_triton(folder: Path, before: str = "pass", after: str = "y", problem: str
         ("x = x.cpu()", "y", "unsupported", "on the CPU"),
         ("assert x.shape[0] > 10**6", "y", "undecided", "AssertionError"),
         ("x = torch.empty_like(x).copy_(x)", "y", "verified", ""),
-        ("self.calls = getattr(self, 'calls', 0) + 1", "y + (self.calls > 1)", "unsupported", "second time"),
+        ("self.calls = getattr(self, 'calls', 0) + 1", "y + (self.calls > 1)", "unsupported", "second call"),
     ],
 )
 def test_the_host_around_a_launch(before: str, after: str, wanted: str, message: str, tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_sizes_that_are_given(tmp_path: Path) -> None:
     (tmp_path / "solution.py").write_text(text, encoding="utf-8")
     result = verify(tmp_path / "problem.py", tmp_path / "solution.py", sizes={"rows": 3, "columns": 50})
     assert (result.verdict, result.sizes) == ("verified", {"rows": 3, "columns": 50})
-    with pytest.raises(InputError, match="assigns no number to depth"):
+    with pytest.raises(InputError, match="has no top-level number depth"):
         verify(tmp_path / "problem.py", tmp_path / "solution.py", sizes={"depth": 3})
     (tmp_path / "solution.py").write_text(text.replace("* 2.0", "* 3.0"), encoding="utf-8")
     with pytest.raises(ModuleNotVerifiedError, match="refuted") as raised:
@@ -348,7 +348,7 @@ def test_modules_in_memory_that_nothing_defines() -> None:
         verify(len, lambda x: x, inputs=[])
     with pytest.raises(InputError, match="need inputs="):
         verify(len, len)
-    with pytest.raises(InputError, match="both modules are files"):
+    with pytest.raises(InputError, match="two modules that are not files"):
         verify("problem.py", len, inputs=[])
 
 

@@ -122,7 +122,7 @@ FAULTS = {
         ("x[r * n + i]", "x[r * n + (unsigned char)(i / 8) * 8 + i % 8]", "wrong-value"),
     ],
     "tree": [("+ h];\n        __syncthreads();", "+ h];\n        __syncwarp();", "race")],
-    "tall": [("<<<rows,", "<<<min(rows, 4096),", "missing-output: nobody writes result 0 at [4096, 0]")],
+    "tall": [("<<<rows,", "<<<min(rows, 4096),", "missing-output: result 0 is unwritten at [4096, 0]")],
     "all": [("i < rows * n;", "i < min(rows * n, 40000);", "wrong-value: result 0 at []")],
     "tallest": [
         ("<<<rows,", "<<<dim3(1, rows),", "the grid has 70000 along y; at most 65535"),

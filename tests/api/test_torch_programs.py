@@ -286,8 +286,8 @@ def test_indices_that_are_data_choose() -> None:
     ("change", "message"),
     [
         (None, ""),
-        (lambda steps: steps[:2], "less than at first"),
-        (lambda steps: [*steps, steps[-1]], "more than at first"),
+        (lambda steps: steps[:2], "less than the first"),
+        (lambda steps: [*steps, steps[-1]], "more than the first"),
         (lambda steps: [*steps[:2], replace(steps[2], grid=(2, 1, 1))], "plus_one in m.py:4"),
         (lambda steps: [*steps[:1], replace(steps[1], name="mul"), steps[2]], "mul in m.py:3"),
     ],
@@ -446,7 +446,7 @@ def test_a_launch_that_changes_an_input_is_refuted(tmp_path: Path) -> None:
     in_place = replace(launch, passed=(pointer, pointer, launch.passed[2]))
     files = ContractWriter(Recording(storages, [in_place], [x], [x]), reference).write(tmp_path)
     result_of = verify(files.kernel, files.contract).result
-    assert any("which is only for reading" in finding.message for finding in result_of.findings)
+    assert any("which is read-only" in finding.message for finding in result_of.findings)
 
 
 def test_what_a_recording_says_is_no_code() -> None:
@@ -458,7 +458,7 @@ def test_what_a_recording_says_is_no_code() -> None:
     recording.steps[0] = Operation(step.name, step.arguments, {}, step.results, evil)
     text = reference_text(recording, ["x", "y", "z"], ["z"], "")
     assert not [line for line in text.splitlines() if line.startswith("raise")]
-    with pytest.raises(NotRecordedError, match="with an option"):
+    with pytest.raises(NotRecordedError, match="with the option"):
         call(Operation("add", (), {"x)\n#": 1}, (), ""), [])
 
 

@@ -75,7 +75,7 @@ def checked(state: SimpleNamespace, *obligations) -> Result:
 
 
 def test_comparisons_with_stated_results_have_a_total_of_their_own(toys: SimpleNamespace) -> None:
-    line = "of them compare the specification with what is stated apart from it"
+    line = "of them compare the specification with independent statements"
     assert line not in checked(toys, COMMUTES, PINNED).out
     compared = replace(verdict(COMMUTES, Status.PROVED), method="comparison")
     toys.verdicts = {COMMUTES.id: compared}
@@ -83,9 +83,9 @@ def test_comparisons_with_stated_results_have_a_total_of_their_own(toys: SimpleN
 
 
 def test_what_instruction_sets_share_is_counted_once() -> None:
-    line = "3 of them say once more, for another instruction set, what all of them share"
+    line = "3 of them repeat a shared claim for another instruction set"
     assert line in mmaproof("check", "*/stated/sums/integers").out
-    assert "once more" not in mmaproof("check", "ptx/stated/sums/integers").out
+    assert "repeat a shared" not in mmaproof("check", "ptx/stated/sums/integers").out
 
 
 def test_a_run_as_expected_has_status_0_and_writes_nothing(toys: SimpleNamespace, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_counterexample_that_holds_now_has_status_0(toys: SimpleNamespace, tmp
     replayed = mmaproof("replay", saved)
     assert replayed.status == 0
     assert "the claim holds on these inputs: the counterexample does not replay" in replayed.out
-    assert replayed.err == "mmaproof: the difference recorded in the file is another one\n"
+    assert replayed.err == "mmaproof: the difference differs from the one recorded in the file\n"
 
 
 def test_a_counterexample_in_a_ring_is_computed_again(toys: SimpleNamespace, tmp_path: Path) -> None:

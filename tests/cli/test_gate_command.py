@@ -80,7 +80,7 @@ def test_no_result_file_of_a_table_that_can_not_be_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "no table is named, and there is no mmaproof.toml here"),
+        ((), "no table is named, and there is no mmaproof.toml in this directory"),
         (("nothing.csv",), "nothing.csv: can't be read"),
         (("t.json", "--column", "x"), "is not OLD=NEW"),
         (("t.json", "--column", "x=frob"), "unknown column 'frob'"),

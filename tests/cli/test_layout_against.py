@@ -74,7 +74,7 @@ def test_a_buffer_is_compared_on_its_profile() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--against", A, "--lane", "5"), "--lane and --element are not for it"),
+        (("--against", A, "--lane", "5"), "remove --lane and --element"),
         (("--against", A, "--format", "svg"), "table or json, not as svg"),
         (("--against", "@/nonexistent/layout.csv"), "/nonexistent/layout.csv: can't be read"),
         (("--against", "(1000,1000,1000):(1,1,1)"), "1000000000 elements"),

@@ -101,7 +101,7 @@ def test_lines_may_be_any_bytes() -> None:
 @pytest.mark.parametrize("stdin", ["", "\n \n"])
 def test_where_nothing_is_judged_nothing_is_legal(stdin: str) -> None:
     result = mmaproof("legal", "-", stdin=stdin)
-    assert (result.status, result.out) == (3, "") and "nothing is judged" in result.err
+    assert (result.status, result.out) == (3, "") and "no instruction to judge" in result.err
 
 
 def test_thousands_of_lines() -> None:
@@ -224,7 +224,7 @@ def test_a_file_of_ptx_is_judged_for_its_own_target(tmp_path: Path) -> None:
     [
         (("legal", "xvf32ger", "--registers", "a:b32"), "registers are declared for instructions of PTX"),
         (("legal", LDMATRIX, "--registers", "a:b33"), "unknown type 'b33'"),
-        (("legal", "kernel.ptx", "--registers", "a:b32"), "a text declares its own"),
+        (("legal", "kernel.ptx", "--registers", "a:b32"), "a module declares its own"),
     ],
 )
 def test_registers_that_can_not_be_used(

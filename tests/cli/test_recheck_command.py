@@ -37,7 +37,7 @@ def test_a_certificate_is_rechecked_but_for_what_is_named(folder: Path, name: st
     found = mmaproof("recheck", folder / name, "--kernel", KERNEL, "--contract", folder / "rms_norm.toml")
     assert found.status == 3
     assert "128 elements: equal over the reals" in found.out
-    assert "rechecked but for: of what is equal over the reals, the bound of roundings" in found.out
+    assert "rechecked except: the bound on roundings of what is equal over the reals" in found.out
 
 
 def test_a_certificate_of_another_file_is_refused(folder: Path) -> None:

@@ -125,7 +125,7 @@ def test_given_numbers_are_kept_and_others_drawn() -> None:
         (["x=1"], "no array 'y'"),
         (["x=1", "in.npz"], "one file, or NAME=NUMBERS"),
         (["in.npz", "--random", "1"], "one file, or NAME=NUMBERS"),
-        (["--random", "-1"], "from 0 on"),
+        (["--random", "-1"], "from 0 up"),
         ([], "--random SEED"),
     ],
 )

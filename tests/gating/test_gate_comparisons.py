@@ -153,12 +153,12 @@ def test_accepted_differences(
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ('finding = "x"\nreason = "y"', "has a 'expires'; it is missing"),
-        ('finding = "x"\nexpires = 2099-01-01', "has a 'reason'; it is missing"),
-        ('finding = "x"\nreason = " "\nexpires = 2099-01-01', "'reason' is a text that says something"),
-        ('finding = "x"\nreason = "y"\nexpires = "soon"', "is no date"),
-        ('finding = "x"\nreason = "y"\nexpires = 2099', "is no date"),
-        ('finding = 1\nreason = "y"\nexpires = 2099-01-01', "'finding' is a text"),
+        ('finding = "x"\nreason = "y"', "needs 'expires'"),
+        ('finding = "x"\nexpires = 2099-01-01', "needs 'reason'"),
+        ('finding = "x"\nreason = " "\nexpires = 2099-01-01', "'reason' must be a non-empty string"),
+        ('finding = "x"\nreason = "y"\nexpires = "soon"', "must be a date"),
+        ('finding = "x"\nreason = "y"\nexpires = 2099', "must be a date"),
+        ('finding = 1\nreason = "y"\nexpires = 2099-01-01', "'finding' must be"),
         ('frob = "x"', "unknown key 'frob'"),
         ("finding = ", r"accepted.toml:7: column 11: "),
     ],

@@ -318,5 +318,5 @@ def test_whole_numbers_may_be_written_as_data_frames_write_them(tmp_path: Path, 
 
 @pytest.mark.parametrize("shape", ["16.5x8x16", [16.5, 8.0, 16.0], f"{'9' * 5000}.0"])
 def test_a_shape_has_whole_numbers(tmp_path: Path, shape) -> None:
-    with pytest.raises(InputError, match="no shape"):
+    with pytest.raises(InputError, match="not a shape"):
         compared(json_table(tmp_path, {"shape": shape, "target": "sm_80"}))

@@ -53,11 +53,11 @@ def told(name: str, lost: NDArray[np.bool_], grid: tuple[int, int, int] | None =
 @pytest.mark.parametrize("warp", range(4))
 def test_a_warp_whose_store_is_dropped(name: str, warp: int) -> None:
     _, blocks, warps = stored(name)
-    pattern = "by the pattern of those that are, warp"
+    pattern = "by the pattern of the written elements, warp"
     everywhere = f"{pattern} {warp} of each block should write them"
     assert told(name, warps == warp) in (
         everywhere,
-        f"of the warps of each block only warp {warp} writes nothing",
+        f"warp {warp} of each block is the only warp that writes nothing",
     )
     one = told(name, (warps == warp) & (blocks == 1))
     assert one == f"{pattern} {warp} of block 1 should write them"
@@ -71,7 +71,7 @@ def test_the_pattern_of_the_others_gives_the_last_warp(name: str) -> None:
 def test_a_grid_that_is_one_block_short() -> None:
     _, blocks, _ = stored("one number for all blocks")
     assert told("one number for all blocks", blocks == 5, (5, 1, 1)) == (
-        "by the pattern of those that are, block 5, which the grid of 5 lacks, should write them"
+        "by the pattern of the written elements, block 5, outside the grid of 5, should write them"
     )
     for name in ("warps side by side", "ragged edges"):
         _, blocks, _ = stored(name)
@@ -81,7 +81,7 @@ def test_a_grid_that_is_one_block_short() -> None:
         assert should_write(shape, writers, np.flatnonzero(y == 1), (3, 1, 1), THREADS) == ""  # one row seen
         writers = np.where(x == 2, -1, (y * 2 + x) * THREADS + stored(name)[0] % THREADS)
         assert should_write(shape, writers, np.flatnonzero(x == 2), (2, 2, 1), THREADS) == (
-            "by the pattern of those that are, block 2 and 1 more, which the grid (2, 2, 1) lacks, "
+            "by the pattern of the written elements, block 2 and 1 more, outside the grid (2, 2, 1), "
             "should write them"
         )
 
@@ -136,7 +136,7 @@ formula = "C[i, j] = A[i, j]"
         (128, 4, None),
         (96, 4, "warp 3 of each block"),
         (64, 4, "warps 2 to 3 of each block"),
-        (128, 3, "block 3, which the grid of 3 lacks,"),
+        (128, 3, "block 3, outside the grid of 3,"),
     ],
 )
 def test_a_finding_says_who_should_have_written(
@@ -150,4 +150,4 @@ def test_a_finding_says_who_should_have_written(
     ]
     assert len(found) == (who is not None)
     for each in found:
-        assert each.message.endswith(f"; by the pattern of those that are, {who} should write them")
+        assert each.message.endswith(f"; by the pattern of the written elements, {who} should write them")

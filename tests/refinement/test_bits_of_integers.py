@@ -103,13 +103,13 @@ def test_they_are_those_of_python(expression: str) -> None:
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("A[i] >> A[i]", "behind >> stands what indices, sizes and given contents decide"),
-        ("F[i] >> 2", ">> is for integers"),
-        ("A[i] % 3", "% of data is by powers of two, not by 3"),
-        ("A[i] // 0", "// of data is by powers of two, not by 0"),
-        ("A[i] >> i - 1", "-1 stands behind >>"),
+        ("A[i] >> A[i]", "the right operand of >> must depend on indices"),
+        ("F[i] >> 2", ">> takes integers"),
+        ("A[i] % 3", "% of data takes a power of two, not 3"),
+        ("A[i] // 0", "// of data takes a power of two, not 0"),
+        ("A[i] >> i - 1", "the right operand of >> is -1"),
         ("A[i] << 63", "allowed: 0 to 62"),
-        ("A[i] & -2", "-2 stands behind &"),
+        ("A[i] & -2", "the right operand of & is -2"),
     ],
 )
 def test_what_has_no_meaning_is_said(expression: str, message: str) -> None:

@@ -102,7 +102,10 @@ def test_a_choice_by_rounded_numbers_supposes_that_no_rounding_turns_it() -> Non
         ("", ""),
     ).result()
     assert result.verdict is Verdict.VERIFIED
-    assert any("no rounding turns a comparison" in hypothesis.statement for hypothesis in result.hypotheses)
+    assert any(
+        "no rounding changes the outcome of a comparison" in hypothesis.statement
+        for hypothesis in result.hypotheses
+    )
 
 
 def test_numbers_that_are_equal_but_for_roundings_are_not_taken_for_equal() -> None:
@@ -218,4 +221,4 @@ def test_what_is_left_out_of_a_message_is_not_said_to_be_read_in_another_way() -
         ("", ""),
     ).result()
     assert result.verdict is Verdict.REFUTED
-    assert "of other numbers in place of …, expected" in result.findings[0].message
+    assert "of other values in place of …, expected" in result.findings[0].message

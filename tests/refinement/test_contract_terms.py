@@ -288,14 +288,14 @@ def test_integer_accumulations_are_those_of_matrix_units() -> None:
         ("C[i, j] = A[i - 1, 0]", "column 11: index 1 of A is -1 at i = 0, outside 0 to 2"),
         (
             "C[i, j] = sum(k, A[i, k] * B[j, k])",
-            "k takes 5 values as index 2 of B, but 4 as index 2 of A; say how many: sum(k < ...",
+            "k takes 5 values as index 2 of B, but 4 as index 2 of A; state its extent: sum(k < ...",
         ),
         ("C[i, j] = A[i, 0] / (i - i)", "/ by 0"),
         ("C[i, j] = A[i // j, 0]", "// by 0"),
         ("C[i, j] = where(i < 2, A[i + 1, 0], A[i + 1, 0])", "column 37: index 1 of A is 3 at i = 2"),
         ("C[i, j] = sum(k < M - 4, A[i, 0])", "k takes -1 values"),
         ("C[i, j] = max(k < M - 3, A[i, 0])", "k takes 0 values"),
-        ("C[i, j] = i << 62 - j << 8", "a number of more than 62 bits"),
+        ("C[i, j] = i << 62 - j << 8", "an integer of more than 62 bits"),
     ],
 )
 def test_indices_that_mean_nothing_are_errors(formula: str, message: str) -> None:
@@ -313,7 +313,7 @@ def test_indices_that_mean_nothing_are_errors(formula: str, message: str) -> Non
 def test_an_integer_beyond_64_bits_asks_for_a_cast() -> None:
     arrays = {"A": "s64 M K", "B": "s64 K N", "C": "f32 M N out"}
     instance = next(contract_of(PRODUCT, arrays, sizes=SIZES).instances())
-    with pytest.raises(InputError, match=r"beyond 64 bits; a cast such as s32"):
+    with pytest.raises(InputError, match=r"beyond 64 bits; make it wrap with a cast such as s32"):
         expected_terms(instance, instance.arrays["C"], TermStore())
 
 

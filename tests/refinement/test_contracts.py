@@ -151,12 +151,12 @@ def test_given_contents_fill_the_array() -> None:
         ("B[k, j])", "B[k, j]", 42, "formula, column 35: expected ')' or ',', not the end"),
         ("B[k, j])", "Q[k, j])", 42, "unknown name Q; known: A, B, C"),
         ("B[k, j])", "B[k])", 42, "B has 2 axes, not 1"),
-        ("B[k, j])", "B[k, A[i, k]])", 42, "an index of B is an integer, no real number"),
+        ("B[k, j])", "B[k, A[i, k]])", 42, "an index of B must be an integer, not a real number"),
         ("B[k, j])", "C[k, j])", 42, 'C has access "out"'),
         ("B[k, j])", "B[k, j]) + x", 42, "column 39: unknown name x"),
-        ("B[k, j])", "B[k, j] % 2)", 42, "% is for integers, and this is a real number"),
+        ("B[k, j])", "B[k, j] % 2)", 42, "% takes integers, but this is a real number"),
         ("B[k, j])", "B[k, j] / a[i, k])", 42, "column 38: unknown name a"),
-        ("sum(k, A", "sum(i, A", 42, "i already has a meaning here"),
+        ("sum(k, A", "sum(i, A", 42, "i is already in use here"),
         ("sum(k, A", "sum(k, r, A", 42, "no array is indexed by r itself"),
         ("C[i, j] =", "A[i, j] =", 42, "A is written"),
     ],
@@ -194,7 +194,7 @@ def test_elements_that_share_memory_are_refused() -> None:
     ("formula", "message"),
     [
         ("C[i] = 0.5 * A[i]", "C is s32, but this is a real number: write s32"),
-        ("C[i] = C[i] + 1", r"C is written: its value before is old\(C\[\.\.\.\]\)"),
+        ("C[i] = C[i] + 1", r"C is written; its old value is old\(C\[\.\.\.\]\)"),
         ("D[i] = 1", "column 1: unknown name D; known: A, C"),
     ],
 )
@@ -209,9 +209,9 @@ def test_an_index_hides_a_parameter_that_passes_an_integer() -> None:
     instance = next(contract.instances())
     assert covered(instance, instance.arrays["C"]).all()
     for data in ("f32", 's32 "any"'):
-        with pytest.raises(InputError, match="m is a parameter with data, so it can't be an index"):
+        with pytest.raises(InputError, match="m is a parameter that holds data, so it can't be an index"):
             contract_of("C[m, j] = A[j, m]", arrays, scalars={"m": data})
-        with pytest.raises(InputError, match="k already has a meaning here"):
+        with pytest.raises(InputError, match="k is already in use here"):
             contract_of("C[i, j] = sum(k, A[0, k])", arrays, scalars={"k": data})
 
 
@@ -317,13 +317,13 @@ CHAIN = "(((A[0]" + (" + A[0]" * 50 + ")") * 3
         ({"shape": "[67108863]"}, "the arrays have 67108865 elements; at most 67108864"),
         ({"shape": "[99]", "more": "strides = [1000000000000]"}, "at most 17592186044416 bytes"),
         ({"shape": "[70000]", "more": "strides = [5000]"}, "A lies in 70000 pieces"),
-        ({"formula": "C[i] = sum(k < 2000000000, A[i])"}, "sums of 4000000000 numbers in all; at most"),
-        ({"formula": "C[i] = sum(k < 20000, l < 20000, A[i])"}, "sums of 800000000 numbers"),
-        ({"formula": f"C[i] = {NESTED}"}, "31 indices at once; at most 30"),
+        ({"formula": "C[i] = sum(k < 2000000000, A[i])"}, "sums have 4000000000 terms in all; at most"),
+        ({"formula": "C[i] = sum(k < 20000, l < 20000, A[i])"}, "sums have 800000000 terms"),
+        ({"formula": f"C[i] = {NESTED}"}, "31 indices in one expression; at most 30"),
         ({"formula": "C[i] = A[i] * 1e400"}, "1e400 is out of range"),
         ({"formula": "C[i] = A[i] / 1e-320"}, "/ by less than 2.2"),
         ({"formula": "C[i] = " + "max(A[0], " * 130 + "A[0]" + ")" * 130}, "nested too deeply"),
-        ({"formula": f"C[i] = {CHAIN}"}, "more than 120 parts within each other"),
+        ({"formula": f"C[i] = {CHAIN}"}, "nested more than 120 levels deep"),
         ({"formula": "C[i] = A[0] if i < 0"}, "it covers no element of C"),
     ],
 )

@@ -67,10 +67,10 @@ def test_an_index_that_may_be_anything_is_unsupported() -> None:
 @pytest.mark.parametrize(
     ("formula", "requires", "message"),
     [
-        ("C[i] = A[I[i]]", [], "which may have more than 1024 values: conditions in"),
+        ("C[i] = A[I[i]]", [], "which may have more than 1024 values: bound it"),
         ("C[i] = A[I[i]]", ["0 <= I[i] <= 32"], "may be 32, outside 0 to 31"),
         ("C[i] = A[I[i] - 1]", WITHIN, "may be -1, outside 0 to 31"),
-        ("C[i] = A[A[i]]", WITHIN, "an index of A is an integer, no real number"),
+        ("C[i] = A[A[i]]", WITHIN, "an index of A must be an integer, not a real number"),
     ],
 )
 def test_mistakes_in_formulas(formula: str, requires: list[str], message: str) -> None:
@@ -148,7 +148,7 @@ def test_tables_of_any_length(entries: int) -> None:
 
 
 def test_conditions_take_no_index_that_is_data() -> None:
-    with pytest.raises(InputError, match=r"an index of A is data; in .requires. sizes"):
+    with pytest.raises(InputError, match=r"an index of A is data; .requires. allows sizes"):
         gathered(requires=[*WITHIN, "A[I[i]] >= 0"])
 
 

@@ -59,7 +59,7 @@ def test_cases_are_those_with_the_value(table: list[int], wanted: int) -> None:
 def test_too_many_conditions_are_refused() -> None:
     diagrams = Diagrams()
     diagram = 1
-    with pytest.raises(UnsupportedError, match="choices"):
+    with pytest.raises(UnsupportedError, match="conditions"):
         for condition in reversed(range(MOST_CONDITIONS + 1)):
             diagram = diagrams.node(condition, 0, diagram)
 

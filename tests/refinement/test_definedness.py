@@ -152,7 +152,7 @@ def test_undefined_bits_count_only_where_an_output_depends_on_them(
         assert {finding.line for finding in result.findings if finding.kind is Kind.UNINITIALISED} == {17}
     else:
         assert result.verdict is Verdict.VERIFIED
-        assert [note.line for note in result.notes if "nothing depends on that" in note.message] == [17]
+        assert [note.line for note in result.notes if "no result depends on it" in note.message] == [17]
 
 
 @pytest.mark.parametrize("place", TILES)

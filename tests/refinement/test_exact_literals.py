@@ -74,7 +74,7 @@ def test_a_verdict_says_which_numbers_of_the_formula_are_rounded() -> None:
     assert [
         assumption
         for assumption in third.assumptions
-        if assumption.startswith("1/3 of the formula is the f32 next to it")
+        if assumption.startswith("1/3 of the formula is rounded to the nearest f32")
     ]
     half = result_of("mul.f32 %C, %A, 0f3F000000;", "C[i] = A[i] / 2", arrays)
     assert half.verdict == "verified" and not [

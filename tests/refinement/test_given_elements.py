@@ -55,7 +55,7 @@ def test_metadata_of_every_block_is_known_where_rows_hold_whole_repetitions() ->
     every = '"any multiple of 16"', '"any multiple of 32"'
     found = prove_blocks(KERNEL, sparse(*every, str(32 * VALUES)))
     assert {domain.name: domain.most for domain in found.domains} == {"M": 46352, "N": 46336}
-    with pytest.raises(UnsupportedError, match="which of the given values of E"):
+    with pytest.raises(UnsupportedError, match="which given value of E"):
         prove_blocks(KERNEL, sparse(*every, "32"))
 
 

@@ -125,7 +125,7 @@ def test_of_many_guards_a_few_are_told() -> None:
     ]
     notes = notes_of("k.ptx", one_sided([guards]), 1)
     assert len(notes) == MOST + 1
-    assert str(notes[-1]) == f"k.ptx: {20 - MOST} more guards went one way only"
+    assert str(notes[-1]) == f"k.ptx: {20 - MOST} more guards always had the same outcome"
 
 
 def test_the_size_that_is_told_does_try_the_other_way(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ COPY = TILE + "cp.async.ca.shared.global [%r9], [%at0], 4;\nld.shared.u32 %r1, [
 def test_a_race_whose_value_reaches_nothing_is_a_note(body: str, use: str) -> None:
     result = result_of(body + use, "C[i] = A[i]", ARRAYS)
     assert result.verdict is Verdict.VERIFIED
-    (note,) = [each for each in result.notes if "nothing depends on that" in each.message]
+    (note,) = [each for each in result.notes if "no result depends on it" in each.message]
     assert "reads tile+0x" in note.message
 
 
@@ -92,7 +92,7 @@ def test_stores_that_race_and_reach_nothing_are_a_note(name: str) -> None:
     for use in ("mov.u32 %C, %A;", f"st.shared.u32 [%r9], %A; ld.shared.u32 %C, [%r9]; // {name}"):
         result = result_of(body + use, "C[i] = A[i]", ARRAYS)
         assert result.verdict is Verdict.VERIFIED, result.findings
-        assert [note for note in result.notes if "nothing depends on that" in note.message]
+        assert [note for note in result.notes if "no result depends on it" in note.message]
 
 
 @pytest.mark.parametrize(

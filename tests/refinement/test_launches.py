@@ -169,12 +169,12 @@ def test_faults_of_a_launch_are_refuted(
         (
             "st.global.f32 [%d2], %f5;",
             "st.global.f32 [%d1], %f5;",
-            "nothing of it is, and launch 2 of 2, reduce is given it",
+            "none of it is written, though launch 2 of 2, reduce takes it",
         ),
         (
             "st.global.f32 [%d2], %f5;",
             "mov.u32 %r, %ctaid.x; setp.eq.u32 %p, %r, 1; @!%p st.global.f32 [%d2], %f5;",
-            "in launch 2 of 2, reduce, by the pattern of those that are, block 1 should write them",
+            "in launch 2 of 2, reduce, by the pattern of the written elements, block 1 should write them",
         ),
     ],
 )
@@ -431,8 +431,8 @@ def test_a_step_that_reads_what_nobody_wrote(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("there", "instead", "message"),
     [
-        ('host = "steps.py:turned"', 'host = "steps.py:turned"\nblock = 16', "it has no block"),
-        ('host = "steps.py:turned"\n', 'entry = "partial"\n', "it goes with host"),
+        ('host = "steps.py:turned"', 'host = "steps.py:turned"\nblock = 16', "block is not allowed"),
+        ('host = "steps.py:turned"\n', 'entry = "partial"\n', "is for host steps only"),
     ],
 )
 def test_steps_that_are_no_launches(there: str, instead: str, message: str) -> None:
@@ -442,5 +442,5 @@ def test_steps_that_are_no_launches(there: str, instead: str, message: str) -> N
 
 
 def test_a_step_may_write_only_what_it_takes(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="writes B, which is no array that it may write"):
+    with pytest.raises(InputError, match="writes B, which is not an array that it may write"):
         hosted(tmp_path, STEPS.replace('"A": T.T', '"B": T'))

@@ -17,7 +17,7 @@ def test_a_literal_of_f64_is_that_of_the_formula(literal: str) -> None:
     result = result_of(SCALED.format(literal=literal), FORMULA, {"A": "f32", "C": "f32 out"})
     assert result.verdict.value == "verified"
     assert any(
-        "literals of f64 for those of the formula" in hypothesis.statement for hypothesis in result.hypotheses
+        "f64 literals for the formula's literals" in hypothesis.statement for hypothesis in result.hypotheses
     )
 
 

@@ -69,7 +69,7 @@ def test_what_scores_may_outweigh_is_no_mask(requires: list[str], verdict: str) 
     found = result_of(body, formula, {"A": "f32", "B": "f32", "C": "f32 out"}, requires=requires)
     assert found.verdict == verdict, found.findings
     if verdict == "undecided":
-        assert "right only if no number outweighs the mask -10000" in found.findings[0].message
+        assert "right only if no value outweighs the mask -10000" in found.findings[0].message
 
 
 def test_a_masked_number_may_outweigh_what_is_added_to_it() -> None:

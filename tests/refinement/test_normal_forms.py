@@ -331,7 +331,7 @@ def test_an_integer_made_of_rounded_floats_is_not_certain_to_the_bit() -> None:
         found = compare(NormalForms(case.store), stepped, whole, S32)
         assert found.equal.all() and not found.identical.any()
         assert found.roundings is not None and found.roundings.turned
-        assert "no rounding turns" in str(found.roundings)
+        assert "no rounding changes the outcome" in str(found.roundings)
 
 
 def test_a_verdict_names_the_hypotheses_of_all_that_it_is_about() -> None:

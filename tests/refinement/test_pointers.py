@@ -201,7 +201,7 @@ def test_an_array_in_place_may_race_with_itself(tmp_path: Path) -> None:
         (
             'to = ["A0", "A1"]',
             'to = ["A0", "A1", "A9"]',
-            "As points to 'A9', which is no array; there are: Ks, A0",
+            "As points to 'A9', which is not an array; there are: Ks, A0",
         ),
         ('to = ["A0", "A1"]', "to = []", "to must be an array's name or a list of such names"),
         ('to = ["A0", "A1"]', "to = [1]", "to must be an array's name or a list of such names"),

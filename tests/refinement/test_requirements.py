@@ -73,7 +73,7 @@ def test_a_guard_restricts_what_a_condition_is_about() -> None:
         (["Z[i] > 0"], "unknown name Z"),
         (["i > 0"], "unknown name i"),
         (["Y[i] > 0"], 'access "out"'),
-        (["4 > 3"], "about inputs"),
+        (["4 > 3"], "must name an input"),
         (["X[i, i] > 0"], "i takes 4 values as index 2 of X, but 3"),
         (["X[i, k]"], "expected a condition"),
         (["X[i, k] > 0", "X[i, k] < 0"], "cannot hold"),
@@ -81,7 +81,7 @@ def test_a_guard_restricts_what_a_condition_is_about() -> None:
         (["0 < n < 1"], "cannot hold"),
         (["I[k] != 0", "0 <= I[k] <= 0"], "cannot hold"),
         (["1e5 < abs(H[k]) < 1e9"], "cannot hold"),
-        (["given > 5"], "about inputs|cannot hold"),
+        (["given > 5"], "must name an input|cannot hold"),
     ],
 )
 def test_what_cannot_hold_is_an_error_with_its_line(conditions: list[str], message: str) -> None:

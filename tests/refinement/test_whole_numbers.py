@@ -25,6 +25,6 @@ def test_a_rounded_number_is_supposed_to_stay_between_whole_ones() -> None:
     result = result_of(body, "C[i] = floor(A[i] * A[i] + A[i])", ARRAYS)
     assert result.verdict is Verdict.VERIFIED
     assert any(
-        "no rounding turns a rounding to an integer" in hypothesis.statement
+        "no rounding changes the outcome of a rounding to an integer" in hypothesis.statement
         for hypothesis in result.hypotheses
     )

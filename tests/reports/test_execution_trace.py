@@ -126,9 +126,9 @@ def test_infinities_and_nans() -> None:
 @pytest.mark.parametrize(
     ("element", "says"),
     [
-        ("acc", "is no element of a result"),
-        ("acc[]", "is no element of a result"),
-        ("acc[1,]", "is no element of a result"),
+        ("acc", "is not an element of a result"),
+        ("acc[]", "is not an element of a result"),
+        ("acc[1,]", "is not an element of a result"),
         ("acc[4,0]", "acc has the shape (4, 4)"),
         ("acc[0,0,0]", "acc has the shape (4, 4)"),
         ("d[0,0]", "the result is acc"),

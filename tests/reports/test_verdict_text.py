@@ -92,9 +92,9 @@ def test_a_pair_of_kernels_is_named(folder: Path) -> None:
 
 def test_memory_alone_is_named(folder: Path) -> None:
     (folder / "memory.toml").write_text(CONTRACT.partition("[ensures]")[0], encoding="utf-8")
-    assert lines("reverse.ptx", "memory.toml")[0] == "safe: reverse.ptx uses memory as memory.toml lets it"
+    assert lines("reverse.ptx", "memory.toml")[0] == "safe: reverse.ptx uses memory as memory.toml allows"
     assert (
-        lines("racy.ptx", "memory.toml")[0] == "refuted: racy.ptx does not use memory as memory.toml lets it"
+        lines("racy.ptx", "memory.toml")[0] == "refuted: racy.ptx does not use memory as memory.toml allows"
     )
 
 

@@ -66,7 +66,7 @@ def _scalar(rule: Rule, single: bool, order: Sequence[int], *, zeroed: bool, kee
         all_single = all(each is not None for each in narrow)
         target = F32 if single or (keeps and all_single) else F64
         if single and not all_single and rule is not rounded:
-            raise machine.unsupported(f"{instruction} of doubles that may be no numbers in single precision")
+            raise machine.unsupported(f"{instruction} of doubles that may have no single-precision value")
         narrows = all_single and target == F32
         of = [F32 if narrows else F64] * len(doubles)
         given = [

@@ -95,7 +95,7 @@ def check_write(machine: Reporting, instruction: Instruction, number: int) -> No
     if number >= _ALIASED or not machine.registers.primed[accumulator]:
         return
     where = machine.image.place(machine.address)
-    lose(machine, accumulator, f"{instruction} at {where} writes vs{number} and so loses it")
+    lose(machine, accumulator, f"{instruction} at {where} overwrites it by writing vs{number}")
 
 
 def lose(machine: Reporting, accumulator: int, by: str = "") -> None:

@@ -63,7 +63,7 @@ def single(store: TermStore, double: int, what: str) -> int:
     """
     found = narrowed(store, double)
     if found is None:
-        raise UnsupportedError(f"{what} of a double that may not be a number in single precision")
+        raise UnsupportedError(f"{what} of a double that may have no single-precision value")
     return found
 
 

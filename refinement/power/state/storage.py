@@ -147,7 +147,7 @@ class Storage:
                     place = region.place(offset) + (f" ({named})" if named else "")
                     self._report(
                         Kind.OUT_OF_BOUNDS,
-                        f"{mnemonic} writes {count} bytes at {place}, which is for reading",
+                        f"{mnemonic} writes {count} bytes at {place}, which is read-only",
                     )
                     return None
                 if segment.name == STACK and address < self.low:
@@ -196,7 +196,7 @@ class Storage:
 
     def _report_absent(self, lane: int, count: int, mnemonic: str, undefined: Ids) -> None:
         _, segment, _ = next(region for region in reversed(self._regions) if region[2] <= lane)
-        message = f"{mnemonic} reads {count} bytes, of which nobody has written {self.place(lane)}"
+        message = f"{mnemonic} reads {count} bytes; {self.place(lane)} was never written"
         if segment.absent:
             self._report(Kind.UNSUPPORTED, f"{mnemonic} reads {self.place(lane)}: {segment.absent}")
         else:

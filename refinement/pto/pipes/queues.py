@@ -123,7 +123,7 @@ class Pipes:
                 self._report(Kind.DEADLOCK, message, first[pipe].line)
                 continue
             source, _, event = flag
-            never = "which nobody sets" if causes else f"which {source} sets only behind a wait of its own"
+            never = "which is never set" if causes else f"which {source} sets only after a wait of its own"
             count = sum(each.run is not None for waiting in held.values() for each in waiting)
             rest = f"; {count} instructions never run" if count else ""
             self._report(
@@ -141,7 +141,7 @@ class Pipes:
                 continue
             self._report(
                 Kind.UNDEFINED,
-                f"{event} from {source} to {target} is still set at the end: nobody waits for it, and the "
+                f"{event} from {source} to {target} is still set at the end: no wait clears it, so the "
                 "next kernel finds it set",
                 line,
             )

@@ -79,7 +79,7 @@ def _push(to: str) -> Callable[[ScalarUnit, Other, Names], None]:
     def handler(unit: ScalarUnit, statement: Other, names: Names) -> None:
         execution, key = unit.execution, _channel(statement, to)
         if execution.pipes.explicit:
-            raise unsupported(f"{statement.name} in a text that puts pipes in order itself")
+            raise unsupported(f"{statement.name} in a text that synchronises pipes itself")
         (name,) = values_of(text_of(statement).partition("(")[2])[:1]
         tile = unit.tile(name, names)
         numbers, fmt = _elements(tile, unit), tile.tile.element.format
@@ -99,7 +99,7 @@ def _pop(to: str) -> Callable[[ScalarUnit, Other, Names], None]:
     def handler(unit: ScalarUnit, statement: Other, names: Names) -> None:
         execution, key = unit.execution, _channel(statement, to)
         if execution.pipes.explicit:
-            raise unsupported(f"{statement.name} in a text that puts pipes in order itself")
+            raise unsupported(f"{statement.name} in a text that synchronises pipes itself")
         tile = unit.tile_type(read_type(text_of(statement).partition("->")[2].strip()))
         fmt = tile.element.format
         rows, columns = (

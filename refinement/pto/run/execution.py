@@ -258,7 +258,7 @@ class Execution:
         inside = self._inside(array, offsets, size, stamp, "writes")
         if not array.writable and inside.any():
             place = array.place(int(offsets[inside][0]))
-            self.report(Kind.CLOBBERED, f"{stamp.name} writes {place}, which is only for reading", stamp.line)
+            self.report(Kind.CLOBBERED, f"{stamp.name} writes {place}, which is read-only", stamp.line)
             return
         lanes = array.lanes_of(offsets[inside])
         self._note_global(array, lanes, size, stamp, writes=True, adds=combined is not None)
@@ -309,8 +309,8 @@ class Execution:
             use = f"writes in line {line}" if line else "reads"
             self.report(
                 Kind.RACE,
-                f"{stamp.name} {done} elements of {array.name} that {who} {use}, and nothing puts blocks in "
-                "order",
+                f"{stamp.name} {done} elements of {array.name} that {who} {use}, and nothing orders "
+                "the blocks",
                 stamp.line,
                 what="blocks",
             )

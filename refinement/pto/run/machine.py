@@ -190,7 +190,10 @@ def _finish(core: Execution) -> None:
             core.report(Kind.UNSUPPORTED, message, tile.line, what=tile.tile.location)
     for (to, _), pushed in core.channels.left().items():
         core.report(
-            Kind.UNDEFINED, f"pushes a tile to the {to} core that is never taken", pushed.line, what="pushed"
+            Kind.UNDEFINED,
+            f"pushes a tile to the {to} core, which never takes it",
+            pushed.line,
+            what="pushed",
         )
 
 

@@ -186,8 +186,8 @@ def _move(
     in_place = source.lies_as(target) and not any(indices)
     if source.shares_bytes(target) and not in_place:
         raise unsupported(
-            f"{operation} from {source.name} into {target.name}, which overlap: the order of elements is "
-            "told nowhere"
+            f"{operation} from {source.name} into {target.name}, which overlap: no document specifies the "
+            "order of elements"
         )
     _transfer(execution, operation, source, target, found, _beyond(execution, operation, source), relu=relu)
 
@@ -322,7 +322,7 @@ def _offsets(view: View, rows: int, columns: int) -> Elements:
         raise unsupported(f"elements of {view.element} in memory")
     spans = (abs(stride) * size for stride, size in zip(view.strides, view.shape, strict=True))
     if abs(view.pointer.offset) + sum(spans) * view.element.bits > FARTHEST:
-        raise illegal(f"a view of {view} with strides {list(view.strides)}, beyond any memory")
+        raise illegal(f"a view of {view} with strides {list(view.strides)}, larger than any memory")
     within = np.asarray(view.matrix.offset(*np.indices((rows, columns))), dtype=np.int64).reshape(-1)
     return view.pointer.offset + within * (view.element.bits // 8)
 

@@ -61,21 +61,21 @@ class VectorInstruction:
         self.tiles = [replace(each) for each in values if isinstance(each, TileBuffer)]
         self.scalars = [(at, each) for at, each in enumerate(values) if isinstance(each, int | Data)]
         if len(self.tiles) + len(self.scalars) != len(values) or not self.text.outputs:
-            raise illegal(f"{self.name} takes tiles and numbers")
+            raise illegal(f"{self.name} takes tiles and scalars")
         self.target = replace(unit.tile(self.text.outputs[0], names))
         self.scratch: list[TileBuffer] = []
 
     def needs(self, tiles: int, scalars: int = 0) -> None:
         """See that it has so many operands; a further tile is scratch memory, apart from the others."""
         if not tiles <= len(self.tiles) <= tiles + 1 or len(self.scalars) != scalars:
-            raise illegal(f"{self.name} of {len(self.tiles)} tiles and {len(self.scalars)} numbers")
+            raise illegal(f"{self.name} of {len(self.tiles)} tiles and {len(self.scalars)} scalars")
         self.scratch = self.tiles[tiles:]
         for scratch in self.scratch:
             for other in (*self.tiles[:tiles], self.target):
                 if scratch.shares_bytes(other):
                     raise unsupported(
                         f"{self.name} with {scratch.name} for scratch memory, which overlaps {other.name}: "
-                        "what is written there is told nowhere"
+                        "no document specifies what is written there"
                     )
 
     def spoil_scratch(self, stamp: Stamp) -> None:
@@ -87,7 +87,7 @@ class VectorInstruction:
             def named(number: int, of: str = tile.name) -> str:
                 return f"element {number} of the buffer of {of}"
 
-            why = f"in which {self.name} leaves anything, as its scratch memory"
+            why = f"which {self.name} leaves undefined, as its scratch memory"
             terms = execution.undefined.fresh(len(every), 8 * tile.width, stamp.line, named, why)
             execution.write_tile(tile, every, terms, stamp)
 
@@ -117,7 +117,7 @@ class VectorInstruction:
                 return arithmetic.converted(store, "RINT", number.format, fmt, np.array(number.term))
         if isinstance(number, int) and isinstance(fmt, IntegerFormat):
             return self.unit.execution.store.constants(number & ((1 << fmt.bits) - 1), fmt.bits)
-        raise illegal(f"{self.name} of elements of {fmt} and another number")
+        raise illegal(f"{self.name} of elements of {fmt} and a scalar of another type")
 
     def elements(self, tile: TileBuffer, rows: Elements, columns: Elements) -> Elements:
         """Return the numbers of elements (…) of a tile."""
@@ -164,8 +164,8 @@ class VectorInstruction:
         for source in sources:
             if self.target.shares_bytes(source) and not (elementwise and self.target.lies_as(source)):
                 raise unsupported(
-                    f"{self.name} into {self.target.name}, which overlaps {source.name}, that it reads: the "
-                    "order of elements is told nowhere"
+                    f"{self.name} into {self.target.name}, which overlaps {source.name}, that it reads: no "
+                    "document specifies the order of elements"
                 )
 
     def issue(self, compute: Callable[[Elements, Elements, Stamp], Matrix], pipe: Pipe = Pipe.V) -> None:

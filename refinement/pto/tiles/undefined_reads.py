@@ -15,7 +15,7 @@ from ...terms.store import UNDEFINED, TermStore
 Named = Callable[[int], str]
 """Names the n-th of some elements."""
 
-_READ = "which is read here though nobody has written it"
+_READ = "which is read here but was never written"
 
 
 class UndefinedReads:

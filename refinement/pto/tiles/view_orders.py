@@ -94,7 +94,7 @@ def require_modelled(profile: Profile, view: View, tile: Tile) -> None:
     stride = view.strides[axis] if len(view.strides) >= -axis else 1
     if stride != 1 and extent > 1:
         raise unsupported(
-            f"a view of layout {view.order} whose neighbours in a line are {stride} elements apart: the "
+            f"a view of layout {view.order} whose elements along a line are {stride} apart; the "
             "movers of the NPU take 1"
         )
     if view.order is ViewOrder.NZ:
@@ -110,6 +110,6 @@ def _require_whole_fractals(view: View) -> None:
     width = shape[4]
     if (shape[3] > 1 and strides[3] != width) or (shape[2] > 1 and strides[2] != FRACTAL_ROWS * width):
         raise unsupported(
-            f"a view of layout {view.order} with strides {list(view.strides)}, whose fractals are not one "
-            "behind the other"
+            f"a view of layout {view.order} with strides {list(view.strides)}, whose fractals are not "
+            "contiguous"
         )

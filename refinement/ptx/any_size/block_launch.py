@@ -176,7 +176,7 @@ class BlockLaunch(SymbolicLaunch):
                 )
             if symbols.bounds(wanted[None])[1][0] > MOST_BLOCKS[axis]:
                 most = MOST_BLOCKS[axis]
-                raise LimitError(most, f"a grid has at most {most} blocks along {AXES[axis]}")
+                raise LimitError(most, f"a grid can have at most {most} blocks along {AXES[axis]}")
 
     def _block_registers(self) -> Mapping[str, Value]:
         found = {}
@@ -190,10 +190,14 @@ class BlockLaunch(SymbolicLaunch):
     # -- arrays
     def _check_array(self, parameter: ArrayParameter) -> None:
         if parameter.low_bit:
-            raise UnsupportedError(f"{parameter.name} depends on sizes, and has given bits")
+            raise UnsupportedError(
+                f"{parameter.name} depends on sizes; given bits are supported at listed sizes only"
+            )
         check_given(parameter)
         if parameter.element_bits != parameter.format.bits:
-            raise UnsupportedError(f"{parameter.name} depends on sizes, and has padded elements")
+            raise UnsupportedError(
+                f"{parameter.name} depends on sizes; padded elements are supported at listed sizes only"
+            )
 
     def _check_outputs(self) -> None:
         """Check that tiles of the outputs are told apart by the sizes by which the grid grows."""
@@ -203,14 +207,18 @@ class BlockLaunch(SymbolicLaunch):
                 continue
             name = parameter.name
             if name not in outputs or parameter.format.bits % 8:
-                raise UnsupportedError(f"{name} is written, and no output of whole bytes")
+                raise UnsupportedError(
+                    f"{name} is written, but is not an output whose elements fill whole bytes"
+                )
             sizes = []
             for extent in parameter.shape:
                 if self.polynomials.varies(extent):
                     ((names, coefficient),) = dict(self.polynomials.of(extent)).items() or (((), 0),)
                     sizes.append(names[0] if len(names) == 1 and coefficient == 1 else "")
             if sorted(sizes) != sorted(self._tiles):
-                raise UnsupportedError(f"each axis of {name} must be one of the sizes that the grid grows by")
+                raise UnsupportedError(
+                    f"each axis of {name} must be one of the sizes that the grid grows with"
+                )
             self._check_apart(name)
 
     def _check_apart(self, name: str) -> None:
@@ -225,7 +233,7 @@ class BlockLaunch(SymbolicLaunch):
             last = list(order)[-1]
             if apart and symbols.bounds(array.strides[[last]])[0][0] >= 1:
                 return
-        raise UnsupportedError(f"elements of {name} may lie at one place for some sizes")
+        raise UnsupportedError(f"two elements of {name} may share an address at some sizes")
 
     def block_offsets(self, name: str) -> Rows:
         """See `SymbolicLaunch.block_offsets`."""
@@ -248,9 +256,9 @@ class BlockLaunch(SymbolicLaunch):
         """See `SymbolicLaunch.stored`."""
         lanes = batch.execution.memory.globals.lanes
         if (lanes.terms != self._before[0]).any() or (lanes.lows != self._before[1]).any():
-            raise UnsupportedError("a block stores to global memory beside the outputs")
+            raise UnsupportedError("a block stores to global memory outside the outputs")
         if not FormulaReference(self.instance, self.store).covered(output).all():
-            raise UnsupportedError(f"the formula is not about all of {output.name}")
+            raise UnsupportedError(f"the formula does not cover all of {output.name}")
         memory = memory_of_any_size(batch.execution)
         places = memory.array(output.name).place(self.store.symbols, list(self._own(output)))
         terms, conditions = memory.written[output.name].elements(places)
@@ -292,7 +300,7 @@ class BlockLaunch(SymbolicLaunch):
             only = all(rest.reach(implied.get(rest.size, 0)) >= there[rest.size] for rest in axes.values())
             if not only or said.value(term, there) is not True:
                 raise UnsupportedError(
-                    f"a block does not store to just those elements of {output.name} that there are"
+                    f"a block stores other elements of a partial tile than {output.name} has"
                 )
 
     def _axes_of_tiles(self) -> Iterator[tuple[tuple[str, int], str]]:
@@ -467,4 +475,6 @@ class BlockLaunch(SymbolicLaunch):
                     return bool(found.identical.all())
         doubts = self.store.doubts
         about = f"{self.path}:{doubts[-1].line}: {doubts[-1].what}; " if doubts else ""
-        raise UnsupportedError(f"{about}what a block stores to {output.name} is not shown")
+        raise UnsupportedError(
+            f"{about}it is not shown that a block stores the values of the formula to {output.name}"
+        )

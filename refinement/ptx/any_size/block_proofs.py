@@ -121,16 +121,18 @@ class BlockProver:
         used = dict.fromkeys(name for names in named.values() for name in names)
         derived = contract.quantified.derived
         if odd := [name for name in used if name in derived and polynomials.varies(derived[name])]:
-            raise UnsupportedError(f"the grid grows by {odd[0]}, which depends on other sizes")
+            raise UnsupportedError(f"the grid grows with {odd[0]}, which depends on other sizes")
         self.domains = tuple(domains.get(name) or self._fixed(name) for name in used)
         self.others = [domain for domain in domains.values() if domain.name not in used]
         if not self.orders:
-            raise UnsupportedError("the grid does not grow by tiles of sizes in a way that is modelled")
+            raise UnsupportedError(
+                "the grid must have one block for each tile of the sizes, such as (M + 63) // 64"
+            )
 
     def _check_time(self, reason: str) -> None:
         """Refuse to try more where something has failed, and what was tried has taken long."""
         if reason and time.process_time() - self._started > _SEARCH:
-            raise UnsupportedError(f"after {_SEARCH} s of searching: {reason}")
+            raise UnsupportedError(f"no proof found in {_SEARCH} s: {reason}")
 
     def _overflow(
         self,
@@ -318,7 +320,9 @@ class _Attempt:
         self._last = last
         positions = self._positions(domains)
         if len(positions) > _MOST_POSITIONS:
-            raise UnsupportedError(f"{len(positions)} blocks with parts of tiles would have to be run")
+            raise UnsupportedError(
+                f"partial tiles make {len(positions)} kinds of blocks; at most {_MOST_POSITIONS} are run"
+            )
         together = self._places_of(positions, domains)
         if len(together) < len(positions):
             noted = len(self._obligations)

@@ -111,7 +111,7 @@ def _late_fault(induction: Induced, number: int) -> Overflow | None:
     before = launch.begun(((count, 0.0),))
     launch.run_to_head(before, induction.start)
     zero = induction.guess.moved(turns, lambda rows: turned(store, rows, factor=0, offset=0))
-    agreed(turns, zero, Cells.of(before), "before the first turn")
+    agreed(turns, zero, Cells.of(before), "before the first iteration")
     while (fewer := _shown(induction, before, count, last)) < last:
         last = fewer
     launch.suppose(((count, float(last)),))
@@ -138,7 +138,7 @@ def _shown(induction: Induced, before: LoopBatch, count: float, last: int) -> in
     """
     launch, store, turns = induction.launch, induction.launch.store, induction.turns
     if last < 1:
-        raise UnsupportedError("there are few turns before")
+        raise UnsupportedError("there are too few iterations before it")
     launch.suppose(((count, 0.0), (count, float(last - 1))))
     batch = before.copied(launch.shared)
     induction.guess.put(batch)
@@ -146,7 +146,7 @@ def _shown(induction: Induced, before: LoopBatch, count: float, last: int) -> in
     try:
         launch.run_to_head(batch, induction.period)
         after = induction.guess.moved(turns, lambda rows: turned(store, rows, factor=1, offset=1))
-        agreed(turns, after, Cells.of(batch), "after a turn")
+        agreed(turns, after, Cells.of(batch), "after an iteration")
     except UnsupportedError:
         ends = [_last_fitting(store.symbols, doubt, count) for doubt in store.doubts[since:]]
         if (least := min(ends, default=last)) < last:
@@ -154,7 +154,7 @@ def _shown(induction: Induced, before: LoopBatch, count: float, last: int) -> in
         raise
     launch.check_findings()
     if not alike(state, going_on(batch)):
-        raise UnsupportedError("barriers, copies under way or accesses differ from turn to turn")
+        raise UnsupportedError("barriers, copies in flight or accesses differ between iterations")
     return last
 
 

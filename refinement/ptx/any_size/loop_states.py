@@ -44,7 +44,7 @@ TENSOR_MEMORY = "tensor memory"
 _HELD = frozenset(
     {
         "arrays of any size",
-        "conditions on what is left of sizes",
+        "conditions on remainders of sizes",
         "leaf functions",
         "enumerated words",
         "fragments",
@@ -86,7 +86,7 @@ class _Decisions(IfConversion):
             if store.is_integer(leaves_of(store, np.unique(terms))).any():
                 line = decoded.instruction.line
                 raise UnsupportedError(
-                    f"whether {decoded.instruction.mnemonic} of line {line} acts depends on sizes"
+                    f"the guard of {decoded.instruction.mnemonic} in line {line} depends on sizes"
                 )
         return found
 
@@ -145,7 +145,7 @@ class LoopBatch(Batch):
             except LoopHeadError as reached:
                 met += reached.head == head
                 continue
-            raise UnsupportedError("the kernel ends in what was to be a turn of its main loop")
+            raise UnsupportedError("the kernel ends within an iteration of its main loop")
 
     def run_to_access(self) -> None:
         """Run until an instruction is next that does more than compute, in all threads at once."""
@@ -159,10 +159,10 @@ class LoopBatch(Batch):
                 (strand, *others), execution = self.scheduler.runnable, self.execution
                 together = len(strand.active) == int(execution.alive.sum()) and not strand.joins
                 if others or not together or execution.path is not None:
-                    raise UnsupportedError("threads part before the first access") from None
+                    raise UnsupportedError("threads diverge before the first access") from None
                 return
             break
-        raise UnsupportedError("the kernel has no access")
+        raise UnsupportedError("the kernel accesses no memory")
 
     def run_to_end(self) -> None:
         """Run to the end."""
@@ -193,7 +193,9 @@ class LoopBatch(Batch):
         """
         scheduler, execution = self.scheduler, self.execution
         if scheduler.has_arrivals or execution.semaphores is not None:
-            raise UnsupportedError("threads arrive at barriers, or wait for others, when a loop begins again")
+            raise UnsupportedError(
+                "threads have arrived at barriers, or wait for other blocks, at the head of a loop"
+            )
         waiting = [each.strand for each in scheduler.waiting]
         groups = (scheduler.runnable, waiting, self._parked, self._polling, self._gathering, self._lacking)
         joins: dict[int, Join] = {}
@@ -360,7 +362,7 @@ def going_on(batch: LoopBatch) -> list[Any]:
     if (snapshot := snapshot_of(batch)) is not None:
         return snapshot.canonical()
     if scheduler.waiting or scheduler.has_arrivals:
-        raise UnsupportedError("threads wait at a barrier when a loop begins again")
+        raise UnsupportedError("threads wait at a barrier at the head of a loop")
     found: list[Any] = [execution.alive.copy()]
     for strand in scheduler.runnable:
         found += [strand.at, strand.active]

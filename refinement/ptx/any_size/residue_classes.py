@@ -93,7 +93,7 @@ def prove(
         try:
             proof = _of_domain(launched, further, told, factors, tile)
         except (UnsupportedError, InputError):  # such as an index that overflows only there
-            told("up to the end alone")
+            told("again, up to the largest size stated only")
         else:
             if proof.domain.most >= domain.most:
                 return replace(proof, domain=domain, limit="", overflow=None)
@@ -127,7 +127,7 @@ def _of_domain(
         return proof
     for factor in factors:
         if time.process_time() - started > _SEARCH:
-            raise UnsupportedError(f"after {_SEARCH} s of searching: {reason}")
+            raise UnsupportedError(f"no proof found in {_SEARCH} s: {reason}")
         modulus = domain.step * factor
         rests = range(0, modulus, domain.step)[::-1]
         with suppress(UndecidedError):

@@ -102,7 +102,9 @@ class Induction:
         chosen = [states[self.start + index * self.period] for index in range(3)]
         self.guess, odd = guessed(self.store, self.turns, chosen)
         if odd:
-            raise NextCandidateError(f"{odd} values of the main loop don't go on evenly")
+            raise NextCandidateError(
+                f"{odd} loop-carried values of the main loop do not change by a constant"
+            )
         self.distance = distance = self._distance()
         if (factor := self._factor(distance)) > 1:
             return self._longer(factor)
@@ -116,9 +118,11 @@ class Induction:
             alone = self.modulus if self._tail and self.launch.is_of_block else self.numbers.domain.step
             cases = distance // self.modulus + first // alone
             if cases > MOST_CASES:
-                raise UnsupportedError(f"{cases} numbers would have to be verified one by one: {reason}")
+                raise UnsupportedError(
+                    f"{cases} sizes would have to be verified one by one; at most {MOST_CASES}: {reason}"
+                )
             if numbers.last < first + distance:
-                raise UnsupportedError(f"{self.name} is never larger than what a few turns take: {reason}")
+                raise UnsupportedError(f"{self.name} is never larger than a few iterations: {reason}")
             self.first, self.obligations = first, []
             self.equality, self.checked = Equality.BITS, Checked()
             self._stored: list[Ids] = []
@@ -138,7 +142,7 @@ class Induction:
             granted = tuple(self.launch.assumptions)
             parts = self.obligations, self.roundings, overflow, self.checked, granted
             return SizeProof(numbers.covered, first, self.equality, limit, *parts, self._tail)
-        raise UndecidedError(f"no first number is found from which on all turns go alike: {reason}")
+        raise UndecidedError(f"no iteration is found from which on all iterations are alike: {reason}")
 
     # -- what a turn takes
     def _factor(self, distance: int) -> int:
@@ -147,7 +151,9 @@ class Induction:
         for factor in range(least, LONGEST // self.period + 1, least):
             if self._moves_evenly(distance * factor):
                 return factor
-        raise NextCandidateError(f"more than {LONGEST} turns would have to be taken together")
+        raise NextCandidateError(
+            f"more than {LONGEST} iterations would have to be grouped in one induction step"
+        )
 
     def _longer(self, factor: int) -> SizeProof:
         """Return the proof with more turns taken together, from one where the formula's indices are whole."""
@@ -177,7 +183,9 @@ class Induction:
         """Return how far a turn moves along the size, by the elements that are read."""
         found = distances(self.launch, self.start, self.start + self.period) - {Fraction(0)}
         if len(found) != 1 or (only := found.pop()).denominator != 1 or only <= 0:
-            raise NextCandidateError(f"a turn of the main loop does not move along {self.name} evenly")
+            raise NextCandidateError(
+                f"an iteration of the main loop does not advance along {self.name} by a constant"
+            )
         return int(only)
 
     # -- base, step, exit
@@ -272,7 +280,7 @@ class Induction:
         self._run_to(batch, self.start)
         self.before = Cells.of(batch)
         zero = self.guess.moved(self.turns, lambda rows: turned(self.store, rows, factor=0, offset=0))
-        self.initial = self._agreeing(zero, self.before, "before the first turn", since)
+        self.initial = self._agreeing(zero, self.before, "before the first iteration", since)
         return batch
 
     def _step(self, numbers: ResidueClass, before: LoopBatch) -> None:
@@ -289,9 +297,9 @@ class Induction:
         except UnsupportedError as error:  # what is known of one turn may not be known of any
             raise NextCandidateError(str(error)) from error
         after = self.guess.moved(self.turns, lambda rows: turned(self.store, rows, factor=1, offset=1))
-        self.later = self._agreeing(after, Cells.of(batch), "after a turn", since)
+        self.later = self._agreeing(after, Cells.of(batch), "after an iteration", since)
         if not alike(state, going_on(batch)):
-            raise NextCandidateError("barriers, copies under way or accesses differ from turn to turn")
+            raise NextCandidateError("barriers, copies in flight or accesses differ between iterations")
         self.at_head = before
 
     def _exit(self, numbers: ResidueClass, rest: int, held: Ids | None) -> Ids:
@@ -329,7 +337,7 @@ class Induction:
                 self.taken = taken
                 return found
         failing = UnsupportedError if self._moves_evenly(1) else NextCandidateError
-        what = f"what is stored for {self.name} = {self.distance}·u + {rest} is not shown"
+        what = f"the values stored for {self.name} = {self.distance}·u + {rest} are not proved"
         raise failing(self._told_of(UnsupportedError(what), since))
 
     def _expected_rest(self, left: int, taken: int, held: Ids, move: Callable[[Rows], Rows]) -> Ids:
@@ -358,7 +366,7 @@ class Induction:
             about = f"{self.launch.path}:{self.launch.saturating_line}"
             raise LimitError(allowed, f"{about}: a sum of {fmt} may saturate")
         if held.shape[1] > 1:
-            raise UnsupportedError(f"several sums of {fmt} make one output element, and may saturate")
+            raise UnsupportedError(f"one output element is made of several sums of {fmt}, which may saturate")
         store.bounded = {int(each): (-largest * numbers.last, largest * numbers.last) for each in held[:, 0]}
 
     def _saturates(self) -> bool:
@@ -411,10 +419,12 @@ class Induction:
             zeros = np.zeros(len(held), dtype=np.uint64)
             expected = self.store.constants(zeros, fmt.bits)
         if not self._same(first, expected, fmt):
-            raise UnsupportedError(f"base: what is held for {output.name} before the first turn is not shown")
+            raise UnsupportedError(
+                f"base: the sum held for {output.name} before the first iteration is not proved"
+            )
         expected = self._expected(self.sums.one_more(fmt), self.distance, self.taken, held, lambda rows: rows)
         if not self._same(after, expected, fmt):
-            raise UnsupportedError(f"step: what a turn adds to {output.name} is not shown")
+            raise UnsupportedError(f"step: the terms that an iteration adds to {output.name} are not proved")
         if self.equality is Equality.VALUE:
             before, later = (looked_up(held.reshape(-1), *found) for found in (self.initial, self.later))
             grows = self.name, self.first, self.distance

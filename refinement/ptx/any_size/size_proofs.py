@@ -18,15 +18,15 @@ from ...sizes.symbolic_integers import Doubt
 
 STATEMENTS: Mapping[str, str] = MappingProxyType(
     {
-        "base": "for every {name} from {first} on, what is held before the first turn is the guess at turn 0",
-        "step": "for every turn u, the next {turn} of {name} lead from the guess at u to the one at u + 1",
-        "exit": "for every {name} = {turn}·u + R, R from {first}, the sum so far and the rest are stored",
-        "sums": "what is held is the sum so far: before the first turn, and {turn} of {name} more after each",
-        "cover": "the grid has one block for each tile, and what runs is one of them",
-        "order": "what a block holds at its first access follows from the place of its tile, not its number",
-        "accesses": "all lie within arrays, are aligned and in order, and nothing wraps that is extended",
-        "tile": "what is stored is each element of the block's tile of {name}, once",
-        "value": "what is stored is what the formula says of {name}",
+        "base": "for every {name} ≥ {first}, the loop invariant holds before the first iteration (u = 0)",
+        "step": "for every u, the iterations over {turn} of {name} lead from the invariant at u to u + 1",
+        "exit": "for every {name} = {turn}·u + R, R ≥ {first}, the sum so far and its remainder are stored",
+        "sums": "the loop holds the sum so far: before the first step, and {turn} more of {name} after each",
+        "cover": "the grid has one block for each tile, and the block proved stands for each of them",
+        "order": "a block's state at its first access depends on the position of its tile, not its number",
+        "accesses": "accesses are in bounds, aligned and ordered, and no integer wraps before it is extended",
+        "tile": "each element of the block's tile of {name} is stored once",
+        "value": "the stored values of {name} are those of the formula",
     }
 )
 """What is shown, by the parts of proofs."""

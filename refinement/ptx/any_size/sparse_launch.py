@@ -93,14 +93,16 @@ class SparseLaunch(SymbolicLaunch):
 
     def _check_grid(self) -> None:
         if any(each > most for each, most in zip(self._extents, MOST_BLOCKS, strict=True)):
-            raise UnsupportedError("a grid has no more blocks")
+            raise UnsupportedError("a grid can have no more blocks")
 
     def _is_symbolic(self, parameter: ArrayParameter) -> bool:
         return True
 
     def _check_array(self, parameter: ArrayParameter) -> None:
         if parameter.low_bit or parameter.element_bits != parameter.format.bits:
-            raise UnsupportedError(f"{parameter.name} has given bits, or padded elements")
+            raise UnsupportedError(
+                f"{parameter.name}: given bits and padded elements are supported at listed sizes only"
+            )
         check_given(parameter)
 
     def row_of(self, expression: Expression) -> Rows:

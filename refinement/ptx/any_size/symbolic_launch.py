@@ -142,7 +142,7 @@ class SymbolicLaunch:
             if name not in sizes:
                 sizes[name] = expression.value(sizes)
         if (found := with_given(contract.instance(sizes), self.store.given)) is None:
-            raise UndecidedError(f"{self._domain.name} decides which given values are where")
+            raise UndecidedError(f"{self._domain.name} changes which given value lies where")
         return found
 
     def stays(self, array: str, moved: Sequence[int]) -> bool:
@@ -161,11 +161,11 @@ class SymbolicLaunch:
             if self.polynomials.varies(extent):
                 raise LaunchSizeError(self._domain.name)
         if launching.cluster_of(self._function, instance.cluster) not in (None, (1, 1, 1)):
-            raise UnsupportedError("clusters of blocks are not for any size")
+            raise UnsupportedError("clusters of blocks are supported at listed sizes only")
         maps = [pointer.tensor for pointer in contract.pointers]
         if contract.launches or instance.buffers or None in maps:
             raise UnsupportedError(
-                "several launches, buffers of several arrays and passed addresses are not for any size"
+                "several launches, shared buffers and passed addresses are supported at listed sizes only"
             )
         boxes = [
             element_stride
@@ -174,9 +174,11 @@ class SymbolicLaunch:
             for element_stride in (*fields.box, *fields.element_strides)
         ]
         if any(map(self.polynomials.varies, boxes)):
-            raise UnsupportedError("boxes of tensor maps that depend on sizes are not for any size")
+            raise UnsupportedError(
+                "boxes of tensor maps that depend on sizes are supported at listed sizes only"
+            )
         if instance.case:
-            raise UnsupportedError("cases of scalars are told apart at known sizes only")
+            raise UnsupportedError("cases of scalars are supported at listed sizes only")
 
     def _check_grid(self) -> None:
         """Check that what is known of the grid is the same for every size."""
@@ -208,12 +210,12 @@ class SymbolicLaunch:
         """Check that an array whose extents depend on sizes is modelled."""
         about = f"{parameter.name} depends on {self._domain.name}"
         if parameter.access.is_written:
-            raise UnsupportedError(f"{about} and is written to, and the grid does not grow with it by tiles")
+            raise UnsupportedError(f"{about} and is written, but the grid does not grow with it tile by tile")
         if parameter.low_bit:
-            raise UnsupportedError(f"{about}, and has given bits")
+            raise UnsupportedError(f"{about}; given bits are supported at listed sizes only")
         check_given(parameter)
         if parameter.element_bits != parameter.format.bits:
-            raise UnsupportedError(f"{about}, and has padded elements")
+            raise UnsupportedError(f"{about}; padded elements are supported at listed sizes only")
 
     def _strides(self, parameter: ArrayParameter, extents: Rows) -> Rows:
         if not isinstance(parameter.strides, str):
@@ -225,7 +227,7 @@ class SymbolicLaunch:
             found.append(stride)
             stride, possible = symbols.multiplied(stride, extent[None])
             if not possible.all() and extent is not ordered[-1]:
-                raise UnsupportedError(f"strides of {parameter.name} are of a higher degree")
+                raise UnsupportedError(f"strides of {parameter.name} are polynomials of too high a degree")
         return np.concatenate(found if parameter.strides == "column-major" else found[::-1])
 
     def row_of(self, expression: Expression) -> Rows:
@@ -244,7 +246,7 @@ class SymbolicLaunch:
             for symbols, factor in (self._size_form if names else {(): 1}).items():
                 scaled = coefficient * factor
                 if len(names) > 1 or scaled.denominator != 1:
-                    raise UnsupportedError(f"{self._domain.name} is not used linearly")
+                    raise UnsupportedError(f"an expression is not linear in {self._domain.name}")
                 rows[0, self.store.symbols.column(*symbols)] += int(scaled)
         return rows
 
@@ -306,7 +308,7 @@ class SymbolicLaunch:
             launching.granule(self._function),
         )
         if memory.globals.unowned_reads is not None:
-            raise UnsupportedError("arrays with gaps are modelled at known sizes only")
+            raise UnsupportedError("arrays with gaps are supported at listed sizes only")
         launching.pass_arguments(self.store, memory, self._function, taken)
         self._program.check_legality(self._observations)
         memory.for_batch(self.threads)
@@ -411,7 +413,7 @@ class SymbolicLaunch:
                     return True
                 continue
             return False
-        raise UnsupportedError("too many turns of loops before the one that depends on the size")
+        raise UnsupportedError("too many iterations of loops before the loop that depends on the size")
 
     def _choose_another(self) -> None:
         """Look for the main loop among others than the one that has ended, or among inner ones."""
@@ -482,7 +484,7 @@ class SymbolicLaunch:
         wanted = FormulaReference(self.instance, self.store).covered(output)
         written, actual = elements_in(self.store, memory, self._lanes_of(batch, output.name))
         if not (written & wanted).all() or memory.kept is not None:
-            raise UnsupportedError(f"not all of {output.name} is written when the loop has ended")
+            raise UnsupportedError(f"some elements of {output.name} are not written when the loop has ended")
         return actual
 
     def _lanes_of(self, batch: LoopBatch, name: str) -> ByteLanes:

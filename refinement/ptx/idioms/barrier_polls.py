@@ -120,7 +120,7 @@ def _with_next(function: Function, at: int, polls: Mapping[int, Poll]) -> Poll:
             pending.append(each)
             line = function.body[each].line
             if polls[each].ignored or polls[each].ahead > polls[at].ahead:
-                return Poll(None, f"nobody waits for the answer of line {line}, which asks again")
+                return Poll(None, f"no branch waits for the result of line {line}, which polls again")
             if polls[each].refusal:
                 return Poll(None, polls[each].refusal)
     return polls[at]
@@ -199,7 +199,7 @@ class _Ways:
             while self._differing(told, failed, index):
                 steps += 1
                 if steps > _LONGEST or index >= len(self._body):
-                    raise _RefusalError("what runs before the answer is looked at is too long")
+                    raise _RefusalError("too many instructions run before the result is tested")
                 parted = self._parting(index, told, failed)
                 if parted is not None:
                     again_at |= self._asks_again(question, (parted[0], told), (parted[1], failed), _QUIET)[1]
@@ -219,7 +219,7 @@ class _Ways:
         if yes == no:
             return None
         if not isinstance(yes, int) or not isinstance(no, int):
-            raise _RefusalError(f"line {instruction.line} depends on the answer of a poll")
+            raise _RefusalError(f"line {instruction.line} depends on the result of a poll")
         target = self._labels[next(register_names(instruction.operands[:1]))]
         one, other = (target if each == int(not guard.negated) else at + 1 for each in (yes, no))
         return one, other
@@ -239,7 +239,7 @@ class _Ways:
                 other.values |= {name: registers.held(one, name) for name in written}
             return found
         if instruction.opcode in _LEAVING or not same:
-            raise _RefusalError(f"line {instruction.line} depends on the answer of a poll")
+            raise _RefusalError(f"line {instruction.line} depends on the result of a poll")
         for name in written:
             told.values[name] = failed.values[name] = 1 if self._waits(at) else registers.unknown()
         return [(at + 1, told, failed)]
@@ -281,7 +281,7 @@ class _Ways:
     def _never_meet(differing: list[str]) -> str:
         if differing:
             return f"{differing[0]} depends on the number of polls"
-        return "threads whose first poll succeeds continue elsewhere than those that poll again"
+        return "threads whose first poll succeeds take another path than those that poll again"
 
     def _differing(self, early: RegisterState, late: RegisterState, index: int) -> list[str]:
         """Return the registers that are read behind an instruction and hold something else there."""
@@ -304,7 +304,7 @@ class _Ways:
             while not (at < len(self._body) and is_poll(self._body[at])):
                 steps += 1
                 if steps > _LONGEST:
-                    raise _RefusalError("what runs before it is asked again is too long")
+                    raise _RefusalError("too many instructions run before it polls again")
                 nexts = self._nexts(at, state, idle)
                 if not nexts:
                     raise _RefusalError(self._acts(at))
@@ -314,9 +314,9 @@ class _Ways:
 
     def _acts(self, at: int) -> str:
         if at >= len(self._body):
-            return "the kernel ends where the phase may not be over"
+            return "the kernel ends before the phase is known to be over"
         each = self._body[at]
-        return f"{each.mnemonic} in line {each.line} runs where the phase may not be over"
+        return f"{each.mnemonic} in line {each.line} runs before the phase is known to be over"
 
     def _trace(self, at: int, state: RegisterState) -> Iterator[tuple[int, RegisterState]]:
         """Yield what comes one after the other, up to where that is not known, and registers before it."""

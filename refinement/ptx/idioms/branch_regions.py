@@ -64,12 +64,12 @@ class BranchRegions:
             return "its ways never meet"
         found = self._region(branch, meet)
         if branch in found:
-            return "it decides how often a loop runs"
+            return "it controls the number of iterations of a loop"
         for index in sorted(found):
             if body[index].opcode not in _ALONE:
-                return f"it decides over {body[index].mnemonic} in line {body[index].line}"
+                return f"it controls {body[index].mnemonic} in line {body[index].line}"
         if len(found) > LONGEST:
-            return f"it decides over {len(found)} instructions, more than {LONGEST}"
+            return f"it controls {len(found)} instructions; at most {LONGEST}"
         return ""
 
     def invalidations(self, branch: int) -> list[int]:

@@ -106,10 +106,10 @@ def _loop(function: Function, regions: BranchRegions, swap: int, inside: range, 
         where |= dict.fromkeys(results(each), told)
     guard = body[inside[-1]].predicate
     if len(tests) != 1 or guard is None or where.get(guard.name) != f"index {tests[0][0]}":
-        raise _RefusedError("it does not go round for that alone that the word has changed")
+        raise _RefusedError("it must repeat only if the word has changed")
     test, equal = tests[0]
     if equal is not guard.negated:
-        raise _RefusedError("it goes round though it has changed the word")
+        raise _RefusedError("it repeats after it has changed the word")
     _check_registers(function, regions, inside, carried)
     return SwapLoop(test, equal, frozenset(_guesses(function, inside, carried)))
 
@@ -134,9 +134,11 @@ def _test(instruction: InstructionStatement, where: Mapping[str, str], carried: 
 def _check_registers(function: Function, regions: BranchRegions, inside: range, carried: str) -> None:
     written = {name for index in inside for name in results(function.body[index])}
     if more := sorted(regions.read_behind(inside.start) & written - {carried}):
-        raise _RefusedError(f"{more[0]} goes from one turn of the loop to the next")
+        raise _RefusedError(f"{more[0]} is carried from one iteration to the next")
     if used := sorted(regions.read_behind(inside.stop) & written):
-        raise _RefusedError(f"{used[0]}, which depends on what others did before, is used behind the loop")
+        raise _RefusedError(
+            f"{used[0]}, which depends on earlier updates of other threads, is used after the loop"
+        )
 
 
 def _guesses(function: Function, inside: range, carried: str) -> set[int]:
@@ -150,7 +152,7 @@ def _guesses(function: Function, inside: range, carried: str) -> set[int]:
             reads = set(register_names(each.operands[1:] if results(each) else each.operands))
             copied = _copied(each) if results(each) == {carried} else None
             if name in reads and copied is None:
-                raise _RefusedError(f"{name}, which it expects first, is used in line {each.line} too")
+                raise _RefusedError(f"{name}, its first expected value, is also used in line {each.line}")
             if name not in results(each):
                 continue
             if each.predicate is not None:
@@ -160,7 +162,7 @@ def _guesses(function: Function, inside: range, carried: str) -> set[int]:
             elif each.opcode == "ld" and isinstance(each.operands[0], Register):
                 found.add(index)
             else:
-                raise _RefusedError(f"what it expects first is not read, but made in line {each.line}")
+                raise _RefusedError(f"its first expected value is computed in line {each.line}, not loaded")
     if not found:
-        raise _RefusedError("what it expects first is not read")
+        raise _RefusedError("its first expected value is not loaded")
     return found

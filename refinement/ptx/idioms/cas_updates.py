@@ -63,7 +63,7 @@ def swap(instruction: InstructionStatement) -> Step:
 
     def step(execution: Execution, active: Indices) -> None:
         if execution.path is not None:
-            execution.unsupported(f"{instruction.mnemonic}, over which data decide")
+            execution.unsupported(f"{instruction.mnemonic} under a data-dependent branch")
         found, place, expected, new = instruction.taking(4, 4)
         width = TYPE_BITS[instruction.types[-1]]
         space = space_of(execution, instruction, ordering=True)
@@ -124,8 +124,8 @@ def _update(
         count, updates = _updates(store, guessed[one], terms[one], width)
         if not updates:
             execution.unsupported(
-                f"{execution.instruction.mnemonic}: a loop that updates a word by anything but a sum or an "
-                "extremum of it and others"
+                f"{execution.instruction.mnemonic}: a loop must update a word by a sum or an "
+                "extremum of its old value"
             )
         size = width // 8 // count
         for number, update in enumerate(updates):

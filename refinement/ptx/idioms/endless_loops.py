@@ -96,10 +96,10 @@ class EndlessLoops:
             return
         changed = _changed(before.state, state)
         if not changed & deciding_registers(inside):
-            self._execution.unsupported(_told(inside, "does the same for ever"))
+            self._execution.unsupported(_told(inside, "repeats the same state for ever"))
         polls = any(each.opcode == "ld" for each in inside)
         if polls and count > _POLLED and changed <= counting_registers(inside):
-            self._execution.unsupported(_told(inside, f"did nothing but count in {count} turns"))
+            self._execution.unsupported(_told(inside, f"only counted for {count} iterations"))
 
     def _registers(self, active: Indices) -> _State:
         return {
@@ -131,13 +131,13 @@ def _told(inside: list[InstructionStatement], what: str) -> str:
     for each in loads:
         if each.one_of(_STRONG) is None:
             return (
-                f"{where}: {each.mnemonic} in line {each.line} is weak, and need not see what other threads "
+                f"{where}: {each.mnemonic} in line {each.line} is weak and may never see what other threads "
                 f"write; a loop that waits for them needs .volatile, .relaxed or .acquire"
             )
     if loads:
         load = f"{loads[0].mnemonic} in line {loads[0].line}"
-        return f"{where}: when {load} sees what others write is not modelled"
-    return f"{where}: nothing in it changes what it depends on"
+        return f"{where}: when {load} sees the writes of other threads is not modelled"
+    return f"{where}: it changes nothing that its condition depends on"
 
 
 _STEPS = ("mov", "add", "sub")

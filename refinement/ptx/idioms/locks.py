@@ -45,11 +45,11 @@ def _refusal(at: int, function: Function, flow: ControlFlow, regions: BranchRegi
         if body[index].opcode == "bra":
             target = function.labels[str(body[index].operands[0])]
             if target <= index and target != head:
-                return f"the loop in line {body[branch].line} has another in it"
+                return f"the loop in line {body[branch].line} contains another loop"
     written = {name for index in inside for name in results(body[index])}
     carried = regions.read_behind(head) & written
     if told := sorted(carried & _that_matter(body, inside, regions.read_behind(_meet(flow, branch)))):
-        return f"{told[0]} goes from one turn of the loop in line {body[branch].line} to the next"
+        return f"{told[0]} is carried from one iteration of the loop in line {body[branch].line} to the next"
     return ""
 
 
@@ -69,7 +69,7 @@ def _refusal_of_first(at: int, function: Function, flow: ControlFlow, regions: B
 
     Who finds the lock free goes on; others come to a loop that asks for it again, and then to the same place.
     """
-    refusal = "what it returns decides over more than how long it is waited for"
+    refusal = "its result controls more than the wait for the lock"
     body, stop = function.body, flow.blocks[flow.block_of[at]].stop
     branch = stop - 1
     if body[branch].opcode != "bra" or body[branch].predicate is None:
@@ -83,10 +83,10 @@ def _refusal_of_first(at: int, function: Function, flow: ControlFlow, regions: B
         return refusal
     for index in sorted(inside):
         if index != again[0] and not _is_quiet(body[index]):
-            return f"what it returns decides over {body[index].mnemonic} in line {body[index].line}"
+            return f"its result controls {body[index].mnemonic} in line {body[index].line}"
     written = {name for index in (at, *inside) for name in results(body[index])}
     if told := sorted(regions.read_behind(meet) & written):
-        return f"{told[0]}, which tells how often it was asked for, is used behind it"
+        return f"{told[0]}, which depends on the number of attempts, is used after it"
     return _refusal(again[0], function, flow, regions)
 
 

@@ -91,7 +91,7 @@ def _among(
     if together and any(
         _guard(body[branch]) & _told(effects, body, loads, alone=True) for branch in branches
     ):
-        refusal = refusal or "some threads wait together, and some alone"
+        refusal = refusal or "some threads wait at a barrier, and some alone"
     near = any(body[index].one_of(_SHARED) or not body[index].has("global") for index in loads)
     found = WaitingLoops(frozenset(loads), frozenset(branches), frozenset(inside), together, near, refusal)
     return found, bool(does_more)
@@ -163,7 +163,7 @@ def _not_quiet(
     for branch in branches:
         meet = flow.reconvergence(branch)
         if meet is None:
-            return f"the ways of the branch in line {body[branch].line} never meet"
+            return f"the paths of the branch in line {body[branch].line} never meet"
         inside = sorted(regions.between(branch) | {branch})
         fixed = _invariant(body, effects, inside, told)
         for index in inside:
@@ -172,16 +172,16 @@ def _not_quiet(
                 continue
             if each.opcode == "bra":
                 if not _guard(each) <= told | fixed:
-                    return f"how long it waits depends on {each.predicate} in line {each.line} too"
+                    return f"the wait also depends on {each.predicate} in line {each.line}"
             elif each.opcode in _BARRIERS and not each.has("warp"):
                 if each.has("arrive") or len(each.operands) > (3 if _reduces(each) else 1):
                     return f"{each.mnemonic} in line {each.line} is within the loop"
             elif each.opcode not in POINTWISE:
                 return f"{each.mnemonic} in line {each.line} is within the loop"
             elif not effect.written <= told and effect.written & regions.read_behind(meet):
-                return f"{each.mnemonic} in line {each.line} counts how often the loop runs"
+                return f"{each.mnemonic} in line {each.line} counts the iterations"
         if _remembers(effects, inside, told, loads):
-            return f"the branch in line {body[branch].line} depends on more than what was read last"
+            return f"the branch in line {body[branch].line} depends on more than the value read last"
     return ""
 
 

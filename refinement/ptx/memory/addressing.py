@@ -139,7 +139,7 @@ def located(
                 execution.report(
                     Kind.OUT_OF_BOUNDS,
                     f"{execution.instruction.mnemonic} writes {part.place(int(offsets[refused][0]))}, "
-                    "which is only for reading",
+                    "which is read-only",
                     threads[members[refused]],
                 )
                 inside = inside & ~refused
@@ -176,7 +176,7 @@ def _within_cluster(
         execution.report(
             Kind.OUT_OF_BOUNDS,
             f"{execution.instruction.mnemonic} of {part.place(int(offsets[remote][0]))} of another block of "
-            "the cluster, which .shared::cluster reaches alone",
+            "the cluster, which only .shared::cluster reaches",
             threads[remote],
         )
         return np.asarray(inside & ~remote)
@@ -200,12 +200,10 @@ def _keep_off_barriers(
         return
     place = part.place(int(offsets[touched][0]))
     if not stores:
-        execution.unsupported(
-            f"{instruction.mnemonic} of {place}, where a barrier object is, which is opaque"
-        )
+        execution.unsupported(f"{instruction.mnemonic} of {place}, which holds an opaque barrier object")
     execution.report(
         Kind.UNDEFINED,
-        f"{instruction.mnemonic} writes {place}, where a barrier object is, and mbarrier.inval was not run",
+        f"{instruction.mnemonic} writes {place}, which holds a barrier object; no mbarrier.inval ended it",
         threads[touched],
     )
 

@@ -39,7 +39,7 @@ def refuse_reduced(execution: Execution, part: Space, places: Offsets) -> None:
     assert part.history is not None
     reduced = part.history.reduced
     if reduced is not None and reduced[places].any():
-        execution.unsupported(f"{execution.instruction.mnemonic} of what a bulk reduction changes")
+        execution.unsupported(f"{execution.instruction.mnemonic} of memory that a bulk reduction changes")
 
 
 OVERWRITTEN_ADDRESS = (

@@ -19,7 +19,7 @@ def without_window(execution: Execution, word: int) -> int:
     if not word & _BIT:
         return word
     execution.assumptions[
-        f"addresses of shared memory are below 2^{ADDRESS_BITS}: a descriptor is made of one without a mask"
+        f"addresses of shared memory are below 2^{ADDRESS_BITS}: a descriptor uses one without masking it"
     ] = None
     return word - _BIT
 

@@ -88,10 +88,10 @@ def load_awaited(
     assert semaphores is not None
     if semaphores.loops.refusal:
         execution.unsupported(
-            f"{instruction.mnemonic} of what is not only waited for: {semaphores.loops.refusal}"
+            f"{instruction.mnemonic} of a word that is used for more than a wait: {semaphores.loops.refusal}"
         )
     if execution.path is not None:
-        execution.unsupported(f"{instruction.mnemonic} in a loop that waits, over which data decide")
+        execution.unsupported(f"{instruction.mnemonic} in a waiting loop under a data-dependent branch")
     size, _, kind = _shape(instruction)
     destination, source = instruction.taking(2, 3)[:2]
     where = addresses(execution, source, active)
@@ -100,7 +100,7 @@ def load_awaited(
     for part, members, offsets in located(execution, space, where, size, active, size):
         narrow = instruction.one_of(NARROW_SCOPES) is not None and part.name == "global"
         if narrow or part.name not in ("global", "shared"):
-            execution.unsupported(f"{instruction.mnemonic} of {part.name} memory in a loop that waits")
+            execution.unsupported(f"{instruction.mnemonic} of {part.name} memory in a waiting loop")
         found, numbers = semaphores.take(part, offsets, size, active[members], at, instruction.has("acquire"))
         ready[members] = found
         some = members[found]

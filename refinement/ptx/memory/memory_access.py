@@ -458,7 +458,7 @@ def _report_stale(execution: Execution, part: Space, places: Offsets, threads: I
     execution.report(
         Kind.UNDECIDED if doubtful else Kind.UNDEFINED,
         f"{execution.instruction.mnemonic} reads {part.place(int(places[stale][0]) * history.granule)}, "
-        f"which the kernel writes in line {line}: .nc may read what was there before",
+        f"which the kernel writes in line {line}: .nc may read the old value",
         threads[stale],
         other_line=line,
     )
@@ -490,11 +490,11 @@ def _report_absent(
     start = int(offsets[np.flatnonzero(who)[0]])
     absent = start + int(np.argmax(part.lanes.terms[start : start + total] == ABSENT))
     nobodys = part.named_place(absent)
-    told = f": not {nobodys}" if absent > start or nobodys != part.place(absent) else ""
+    told = f": {nobodys}" if absent > start or nobodys != part.place(absent) else ""
     execution.report(
         Kind.UNINITIALISED,
-        f"{execution.instruction.mnemonic} reads {total} bytes at {part.place(start)}, of which nobody has "
-        f"written all{told}",
+        f"{execution.instruction.mnemonic} reads {total} bytes at {part.place(start)}, "
+        f"some of them never written{told}",
         threads[who],
         undefined=undefined,
     )

@@ -100,7 +100,7 @@ def _check_conditions(execution: Execution, part: Space, stores: Sequence[Store]
     twice = np.flatnonzero(pairs[0, 1:] == pairs[0, :-1])
     if len(twice):
         place = part.place(int(pairs[0, twice[0]]))
-        execution.unsupported(f"threads that decide by different data write one place, {place}")
+        execution.unsupported(f"threads under branches on different data write the same place, {place}")
 
 
 def _pieces(stores: Sequence[Store]) -> Iterator[tuple[Offsets, Indices, int]]:

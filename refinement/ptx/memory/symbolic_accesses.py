@@ -28,7 +28,7 @@ from ..text.operands import Operand
 from .addressing import GENERIC
 
 _STATE = "arrays of any size"
-_CONDITIONS = "conditions on what is left of sizes"
+_CONDITIONS = "conditions on remainders of sizes"
 
 
 def use_memory_of_any_size(execution: Execution, memory: SymbolicMemory) -> None:
@@ -125,7 +125,7 @@ class Places(NamedTuple):
             also = conditions_of(execution, threads[some])
             other = memory.load_bytes(self.others[members[some]], total, alignment, threads[some], also)
             if (other[1] != lows[some]).any():
-                raise UnsupportedError("an access begins elsewhere within an element for some sizes")
+                raise UnsupportedError("an access may begin within an element at some sizes")
             for width in np.unique(store.widths(terms[some])).tolist():
                 own = np.flatnonzero((store.widths(terms[some]) == width).all(axis=1))
                 at = some[own]

@@ -60,7 +60,9 @@ def load_found(
     for found in told:
         at = found.words
         if at.size * count > _MOST_LOADED:
-            execution.unsupported(f"{at.size * count} words that data may lead to; at most {_MOST_LOADED}")
+            execution.unsupported(
+                f"a data-dependent address may reach {at.size * count} words; at most {_MOST_LOADED}"
+            )
         each = _loaded(execution, space, found, active[found.places], size, count)
         words[found.places] = word_at(execution.store, found.integers, found.codes, each)
     return words

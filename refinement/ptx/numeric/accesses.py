@@ -86,7 +86,7 @@ def placed(state: State, lanes: Lanes, space: str, addresses: Any, size: int) ->
                 raise SeveralArraysError
             space = {SHARED: "shared", LOCAL: "local", CONSTANT: "param"}.get(int(windows[0]), "")
             if not space:
-                report(Kind.OUT_OF_BOUNDS, f"{size} bytes at {int(addresses[0]):#x}, which no array has", 0)
+                report(Kind.OUT_OF_BOUNDS, f"{size} bytes at {int(addresses[0]):#x}, outside every array", 0)
             addresses = addresses & np.uint64((1 << SPACE_WINDOW) - 1)
     if space in ("shared", "local"):
         private = memory.shared if space == "shared" else memory.local

@@ -201,7 +201,7 @@ class Memory:
             before = int(offsets[0]) - (1 << WINDOW)
             report(Kind.OUT_OF_BOUNDS, f"{size} bytes at byte {before} of {self.arrays[0].name}", 0)
         if not 0 <= number < len(self.arrays):
-            report(Kind.OUT_OF_BOUNDS, f"{size} bytes at {int(addresses[0]):#x}, which no array has", 0)
+            report(Kind.OUT_OF_BOUNDS, f"{size} bytes at {int(addresses[0]):#x}, outside every array", 0)
         array = self.arrays[number]
         wrong = offsets + size > array.size
         if wrong.any():

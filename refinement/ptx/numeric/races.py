@@ -64,7 +64,7 @@ class Races:
             places = (offsets + byte) // self.unit
             raced = (self.written_at[places] == now) & (self.writer[places] != warps)
             if raced.any():
-                self._report(state, lanes, int(np.argmax(raced)), "reads what another warp writes")
+                self._report(state, lanes, int(np.argmax(raced)), "reads a place that another warp writes")
             known = (self.read_at[places] == now) & (self.reader[places] != warps)
             self.read_at[places] = now
             self.reader[places] = np.where(known, _SEVERAL, warps)
@@ -86,7 +86,7 @@ class Races:
                 after = (self.read_at[places] == now) & (self.reader[places] != warps)
                 beside = (self.written_at[places] == now) & (self.writer[places] != warps)
                 if (raced := changes & (after | beside)).any():
-                    self._report(state, lanes, int(np.argmax(raced)), "writes what another warp uses")
+                    self._report(state, lanes, int(np.argmax(raced)), "writes a place that another warp uses")
                 places, mine = places[changes], warps[changes]
                 self.written_at[places], self.writer[places] = now[changes], mine
                 together = self.writer[places] != mine
@@ -107,7 +107,7 @@ class Races:
         written = np.unique(pairs[[0, 2]], axis=1)[0]
         each = [np.bincount(some, minlength=len(places)) for some in (pairs[0], writers, written)]
         if (each[0] != each[1] * each[2]).any():
-            self._report(state, lanes, int(np.argmax(together)), "writes what another warp writes")
+            self._report(state, lanes, int(np.argmax(together)), "writes a place that another warp writes")
 
     def _report(self, state: Any, lanes: Lanes, place: int, what: str) -> None:
         thread = int(state.indices(lanes)[place])

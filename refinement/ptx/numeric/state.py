@@ -198,7 +198,7 @@ class Code:
 
 def _special(name: str, dtype: Any) -> Reader:
     if name in ("%clock", "%clock64", "%clock_hi", "%globaltimer", "%smid", "%nsmid"):
-        raise UnsupportedError(f"{name}, which no two runs have alike")
+        raise UnsupportedError(f"{name}, which differs from run to run")
 
     def read(state: State, lanes: Lanes) -> Any:
         if name not in state.registers:

@@ -160,7 +160,9 @@ def _whole(state: State, lanes: Lanes) -> Any:
     """
     threads = state.indices(lanes)
     if len(threads) % WARP or (state.threads.lane[threads].reshape(-1, WARP) != np.arange(WARP)).any():
-        reporter(state, lanes)(Kind.DIVERGENCE, "a part of a warp runs what all of it must run together", 0)
+        reporter(state, lanes)(
+            Kind.DIVERGENCE, "only part of a warp executes an instruction that the whole warp must execute", 0
+        )
     return threads.reshape(-1, WARP)
 
 

@@ -479,7 +479,7 @@ class Ordering(Clocks):
             If a thread sees what others of its warp do not.
         """
         if self._proxied.apart:
-            raise UnsupportedError("some threads of a warp run a proxy fence when a loop begins again")
+            raise UnsupportedError("only some threads of a warp have run a proxy fence at the head of a loop")
         found = np.zeros_like(self._over)
         blocks, warps = self._time.shape
         for block in range(blocks) if self._proxied else ():

@@ -353,7 +353,7 @@ class AccessHistory:
         if self._waited is not None:
             snapshot.of_threads(self._waited[0], self._waited[1])
         if self.atomic_users.kept:
-            raise UnsupportedError("the last of several blocks is waited for when a loop begins again")
+            raise UnsupportedError("threads wait for the last of several blocks at the head of a loop")
         if self.warp_reads is None:
             snapshot.take(np.where(self._several, self._read, 0))
         snapshot.rest(self, "_plain_writer", "_written", "_reader", "_read", "_waited", "atomic_users")

@@ -97,7 +97,7 @@ class Snapshot:
         elif hasattr(whole, "__dict__"):
             self.rest(whole)
         else:
-            raise UnsupportedError(f"{type(whole).__name__} is in use when a loop begins again")
+            raise UnsupportedError(f"{type(whole).__name__} is in use at the head of a loop")
 
     def rest(self, owner: object, *told: str) -> None:
         """Take the attributes of an object but for those that it has told of, or that mean nothing later."""
@@ -135,7 +135,7 @@ class Snapshot:
             over = knowledge[key]
             self._plain.append(key)
             if key < 0:
-                raise UnsupportedError("threads wait for words of memory when a loop begins again")
+                raise UnsupportedError("threads wait for words of memory at the head of a loop")
             if key < AGENT:
                 self.intervals(np.arange(len(over)), over)
             elif key < THREAD:

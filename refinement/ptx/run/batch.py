@@ -295,7 +295,7 @@ class Batch:
             raise dependence(decoded, decision)
         if decoded.poll.refusal:
             self._execution.unsupported(
-                f"{decoded.instruction.mnemonic} does more than to wait: {decoded.poll.refusal}"
+                f"{decoded.instruction.mnemonic} does more than wait: {decoded.poll.refusal}"
             )
         assert decoded.test is not None
         acting = decision.acting
@@ -341,7 +341,7 @@ class Batch:
         if semaphores is not None and semaphores.loops.together:
             inside = {each.strand.at - 1 in semaphores.loops.inside for each in released}
             if len(inside) > 1:
-                self._execution.unsupported("a barrier within a loop that waits, and one outside it")
+                self._execution.unsupported("one barrier within a waiting loop, and one outside it")
 
     def _end(self, strand: Strand, threads: Indices) -> None:
         self._execution.alive[threads] = False

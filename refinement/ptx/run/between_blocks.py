@@ -21,8 +21,8 @@ from ..synchronisation.barrier_objects import BarrierObjects
 from .program import Program
 
 READS_OVER = (
-    "what a thread read, or knew to be copied or multiplied, before it arrived at a barrier at .cta scope is "
-    "over for who waits there in another block of the cluster"
+    "reads, copies and products that a thread knew to be done when it arrived at a barrier at .cta scope are "
+    "done for threads of other blocks of the cluster that wait there"
 )
 """What is taken for granted where arrivals at barriers of other blocks, or waits, have no .cluster."""
 
@@ -119,7 +119,7 @@ class BetweenBlocks:
     def _note_locks(self, words: Semaphores, observations: Observations) -> None:
         """Note in which order locks were taken; of who takes several not all orders are tried."""
         for line in self._in_vain:
-            observations.add(Kind.UNSUPPORTED, "a thread goes on while others may hold the lock", line)
+            observations.add(Kind.UNSUPPORTED, "a thread proceeds while another may hold the lock", line)
         per_block = self._per_block
         blocks = [name // per_block for taken in words.taken.values() for name, _ in taken]
         for offset, taken in words.taken.items():
@@ -127,7 +127,7 @@ class BetweenBlocks:
                 observations.add(Kind.UNSUPPORTED, f"a lock: {words.broken[offset]}", taken[0][1])
             several = [name for name, _ in taken if blocks.count(name // per_block) > 1]
             if several and len(set(blocks)) > 1:
-                observations.add(Kind.UNSUPPORTED, "a block takes locks more than once", taken[0][1])
+                observations.add(Kind.UNSUPPORTED, "a block takes a lock more than once", taken[0][1])
             if len(taken) > 1:
                 self.line = self.line or taken[0][1]
                 self.arrivals = {**self.arrivals, offset: tuple(name for name, _ in taken)}
@@ -140,7 +140,8 @@ class BetweenBlocks:
             if not any(_holds(lanes, lane) for lanes in own):
                 place = self._memory.globals.place(lane)
                 message = (
-                    f"{place} is {after} when the kernel ends, and was {before}: the next launch finds that"
+                    f"{place} is {after} when the kernel ends, and was {before}: "
+                    f"the next launch starts with {after}"
                 )
                 observations.add(Kind.CLOBBERED, message, line)
 

@@ -43,12 +43,15 @@ def variables_held(module: Module, instance: Instance, given: Mapping[str, Simpl
         if array.variable not in known:
             names = ", ".join(name for name, each in known.items() if each.space == "const") or "none"
             raise InputError(
-                f"{array.name} lies in {array.variable}, which is no variable in constant memory; there are: "
-                f"{names}",
+                f"{array.name} lies in {array.variable}, which is not a variable in constant memory; "
+                f"there are: {names}",
                 module.path,
             )
         if array.variable in found:
-            raise InputError(f"two arrays lie in {array.variable}, of which {array.name} is one", module.path)
+            raise InputError(
+                f"{array.name} and another array lie in {array.variable}; allowed: one array per variable",
+                module.path,
+            )
         _check(module, known[array.variable], array)
         pointer = given[array.name]
         assert isinstance(pointer, Pointer) and pointer.buffer.content is not None
@@ -64,7 +67,7 @@ def _inside(module: Module) -> list[Variable]:
 def _check(module: Module, variable: Variable, array: Array) -> None:
     """Check that an array can be the beginning of a variable: a kernel must not change it unseen."""
     if variable.space != "const":
-        where = f"which is in .{variable.space}; what the host writes is in .const"
+        where = f"which is in .{variable.space}; variables that the host writes are in .const"
         raise InputError(f"{array.name} lies in {variable.name}, {where}", module.where(variable))
     size = variable.size or 0
     if array.size > size:

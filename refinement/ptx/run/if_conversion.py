@@ -223,7 +223,7 @@ class IfConversion:
     def _descend(self) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            self._execution.unsupported(f"more than {DEEPEST} branches within a branch on data")
+            self._execution.unsupported(f"branches on data are nested more than {DEEPEST} deep")
 
     def _run(self, at: int, threads: Indices, stop: int) -> None:
         """Run threads from one instruction to another that all their ways lead to."""
@@ -259,7 +259,7 @@ class IfConversion:
     def _count(self, decoded: Decoded, threads: Indices) -> None:
         self._steps += 1
         if self._steps > MOST_STEPS:
-            self._execution.unsupported(f"a branch on data decides over more than {MOST_STEPS} instructions")
+            self._execution.unsupported(f"a branch on data controls more than {MOST_STEPS} instructions")
         self._begin(decoded.instruction, threads)
 
     # -- both ways

@@ -52,7 +52,7 @@ def _clusters(function: Function, launch: Launch, limits: LaunchLimits) -> Itera
         most_blocks = f"at most {most}" if limits.cluster else "the target has no clusters"
         yield f"{whose} asks for clusters of {prod(cluster)} blocks; {most_blocks}"
     elif any(blocks % each for blocks, each in zip(launch.grid, cluster, strict=True)):
-        yield f"a grid of {_spelled(launch.grid)} is no whole number of clusters of {_spelled(cluster)}"
+        yield f"a grid of {_spelled(launch.grid)} is not a whole number of clusters of {_spelled(cluster)}"
 
 
 def _memory(module: Module, function: Function, launch: Launch, limits: LaunchLimits) -> Iterator[str]:

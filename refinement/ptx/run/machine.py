@@ -247,10 +247,10 @@ def _reason(execution: Execution, error: UnsupportedError, scalars: Collection[i
         if register is not None:
             return (
                 Kind.UNINITIALISED,
-                f"{error.what} depends on register {register}, which nobody has written",
+                f"{error.what} depends on register {register}, which was never written",
             )
         if (of := open_result(execution.store, error.terms)) is not None:
-            return Kind.UNSUPPORTED, f"{error.what} depends on {of}, of which nothing is stated ({of.source})"
+            return Kind.UNSUPPORTED, f"{error.what} depends on {of}, which is left open ({of.source})"
     return Kind.UNSUPPORTED, str(error)
 
 
@@ -322,7 +322,7 @@ def _report_unowned_reads(memory: Memory, observations: Observations, threads: T
         wrong = np.flatnonzero(space.history.line[lanes // space.history.granule] == 0)
         if len(wrong):
             place = space.named_place(int(lanes[wrong[0]]))
-            message = f"{mnemonic} reads what belongs to nobody: {place}"
+            message = f"{mnemonic} reads bytes that belong to no array: {place}"
             thread = threads.name_in_grid(int(readers[wrong[0]]))
             unowned = space.lanes.terms[lanes[wrong]]
             observations.hold(Kind.UNINITIALISED, message, line, thread, len(wrong), unowned)

@@ -199,9 +199,7 @@ class Program:
         step = touching(instruction, step, self._product_registers)
         step = self._synchronising(instruction, step)
         if any(rule not in _AVAILABILITY for rule, _ in self._illegal.get(index, ())):
-            step = _refusing(
-                UnsupportedError(f"{instruction.mnemonic} is illegal, so that it has no meaning")
-            )
+            step = _refusing(UnsupportedError(f"{instruction.mnemonic} is illegal, so it has no semantics"))
         return Decoded(instruction, sort, step, guard, selectable=selectable)
 
     def _synchronising(self, instruction: InstructionStatement, step: Step) -> Step:

@@ -42,7 +42,7 @@ def fence(execution: Execution, instruction: InstructionStatement, active: Indic
         execution.ordering.fence_barrier_objects(active)
     own = instruction.has("proxy", "async", "shared::cta")
     if own and RemoteAccesses.of(execution).storing.intersection(active.tolist()):
-        execution.unsupported(f"{instruction.mnemonic} behind stores to shared memory of other blocks")
+        execution.unsupported(f"{instruction.mnemonic} after stores to shared memory of other blocks")
     of_shared = instruction.has("proxy", "async") and not instruction.has("global")
     if of_shared and len(active) and not execution.on_data(active):
         execution.ordering.fence_proxy(active)
@@ -51,7 +51,7 @@ def fence(execution: Execution, instruction: InstructionStatement, active: Indic
 def _griddepcontrol(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     """Do nothing: arrays hold what a contract says when the kernel begins."""
     if instruction.has("wait"):
-        execution.assumptions["grids that this one depends on have ended when it begins"] = None
+        execution.assumptions["grids that this grid depends on have ended when it begins"] = None
 
 
 def _createpolicy(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:

@@ -398,7 +398,7 @@ class Memory:
                 return self.address_of(base.name) + offset
             case GenericAddress(base, offset):
                 return self.address_of(base.name) + offset
-        raise InputError(f"{value} can't be an initial value")
+        raise InputError(f"{value} is not a supported initial value")
 
 
 def _aligned(address: int, alignment: int) -> int:

@@ -20,8 +20,8 @@ from ..registers.threads import WARP, Indices
 from .execution import Execution
 from .held import Held
 
-_MAY_NOT_HAVE_BEGUN = "which may not have begun: no barrier of the cluster is before"
-_MAY_HAVE_ENDED = "which may have ended: none of its threads waits until the access is over"
+_MAY_NOT_HAVE_BEGUN = "which may not have begun: no cluster barrier comes before"
+_MAY_HAVE_ENDED = "which may have ended: none of its threads waits for the access to finish"
 
 
 @dataclass

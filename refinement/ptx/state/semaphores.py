@@ -38,11 +38,11 @@ from .semaphore_words import SHARED, UNKNOWN, Seen, WaitingLoops, Word, Words, W
 from .state_space import Space
 from .tickets import COUNTING, Tickets
 
-ASSUMED = "blocks that others wait for get to run"
+ASSUMED = "blocks that others wait for are scheduled"
 """What a kernel that waits takes for granted."""
 
 FENCED_BEFORE = (
-    "what threads wrote before a fence and a barrier is released by who writes behind the barrier, with no "
+    "writes before a fence and a barrier are released by the thread that writes after the barrier, with no "
     "fence of its own there"
 )
 """What is taken for granted where PTX orders it only if the fences are sequentially consistent."""
@@ -134,7 +134,7 @@ class Semaphores:
             if entry is None:
                 continue
             if word.writes[entry].value == UNKNOWN:
-                raise UnsupportedError("a thread may read what it waits for before anybody has written it")
+                raise UnsupportedError("a thread may read the word that it waits for before it is written")
             ready[index], values[index] = True, word.writes[entry].value
             self._note_read(word, number, thread, entry, acquires)
         return ready, values
@@ -150,7 +150,7 @@ class Semaphores:
 
     def _note_read(self, word: Word, number: int, thread: int, entry: int, acquires: bool) -> None:
         if self._last.setdefault(thread, number) != number and thread in self.deciding:
-            raise UnsupportedError("a thread waits for two words at once")
+            raise UnsupportedError("a thread waits for two words at the same time")
         self._last[thread] = number
         time = int(self._order.times(np.array([thread]))[0])
         word.reading[thread] = Seen(entry, time, acquires)
@@ -270,9 +270,7 @@ class Semaphores:
         count = count_of(knowledge, number, 1)
         first = word.first_of_steps(step)
         if count < first:
-            word.broken = (
-                f"{instruction.mnemonic} in line {instruction.line} writes the word in no order with others"
-            )
+            word.broken = f"{instruction.mnemonic} in line {instruction.line} writes the word unordered"
         for name, time in word.seen:
             if name != self._name(thread) and not is_over(knowledge, name, time, ordering.per_block):
                 raise UnsupportedError(_OVERTAKEN)
@@ -374,7 +372,7 @@ class Semaphores:
         """
         word = self._word(part, offset, 4)
         if word.broken:
-            raise UnsupportedError(f"what a lock holds is not the same in every order: {word.broken}")
+            raise UnsupportedError(f"the value of a lock depends on the order of threads: {word.broken}")
         told = word.writes[-1].published
         self._order.learn(thread, counted(offset, len(word.writes)))
         if instruction.one_of(_ACQUIRES) is not None and instruction.one_of(_NARROW) is None:
@@ -459,9 +457,9 @@ class Semaphores:
             history = part.history  # of what may be written alone, which comes first
             place = 0 if history is None else offset // history.granule
             if history is not None and place < len(history.writer) and history.writer[place] >= 0:
-                word.broken = "threads of the same warp write it together, or data"
+                word.broken = "threads of one warp write it together, or data are written to it"
         if word.size != size:
-            raise UnsupportedError(f"a word of {word.size} bytes is waited for by loads of {size}")
+            raise UnsupportedError(f"a word of {word.size} bytes is polled by loads of {size} bytes")
         return word
 
     def _fresh(self, part: Space, offset: int, size: int) -> Word:
@@ -476,7 +474,7 @@ class Semaphores:
             if self._store.are(CONSTANT, before)[0]:
                 value = int(self._store.constant_values(before)[0])
                 return Word(size, [Write(value)])
-        return Word(size, [Write(0)], broken="what it holds at first is not given")
+        return Word(size, [Write(0)], broken="its initial value is not given; state values in the contract")
 
 
-_OVERTAKEN = "somebody writes the word who does not know whether all have seen the value that they wait for"
+_OVERTAKEN = "the word is overwritten before all waiting threads are known to have seen its value"

@@ -34,7 +34,7 @@ from ..text.operands import register_names
 COUNTING = ("add", "inc", "dec")
 """Atomics of which what they return may be a ticket."""
 
-NO_FENCE = "what follows a ticket reads what was released before it, though no fence lies between"
+NO_FENCE = "reads after a ticket see writes released before it, without a fence between"
 """What is taken for granted without a fence behind tickets; PTX ISA 9.1 chapter 8 asks for one."""
 
 
@@ -204,7 +204,7 @@ class Tickets:
             assert ticket is not None
             count = self._counts[ticket.word]
             if ticket.word in broken:
-                raise TicketError(f"what it returns is compared: {broken[ticket.word]}", count.line)
+                raise TicketError(f"its result is compared: {broken[ticket.word]}", count.line)
             values = [each.value for each in count.tickets]
             truths = self._truths(term, values)
             if (truths == truths[0]).all():
@@ -213,7 +213,7 @@ class Tickets:
                 numbers = [each for each, truth in zip(values, truths, strict=True) if truth != truths[0]]
                 which = f"{len(numbers)} of {len(values)}, {numbers[0]} the first of them"
                 raise TicketError(
-                    f"what it returns decides in line {line} by more than who comes last: numbers that make "
+                    f"its result controls more than the last arrival in line {line}: values that make "
                     f"a difference are {which}",
                     count.line,
                 )

@@ -169,7 +169,9 @@ def _copy(execution: Execution, instruction: InstructionStatement, active: Indic
 def _found_bytes(execution: Execution, source: Operand, count: int, active: Indices) -> Bytes:
     """Return what `count` neighbouring bytes hold at places that data tell: of a table."""
     if count % _WORD:
-        raise UnsupportedError(f"{execution.instruction.mnemonic} of {count} bytes at a place that data tell")
+        raise UnsupportedError(
+            f"{execution.instruction.mnemonic} of {count} bytes at a data-dependent address"
+        )
     words = load_found(execution, "global", source, _WORD, count // _WORD, active)
     terms, lows = execution.memory.shared.lanes.bytes_of(words.reshape(-1))
     return terms.reshape(len(active), count), lows.reshape(len(active), count)
@@ -207,7 +209,7 @@ def _cp(execution: Execution, instruction: InstructionStatement, active: Indices
     elif instruction.has("wait_group"):
         (count,) = instruction.taking(1, 1)
         if not isinstance(count, Integer):
-            raise InputError(f"{instruction.mnemonic} takes a number, not {count}")
+            raise InputError(f"{instruction.mnemonic} takes an integer literal, not {count}")
         Copies.of(execution).wait(execution, active, count.value)
     elif instruction.has("shared", "global") or instruction.has("shared::cta", "global"):
         _copy(execution, instruction, active)

@@ -102,7 +102,7 @@ def _take_lock(execution: Execution, instruction: InstructionStatement, active: 
     """Take a lock, which is free: see `locks`."""
     destination, place, compared, new = instruction.taking(4, 4)
     words = execution.semaphores
-    refusal = "" if words is None else words.locks.get(instruction.line, "it is in no loop")
+    refusal = "" if words is None else words.locks.get(instruction.line, "it is outside any loop")
     if words is None or refusal or instruction.types != ("b32",) or execution.path is not None:
         execution.unsupported(f"{instruction.mnemonic}: {refusal or 'only locks of 32 bits are modelled'}")
     at = addresses(execution, place, active)
@@ -125,11 +125,11 @@ def _take_lock(execution: Execution, instruction: InstructionStatement, active: 
                 holder = execution.threads.name_in_grid(words.last_writer(offset))
                 message = f"{part.place(offset)} is {int(found[index])}, not {int(wanted[index])}"
                 if not words.is_of_other_block(offset, int(one[0])):
-                    execution.unsupported(f"{message}, and nobody else took it before")
+                    execution.unsupported(f"{message}, and no other block took it before")
                 execution.report(
                     Kind.DEADLOCK, f"waits for ever: {message}, since {holder} wrote it last", one
                 )
-                execution.unsupported(f"{message} for ever, so that the kernel does not end")
+                execution.unsupported(f"{message} for ever, so the kernel does not end")
             some = given[index : index + 1]
             _check_order(execution, part, where, "cas", "b32", some, one)
             execution.note_semaphores(part, where, some, 4, one)
@@ -217,7 +217,7 @@ def _update_by_data(
     Where data do not lead, what is added changes nothing: 0 for a sum.
     """
     store = execution.store
-    nothing = _nothing(execution, name, kind, "at a place that data tell")
+    nothing = _nothing(execution, name, kind, "at a data-dependent address")
     total = len(added) * TYPE_BITS[kind] // 8
     known, told = places_by_data(execution, place, active)
     if len(known.places):

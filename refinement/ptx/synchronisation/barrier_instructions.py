@@ -69,7 +69,7 @@ def reduce(execution: Execution, arrived: Sequence[tuple[InstructionStatement, I
         return
     name = own[0][0].one_of(_REDUCTIONS)
     if name is None or len(own) < len(arrived) or any(not each.has(name) for each, _ in own):
-        execution.unsupported("threads meet at barriers that reduce otherwise")
+        execution.unsupported("threads meet at one barrier with different reductions")
     blocks = len(execution.threads.blocks)
     yes, count = np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64)
     for instruction, active in own:

@@ -100,11 +100,11 @@ class BarrierObject:
     def state(self) -> str:
         """Describe how far it is."""
         came = self._count - self._now.pending
-        found = f"phase {self._named(self.phase)}, of which {came} of {self._count} arrivals came"
+        found = f"phase {self._named(self.phase)}, with {came} of {self._count} arrivals"
         left = self._now.transactions
         if not left:
             return found
-        more = "came too many" if left < 0 else "of those expected did not come"
+        more = "too many" if left < 0 else "still expected"
         return f"{found}, and {abs(left)} bytes {more}"
 
     def _named(self, phase: int) -> str:
@@ -119,7 +119,7 @@ class BarrierObject:
             if not fit:
                 execution.report(
                     Kind.UNDEFINED,
-                    f"{execution.instruction.mnemonic} counts {how.count} at a barrier that waits for "
+                    f"{execution.instruction.mnemonic} counts {how.count} at a barrier that expects only "
                     f"{self._now.pending} more, {self.place}",
                     threads,
                 )
@@ -172,7 +172,7 @@ class BarrierObject:
             execution.report(
                 Kind.RACE,
                 f"{execution.instruction.mnemonic} leaves phase {self._named(self.phase)} with "
-                f"{missing} bytes more to come than it expects, and no arrivals: it may end before they do",
+                f"{missing} bytes in flight that no expect_tx announces: the phase may end before them",
                 threads,
             )
 
@@ -248,7 +248,7 @@ class BarrierObject:
         control = now.control
         mnemonic = execution.instruction.mnemonic
         if not how.completes:
-            message = f"{mnemonic} ends phase {self._named(self.phase)}, which it must not"
+            message = f"{mnemonic} ends phase {self._named(self.phase)}, but .noComplete must not end a phase"
             execution.report(Kind.UNDEFINED, message, threads)
         for each in self._seen:
             late = each.unknown(control, per_block)
@@ -346,7 +346,7 @@ class BarrierObject:
         if not passes or not self._knows(execution.ordering, threads, self.phase - 2):
             execution.report(
                 Kind.RACE,
-                f"{execution.instruction.mnemonic} waits for a phase of parity {parity % 2}, and may take "
+                f"{execution.instruction.mnemonic} waits for a phase of parity {parity % 2}, and may mistake "
                 f"another for it: nothing tells the thread that phase "
                 f"{self._named(self.phase - 2 if passes else self.phase - 1)} is over",
                 threads,
@@ -359,7 +359,7 @@ class BarrierObject:
             execution.report(
                 Kind.RACE,
                 f"{execution.instruction.mnemonic} waits for phase {self._named(phase)}, which may be in "
-                f"phase {self.phase}: only of this phase and the one before it can be asked",
+                f"phase {self.phase}: only this phase and the one before it can be tested",
                 threads,
             )
         return self.phase > phase
@@ -419,8 +419,8 @@ class BarrierObjects(Held):
             since = "" if used is None else f" since line {used.line}"
             execution.report(
                 Kind.UNDEFINED,
-                f"{execution.instruction.mnemonic} of {part.place(lane)}, where a barrier object is{since}, "
-                "and mbarrier.inval was not run",
+                f"{execution.instruction.mnemonic} of {part.place(lane)}, which holds a barrier object"
+                f"{since}, and mbarrier.inval was not run",
                 np.array([thread]),
             )
         part.barriers[where] = True
@@ -437,7 +437,7 @@ class BarrierObjects(Held):
     def assume_unused(self, lines: Sequence[int]) -> None:
         """Take for granted that nobody uses the barriers any more that some lines invalidate."""
         some = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
-        self.assumptions[f"nobody uses the barriers any more that mbarrier.inval of {some} ends"] = None
+        self.assumptions[f"no thread uses a barrier after mbarrier.inval in {some} has ended it"] = None
 
     def at(self, lane: int) -> BarrierObject | None:
         """Return the barrier object at a lane, None if there is none."""

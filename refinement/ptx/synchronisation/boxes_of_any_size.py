@@ -69,17 +69,17 @@ def elements_of(
     for axis, extent in enumerate(reversed(array.extents)):
         first = number_of_any_size(execution, coordinates[axis], 32, thread)
         if first is None:
-            execution.unsupported(f"{name} with a coordinate that is no polynomial in sizes")
+            execution.unsupported(f"{name}: a coordinate is not a polynomial in sizes")
         low, high = symbols.bounds(first)
         if low[0] < 0 or high[0] > _MOST:
             store.doubt(f"a coordinate of {name} may be negative or too large", first, _MOST)
-            execution.unsupported(f"{name} with a coordinate that may be negative or too large")
+            execution.unsupported(f"{name}: a coordinate may be negative or too large")
         at = symbols.constants(places[axis] * tensor.every[axis]) + first
         left = extent[None] - at
         there = _positive(store, left)
         if (there < 0).any():
-            store.doubt(f"sizes decide how much of a box {array.name} has", 1 - left[there < 0])
-            execution.unsupported(f"{name}: sizes decide how much of the box {array.name} has")
+            store.doubt(f"how much of a box lies within {array.name} depends on sizes", 1 - left[there < 0])
+            execution.unsupported(f"{name}: how much of the box lies within {array.name} depends on sizes")
         has = bit_slices.bitwise(store, A & B, has, there, there)
         indices.insert(0, at)
     found = array.place(symbols, indices) * array.element_bits // BYTE
@@ -113,11 +113,13 @@ def _require_map(execution: Execution, tensor: TensorMap, array: SymbolicArray) 
     bounds, strides = store.symbols.bounds, array.strides * array.element_bits // BYTE
     neighbours = np.flatnonzero(array.strides[-1])
     if tensor.element_bytes * BYTE != array.element_bits:
-        execution.unsupported(f"{name} of {array.name}, of whose elements the map has several in one")
+        execution.unsupported(f"{name} of {array.name}: one element of the map packs several of the array")
     if tensor.interleave or neighbours.tolist() != [0] or array.strides[-1, 0] != 1:
-        execution.unsupported(f"{name} of {array.name} with interleaving, or without neighbours in memory")
+        execution.unsupported(
+            f"{name} of {array.name}: the map is interleaved, or its elements are not contiguous"
+        )
     if (strides[:-1] % UNIT).any():
-        execution.unsupported(f"{name}: strides of {array.name} are no multiples of {UNIT} for every size")
+        execution.unsupported(f"{name}: strides of {array.name} must be multiples of {UNIT} at every size")
     for rows, most in ((array.extents, MOST_SIZE), (strides[:-1], STRIDE_LIMIT - 1)):
         if (bounds(rows)[1] > most).any():
             store.doubt(f"a tensor map of {array.name} may be too large", rows, most)

@@ -50,7 +50,7 @@ _SPACES = {"shared::cluster": REMOTE, "shared::cta": "shared"}
 def bulk(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     """Carry out an instruction whose mnemonic begins with ``cp.async.bulk`` or ``cp.reduce.async.bulk``."""
     if execution.path is not None:
-        execution.unsupported(f"{instruction.mnemonic} where data decide over it")
+        execution.unsupported(f"{instruction.mnemonic} under a data-dependent branch")
     modifiers = Modifiers(instruction)
     for each in ("async", "bulk"):
         if not modifiers.flag(each):
@@ -64,7 +64,7 @@ def bulk(execution: Execution, instruction: InstructionStatement, active: Indice
         modifiers.finish()
         (count,) = modifiers.operands(1)
         if not isinstance(count, Integer):
-            raise InputError(f"{instruction.mnemonic} takes a number, not {count}")
+            raise InputError(f"{instruction.mnemonic} takes an integer literal, not {count}")
         BulkStores.of(execution).wait(execution, active, count.value, reads=reads)
     elif not modifiers.flag("prefetch"):
         kind = (

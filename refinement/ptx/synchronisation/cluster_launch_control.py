@@ -57,9 +57,11 @@ def _request(modifiers: Modifiers) -> Step:
     def request(execution: Execution, active: Indices) -> None:
         launches, name = ClusterLaunches.of(execution), execution.instruction.mnemonic
         if execution.path is not None:
-            execution.unsupported(f"{name} where data decide over it")
+            execution.unsupported(f"{name} under a data-dependent branch")
         if launches is None or execution.semaphores is not None:
-            execution.unsupported(f"{name} in a kernel of any size, or whose blocks wait for each other")
+            execution.unsupported(
+                f"{name} in a proof for every size, or in a kernel whose blocks wait for each other"
+            )
         targets, places = addresses(execution, to, active), addresses(execution, place, active)
         ranks = tuple(range(execution.threads.launch.cluster_blocks))
         for member in range(len(active)):
@@ -67,7 +69,7 @@ def _request(modifiers: Modifiers) -> Step:
             if line := launches.known_end(execution, int(thread[0])):
                 message = f"{name} when it is known, from line {line}, that a request before it failed"
                 execution.report(Kind.UNDEFINED, message, thread)
-                execution.unsupported(f"{name}: nothing is known of what follows")
+                execution.unsupported(f"{name}: the behaviour after that is undefined")
             answer = launches.answer(execution, int(thread[0]))
             words = np.repeat(launches.words(execution.store, answer), _BYTES // 2)[None, :]
             data = words, np.tile(np.arange(0, 64, 8, dtype=np.uint8), 2)[None, :]
@@ -91,7 +93,7 @@ def _request(modifiers: Modifiers) -> Step:
 
 def _query(modifiers: Modifiers) -> Step:
     if not modifiers.flag("query_cancel"):
-        raise modifiers.unsupported("is neither a request nor a question about one")
+        raise modifiers.unsupported("is neither try_cancel nor query_cancel")
     asks = modifiers.one_of(("is_canceled", _FIRST, *_AXES))
     modifiers.types(("pred",) if asks == "is_canceled" else ("b32",), (WIDE,))
     if asks == _FIRST:
@@ -140,7 +142,7 @@ def _answers(execution: Execution, handle: Vector, active: Indices) -> list[Answ
     for pair in zip(low, high, strict=True):
         answer = None if launches is None else launches.told(*pair)
         if answer is None:
-            execution.unsupported(f"{name} of what is not the answer to one request")
+            execution.unsupported(f"{name} of a value that is not the answer to one request")
         found.append(answer)
     return found
 

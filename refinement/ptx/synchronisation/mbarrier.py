@@ -30,7 +30,9 @@ from .barrier_phases import Arrival
 from .cluster_barrier import refuse_fences
 from .questions_ahead import QuestionsAhead
 
-LOW_BIT = "of a parity in a register the lowest bit counts, as ptxas 13.0 has it; PTX takes 0 and 1 alone"
+LOW_BIT = (
+    "only the lowest bit of a parity in a register counts, as in code of ptxas 13.0; PTX allows 0 and 1 only"
+)
 """What a verdict rests on where a kernel asks for other parities, such as -1."""
 
 _SCOPES = ("cta", "cluster")
@@ -52,7 +54,7 @@ def _located_at(
     """Yield the same of addresses (n active,)."""
     mnemonic = execution.instruction.mnemonic
     if execution.path is not None:
-        execution.unsupported(f"{mnemonic} where data decide over it")
+        execution.unsupported(f"{mnemonic} under a data-dependent branch")
     for part, members, offsets in located(execution, space, where, BYTES, active, BYTES, of_barriers=True):
         if part.name != "shared":
             execution.unsupported(f"{mnemonic} of {part.name} memory")
@@ -92,7 +94,7 @@ def barriers_at_addresses(
             if barrier is None:
                 execution.report(
                     Kind.UNINITIALISED,
-                    f"{name} of {part.place(lane)}, where there is no barrier object",
+                    f"{name} of {part.place(lane)}, which holds no barrier object",
                     active[members[which]],
                 )
             else:
@@ -148,7 +150,7 @@ def _inval(modifiers: Modifiers) -> Step:
                 if objects.at(lane) is None or more:
                     execution.report(
                         Kind.UNDEFINED,
-                        f"{name} of {part.place(lane)}, where there is no barrier object" + more,
+                        f"{name} of {part.place(lane)}, which holds no barrier object" + more,
                         active[members[which]],
                     )
                 if (barrier := objects.at(lane)) is not None:
@@ -269,7 +271,7 @@ def _poll(modifiers: Modifiers) -> Step:
     def poll(execution: Execution, active: Indices) -> None:
         """Only `test` says whether threads go on: where nobody asks that, they can't wait."""
         if not test(execution, active).all():
-            execution.unsupported(f"{modifiers.instruction.mnemonic} where data decide over it")
+            execution.unsupported(f"{modifiers.instruction.mnemonic} under a data-dependent branch")
 
     return poll
 
@@ -342,7 +344,7 @@ class Test:
             wanted = execution.numbers(self._phase, 32, active, "the parity").astype(np.int64)
             if (wanted > 1).any():
                 if isinstance(self._phase, Integer):
-                    message = f"a parity is 0 or 1, not {int(wanted.max())}"
+                    message = f"a parity must be 0 or 1, not {int(wanted.max())}"
                     execution.report(Kind.UNDEFINED, message, active[wanted > 1])
                 execution.assumptions[LOW_BIT] = None
                 wanted &= 1
@@ -372,11 +374,13 @@ class Test:
         for term in np.unique(states).tolist():
             told = objects.token(int(term))
             if told is None:
-                execution.unsupported(f"{self._instruction.mnemonic} with what is not known to be a state")
+                execution.unsupported(
+                    f"{self._instruction.mnemonic} with a value that is not known to be a state"
+                )
             if told[0] is not barrier:
                 execution.report(
                     Kind.UNDEFINED,
-                    f"{self._instruction.mnemonic} asks the barrier at {barrier.place} with a state of "
+                    f"{self._instruction.mnemonic} tests the barrier at {barrier.place} with a state of "
                     f"{told[0].place}",
                     threads[states == term],
                 )

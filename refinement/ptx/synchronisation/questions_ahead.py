@@ -89,5 +89,5 @@ class QuestionsAhead(Held):
                     if before is not barrier or phase != over:
                         execution.unsupported(
                             f"{execution.instruction.mnemonic} waits for phase {over} of the barrier at "
-                            f"{barrier.place}, where line {line} has asked ahead for phase {phase}"
+                            f"{barrier.place}, but line {line} has already polled for phase {phase}"
                         )

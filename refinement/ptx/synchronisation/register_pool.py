@@ -131,5 +131,5 @@ def _decoded(instruction: InstructionStatement) -> tuple[bool, int]:
     modifiers.finish()
     (count,) = modifiers.operands(1)
     if not isinstance(count, Integer):
-        raise InputError(f"{instruction.mnemonic} takes a number, not {count}")
+        raise InputError(f"{instruction.mnemonic} takes an integer literal, not {count}")
     return grows, count.value

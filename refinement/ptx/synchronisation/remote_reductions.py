@@ -127,7 +127,7 @@ def _refuse_others(execution: Execution, part: Space, offsets: Offsets, size: in
         execution.unsupported(f"{name} where threads wait for words of memory")
     places = history.places(offsets, size)
     if history.used_by_atomics(places).any():
-        execution.unsupported(f"{name} of what other atomic operations use, too")
+        execution.unsupported(f"{name} of a word that other atomic operations use")
     writers, times = history.plain_writes(places[:, 0])
     updates = _Updates.of(execution).ways
     last = [updates.get(at, (NOBODY, 0))[:2] for at in offsets.tolist()]

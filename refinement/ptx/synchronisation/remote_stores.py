@@ -109,7 +109,7 @@ def counted(
     for barrier, members in barriers_at(execution, REMOTE, place, active):
         elsewhere = inside[members] & (blocks[members] != barrier.block)
         if elsewhere.any():
-            message = f"{name} stores to another block than that of the barrier it names"
+            message = f"{name} must store to the block of the barrier that it names"
             execution.report(Kind.UNDEFINED, message, active[members[elsewhere]])
         agent = barrier.agent(execution.ordering)
         for warp in np.unique(active[members] // WARP).tolist():

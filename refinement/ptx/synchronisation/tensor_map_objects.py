@@ -135,7 +135,7 @@ def map_at(execution: Execution, at: np.uint64, thread: Indices) -> TensorMap | 
     (terms,) = load(execution, "generic", where, 1, MAP_BYTES, thread, MAP_ALIGNMENT)
     if (terms != published.terms).any():
         execution.unsupported(
-            f"{execution.instruction.mnemonic} with a tensor map that was written over since line "
+            f"{execution.instruction.mnemonic} with a tensor map that was overwritten after line "
             f"{published.line} copied it to global memory"
         )
     _check_acquired(execution, published, int(thread[0]))
@@ -183,8 +183,8 @@ def _fields(execution: Execution, terms: NDArray[np.int32]) -> Fields:
         if (memory.parameters.lanes.read(start + np.arange(MAP_BYTES), 1) == terms).all():
             return _fields_of(tensor)
     execution.unsupported(
-        f"{execution.instruction.mnemonic} where it is not known which tensor map lies there: neither a "
-        "parameter of the contract, nor zeros, nor what tensormap.replace left"
+        f"{execution.instruction.mnemonic} on an unknown tensor map: it is neither a "
+        "parameter of the contract, nor zeros, nor made by tensormap.replace"
     )
 
 
@@ -243,9 +243,9 @@ def _tensor_map(execution: Execution, fields: Fields, thread: Indices) -> Tensor
 # -- instructions
 def _refuse(execution: Execution, instruction: InstructionStatement) -> None:
     if is_of_any_size(execution):
-        execution.unsupported(f"{instruction.mnemonic} where sizes are not numbers")
+        execution.unsupported(f"{instruction.mnemonic} in a proof for every size")
     if execution.path is not None:
-        execution.unsupported(f"{instruction.mnemonic} where data decide over it")
+        execution.unsupported(f"{instruction.mnemonic} under a data-dependent branch")
 
 
 def _tensormap(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:

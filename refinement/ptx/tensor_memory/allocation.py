@@ -149,7 +149,7 @@ def give(
     mnemonic, who = execution.instruction.mnemonic, np.array([thread])
     if count not in ALLOCATIONS:
         allowed = ", ".join(map(str, ALLOCATIONS))
-        execution.report(Kind.UNDEFINED, f"{mnemonic} of {count} columns; there are {allowed}", who)
+        execution.report(Kind.UNDEFINED, f"{mnemonic} of {count} columns; allowed: {allowed}", who)
         return None
     for block in blocks:
         if (line := found.relinquished.get(block)) is not None:

@@ -33,8 +33,8 @@ _PIPELINED = {"d": (Sort.PRODUCT, *_COPIES)}
 _NUMBER_BIT = 30
 
 NUMBERED = (
-    "bits 31..30 of an address of scale factors mean nothing beside the same number in the instruction "
-    "descriptor: CUTLASS leaves them there, no document speaks of them"
+    "bits 31..30 of an address of scale factors are ignored if they equal the number in the instruction "
+    "descriptor: CUTLASS sets them, and no document mentions them"
 )
 """What a verdict rests on where addresses have them."""
 
@@ -84,7 +84,7 @@ class CellOperands:
         if number != said:
             self._execution.unsupported(
                 f"{self._execution.instruction.mnemonic}: the address of {role} has {number} in bits 31..30, "
-                f"the instruction descriptor {said}: no source says which counts"
+                f"the instruction descriptor {said}: no document says which applies"
             )
         self._execution.assumptions[NUMBERED] = None
         return address & (1 << _NUMBER_BIT) - 1
@@ -199,14 +199,14 @@ class CellOperands:
         """Report copies that differ; which one each element uses is the processor's to choose."""
         store, execution = self._execution.store, self._execution
         copy, *place = map(int, np.argwhere(copies != copies[0])[0])
-        text = f"copy {copy} of {role} in tensor memory is another one at {tuple(place)}"
+        text = f"copy {copy} of {role} in tensor memory differs at {tuple(place)}"
         one, other = copies[0][tuple(place)], copies[(copy, *place)]
         if store.are(CONSTANT, np.array([one, other])).all():
             execution.report(
                 Kind.UNDEFINED, f"{execution.instruction.mnemonic}: {text}", np.array([self._thread])
             )
         else:
-            execution.unsupported(f"{execution.instruction.mnemonic}: {text}, or not shown to be the same")
+            execution.unsupported(f"{execution.instruction.mnemonic}: {text}, or is not shown to be the same")
 
     def old_d(self) -> Ids | None:
         """Return D as it was; None where what is wrong is reported."""

@@ -142,7 +142,7 @@ class Cells(Held):
         if (owners <= 0).any():
             at = int(np.flatnonzero(owners <= 0)[0])
             freed = -int(owners[at])
-            why = f"line {freed} has freed" if freed else "nobody has allocated"
+            why = f"line {freed} has freed" if freed else "is not allocated"
             message = f"{uses} column {int(columns[at])} of tensor memory, which {why}"
             execution.report(Kind.OUT_OF_BOUNDS, message, np.array([thread]), other_line=freed)
             return False
@@ -181,7 +181,7 @@ class Cells(Held):
             words[absent] = undefined
             message = (
                 f"{execution.instruction.mnemonic} reads {spelled(int(places[absent][0]))}, "
-                "where nobody has written"
+                "which was never written"
             )
             execution.report(
                 Kind.UNINITIALISED, message, np.array(threads[:1]), undefined=None if needed else undefined

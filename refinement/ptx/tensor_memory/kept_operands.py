@@ -97,8 +97,8 @@ class KeptOperands(Held):
             self._reusing.add(blocks)
         if blocks in self._reusing and len(users) > 1:
             execution.unsupported(
-                f"{execution.instruction.mnemonic}: operands are kept in a block whose products are of "
-                "several threads, or with and without .ws"
+                f"{execution.instruction.mnemonic}: operands are kept in a block whose products are issued "
+                "by several threads, or with and without .ws"
             )
         key = blocks, collector.buffer
         if collector.reuses:
@@ -123,7 +123,7 @@ class KeptOperands(Held):
             execution.report(Kind.UNDEFINED, message, thread, other_line=kept.line)
         elif kept.place != operand.place or kept.form != operand.form:
             execution.unsupported(
-                f"{reuses} {what} where {filled} by other descriptors: no source says whether that is the "
+                f"{reuses} {what} where {filled} by other descriptors: no document says whether that is the "
                 "same operand"
             )
         elif changed.any():

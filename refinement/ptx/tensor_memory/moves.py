@@ -41,7 +41,7 @@ def _tile(text: Written) -> RegisterTile:
 def _second_offset(text: Written) -> int:
     operand = text.operands.get("immHalfSplitoff", Integer(0))
     if not isinstance(operand, Integer):
-        raise InputError(f"immHalfSplitoff is {operand}; it must be a number")
+        raise InputError(f"immHalfSplitoff is {operand}; it must be an integer literal")
     return operand.value
 
 

@@ -97,7 +97,7 @@ def of_each_warp(
 def refuse_on_data(execution: Execution) -> None:
     """Refuse what data decide over."""
     if execution.path is not None:
-        execution.unsupported(f"{execution.instruction.mnemonic} where data decide over it")
+        execution.unsupported(f"{execution.instruction.mnemonic} under a data-dependent branch")
 
 
 PAIR = 2

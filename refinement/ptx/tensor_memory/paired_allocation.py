@@ -23,7 +23,7 @@ from .uses import Clocks
 _NAMES = ("alloc", "dealloc")
 
 TOGETHER = (
-    "tcgen05.alloc and dealloc with .cta_group::2 are over when a warp of each CTA has come to them, so that "
+    "tcgen05.alloc and dealloc with .cta_group::2 complete when a warp of each CTA has reached them, so that "
     "each need only know that its own CTA's columns are no longer used"
 )
 """What a verdict rests on where pairs of CTAs allocate: PTX says that they may wait."""
@@ -157,7 +157,7 @@ class PairedAllocations(Held):
         """Report threads that wait for ever."""
         execution.report(
             Kind.DEADLOCK,
-            f"{execution.instruction.mnemonic} waits for ever: no warp of the other CTA of the pair comes to "
+            f"{execution.instruction.mnemonic} waits for ever: no warp of the other CTA of the pair executes "
             "one",
             active,
         )

@@ -75,7 +75,7 @@ def multiply(instruction: InstructionStatement) -> Step:
     collector = Collector.of(tuple(text.form.modifiers), ws=product.ws)
     scale_d = text.operands.get("scale-input-d", Integer(0))
     if not isinstance(scale_d, Integer):
-        raise InputError(f"scale-input-d is {scale_d}; it must be a number")
+        raise InputError(f"scale-input-d is {scale_d}; it must be an integer literal")
 
     def step(execution: Execution, active: Indices) -> None:
         refuse_on_data(execution)
@@ -245,8 +245,8 @@ def _kept(execution: Execution, mask: tuple[int, ...]) -> NDArray[np.bool_] | No
     of_cta = mask[: CTA_LANES // 32]
     if any(of_cta != mask[at : at + len(of_cta)] for at in range(0, len(mask), len(of_cta))):
         execution.unsupported(
-            f"{execution.instruction.mnemonic} with different lanes disabled in the two CTAs: no source says "
-            "which CTA's come first"
+            f"{execution.instruction.mnemonic} with different lanes disabled in the two CTAs: no document "
+            "says which CTA's come first"
         )
     lanes = np.arange(CTA_LANES)
     found: NDArray[np.bool_] = (

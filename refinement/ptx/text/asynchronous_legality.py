@@ -85,7 +85,7 @@ def _given(operand: Operand, spaces: Mapping[str, str]) -> Given:
         case Symbol():
             return _variable(operand, spaces)
         case Arguments() | TensorAddress():
-            raise InputError(f"{operand} is no operand of an instruction")
+            raise InputError(f"{operand} is not an operand of an instruction")
     return operand
 
 

@@ -85,7 +85,7 @@ def constant(text: str) -> Constant:
     try:
         value = int(digits, 8 if octal else 0) if len(digits) <= 80 else _INTEGER_LIMIT
     except ValueError:
-        raise InputError(f"{text!r} is no number: an octal number has digits 0 to 7") from None
+        raise InputError(f"{text!r} is not a number: an octal number has digits 0 to 7") from None
     if value >= _INTEGER_LIMIT:
         raise InputError(f"an integer must fit 64 bits, unlike {text[:40]!r}")
     return Integer(value, unsigned=digits != text or value >> 63 == 1)

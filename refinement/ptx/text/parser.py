@@ -32,7 +32,7 @@ def read(path: str | Path) -> Module:
     except InputError:
         if (hint := _SOURCES.get(Path(path).suffix.lower())) is None:
             raise
-        raise InputError(f"is no PTX, but {hint}", str(path)) from None
+        raise InputError(f"is not PTX, but {hint}", str(path)) from None
 
 
 _CUDA = "CUDA C++: compile it first, as by nvcc -ptx -arch=sm_80"
@@ -131,7 +131,7 @@ class _ModuleReader:
             elif item.data == "alias":
                 alias, original = map(str, item.children)
                 if original not in functions:
-                    raise InputError(f"{original!r} is no function defined before", self._where(item))
+                    raise InputError(f"{original!r} is not a function defined before", self._where(item))
                 functions[alias] = replace(functions[original], name=alias)
         return functions
 

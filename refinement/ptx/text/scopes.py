@@ -114,7 +114,7 @@ class Scopes:
                 element = Register(f"{whole.name}.{component}", whole.type.partition(".")[2])
                 self.known[name] = element
                 return element
-            raise InputError(f"{vector!r} is no vector, so that there is no {name!r}")
+            raise InputError(f"{vector!r} is not a vector, so there is no {name!r}")
         raise InputError(f"{name!r} is not declared here")
 
     def _numbered(self, block: _Block, name: str) -> Register | None:

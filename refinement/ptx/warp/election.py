@@ -46,7 +46,7 @@ def _elect(instruction: InstructionStatement) -> Step:
         if (here[active // WARP] != masks).any():
             named = _named(active, masks)
             absent = np.setdiff1d(named[execution.alive[named]], active)
-            message = f"{instruction.mnemonic} by other lanes than those of its mask"
+            message = f"{instruction.mnemonic} by lanes outside its mask"
             raise AbsentThreadsError(message, absent.tolist())
         first = np.array([(each & -each).bit_length() - 1 for each in masks.tolist()])
         execution.assumptions[LOWEST] = None

@@ -59,11 +59,9 @@ def _members(execution: Execution, mask: Operand | None, active: Indices) -> Mem
     named = _bits(execution.numbers(mask, 32, active, "the mask"))
     own = named[np.arange(len(active)), active % WARP]
     if not own.all():
-        execution.report(
-            Kind.UNDEFINED, f"{opcode} by a thread that its mask {mask} does not name", active[~own]
-        )
+        execution.report(Kind.UNDEFINED, f"{opcode} by a thread outside its mask {mask}", active[~own])
     if (named & execution.alive.reshape(-1, WARP)[active // WARP] & ~beside).any():
-        execution.unsupported(f"{opcode} waits for threads of its mask that run apart")
+        execution.unsupported(f"{opcode} waits for threads of its mask that have diverged")
     return named & beside
 
 
@@ -95,7 +93,9 @@ def _shfl(instruction: InstructionStatement) -> Step:
                     each, within = _taken(execution, mode, held, (members, active), some, b, c)
                     words.append(each.as_terms(execution.store))
                     if second is not None and (within != inside[some]).any():
-                        execution.unsupported(f"{instruction.mnemonic}: data decide whether a lane is there")
+                        execution.unsupported(
+                            f"{instruction.mnemonic}: whether a source lane is in range depends on data"
+                        )
                     inside[some] = within
                 chosen = word_at(execution.store, keys, codes, np.stack(words, axis=1)[:, :, None])
                 result = result.updated(some, of_terms(execution.store, chosen[:, 0], 32))
@@ -239,7 +239,7 @@ def _activemask(instruction: InstructionStatement) -> Step:
     def step(execution: Execution, active: Indices) -> None:
         # PTX promises no convergence: the mask may leave out any lane but the one that asks.
         execution.assumptions[
-            f"activemask in line {instruction.line} finds the lanes together that its branches bring there"
+            f"activemask in line {instruction.line} finds all lanes converged that its branches bring there"
         ] = None
         execution.write(destination, known(_packed(_members(execution, None, active)), 32), active)
 

@@ -94,7 +94,7 @@ def accumulation_of(execution: Execution, form: Multiplication) -> Choices:
 
 
 METADATA_AS_TWICE_K = (
-    "metadata of mma.sp of half a K are in the bits that they have in twice the K "
+    "metadata of mma.sp of half a K are in the bits of the form with twice the K "
     f"(half-k-metadata={AS_TWICE_K}), which no source confirms"
 )
 """What a verdict on a kernel takes for granted that multiplies with such metadata."""

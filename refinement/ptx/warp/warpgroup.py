@@ -72,7 +72,7 @@ def _number(given: Mapping[str, Operand], name: str, default: int) -> int:
     if operand is None:
         return default
     if not isinstance(operand, Integer):
-        raise InputError(f"{name} is {operand}; it must be a number")
+        raise InputError(f"{name} is {operand}; it must be an integer literal")
     return operand.value
 
 
@@ -266,7 +266,7 @@ def _commit(execution: Execution, instruction: InstructionStatement, active: Ind
 def _wait(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     (count,) = instruction.taking(1, 1)
     if not isinstance(count, Integer):
-        raise InputError(f"{instruction.mnemonic} takes a number, not {count}")
+        raise InputError(f"{instruction.mnemonic} takes an integer literal, not {count}")
     warps = _warps_of(whole_warpgroups(execution, active))
     AsynchronousProducts.of(execution).wait(execution, warps, count.value)
 

@@ -69,7 +69,7 @@ def test_what_differs_is_said_with_its_line(tmp_path: Path) -> None:
         for each in ("blt", "bge")
     ]
     (said,) = [text for verdict, text in verdicts if verdict is not Verdict.REFUTED]
-    assert "y gets other contents: they depend on where arrays lie" in said
+    assert "y gets other contents: they depend on the addresses of arrays" in said
 
 
 def test_a_fault_at_other_places_is_said(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ TEXT = DGEMM.replace("{N}", "2")
 
 @pytest.mark.parametrize("key", ["grid", "block", "dynamic_shared"])
 def test_a_function_has_no_launch(key: str) -> None:
-    with pytest.raises(InputError, match=f"there is no {key}"):
+    with pytest.raises(InputError, match=f"which have no {key}"):
         parse_contract(f"{TEXT}\n[launch]\n{key} = 1\n")
 
 

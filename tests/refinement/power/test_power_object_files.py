@@ -71,22 +71,22 @@ def finding_kinds(text: str, folder: Path, of: str) -> tuple[set[Kind], str]:
         (
             "\txxsetaccz 0\n\tlxv 2,0(4)\n\txxmfacc 0\n",
             Kind.ACCUMULATOR,
-            "needs a0 primed, which it is not; lxv vs2,0(r4) at line 5 writes vs2 and so loses it",
+            "needs a0 primed, which it is not; lxv vs2,0(r4) at line 5 overwrites it by writing vs2",
         ),
         ("\txxsetaccz 0\n\tstxv 2,0(3)\n\txxmfacc 0\n", Kind.ACCUMULATOR, "reads vs2 while a0 is primed"),
-        ("\txxsetaccz 1\n\tfadd 5,1,1\n\txxmfacc 1\n", Kind.ACCUMULATOR, "writes vs5"),
-        ("\txxsetaccz 1\n\tfadd 5,1,1\n\txvf32gerpp 1,34,35\n\txxmfacc 1\n", Kind.ACCUMULATOR, "writes vs5"),
+        ("\txxsetaccz 1\n\tfadd 5,1,1\n\txxmfacc 1\n", Kind.ACCUMULATOR, "writing vs5"),
+        ("\txxsetaccz 1\n\tfadd 5,1,1\n\txvf32gerpp 1,34,35\n\txxmfacc 1\n", Kind.ACCUMULATOR, "writing vs5"),
         ("\txxsetaccz 1\n\tfadd 5,1,1\n", None, ""),
         ("\txxsetaccz 1\n\tlxv 4,0(4)\n\tstxv 5,0(3)\n", Kind.UNINITIALISED, ""),
         ("\txxsetaccz 1\n\tfadd 5,1,1\n\txxsetaccz 1\n\txxmfacc 1\n", None, ""),
         ("\t.long 0xec0011d2\n", Kind.ILLEGAL, "vs0"),
         ("\tlxv 40,64(4)\n", Kind.OUT_OF_BOUNDS, "would be x[8]"),
-        ("\tstxv 40,0(4)\n", Kind.OUT_OF_BOUNDS, "which is for reading"),
-        ("\tld 9,0(15)\n", Kind.UNINITIALISED, "depends on r15, which nobody has written"),
+        ("\tstxv 40,0(4)\n", Kind.OUT_OF_BOUNDS, "which is read-only"),
+        ("\tld 9,0(15)\n", Kind.UNINITIALISED, "depends on r15, which was never written"),
         ("\tld 9,0(3)\n", None, ""),
-        ("\tld 9,0(3)\n\tstd 9,8(3)\n", Kind.UNINITIALISED, "nobody has written"),
-        ("\tld 9,0(3)\n\tldx 9,4,9\n", Kind.UNINITIALISED, "nobody has written"),
-        ("\tld 9,0(3)\n\tcmpdi 9,0\n\tbeqlr\n", Kind.UNINITIALISED, "nobody has written"),
+        ("\tld 9,0(3)\n\tstd 9,8(3)\n", Kind.UNINITIALISED, "was never written"),
+        ("\tld 9,0(3)\n\tldx 9,4,9\n", Kind.UNINITIALISED, "was never written"),
+        ("\tld 9,0(3)\n\tcmpdi 9,0\n\tbeqlr\n", Kind.UNINITIALISED, "was never written"),
         ("\tcmpd 0,14,15\n\tbeqlr 0\n", Kind.UNINITIALISED, "a branch depends on r1"),
         ("\tld 9,0(4)\n\tldx 9,4,9\n", Kind.UNSUPPORTED, "an address depends on data"),
         ("\tmtspr 3,4\n", Kind.UNSUPPORTED, "special-purpose register 3"),
@@ -176,7 +176,7 @@ def test_a_call_loses_what_the_callee_may_change(load: str, store: str, kept: bo
     call = "\tli 5,8\n\taddi 3,30,32\n\tbl memcpy\n"
     back = "\taddi 1,1,112\n\tlxv 52,-48(1)\n\tld 30,-16(1)\n\tld 0,16(1)\n\tmtlr 0\n"
     _, told = finding_kinds(f"{saves}\t{load}\n{call}\t{store}\n{back}", tmp_path, contract())
-    assert ("stores to y[0] what nobody has computed" in told) is not kept, told
+    assert ("stores to y[0] a value that was never computed" in told) is not kept, told
 
 
 def test_arguments_beyond_registers_are_on_the_stack(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def finding_lines(text: str, folder: Path, of: str) -> tuple[dict[Kind, set[int]
     kinds: dict[Kind, set[int]] = {}
     for finding in found.result.findings:
         kinds.setdefault(finding.kind, set()).add(finding.line)
-    notes = [note.line for note in found.result.notes if "nothing depends on that" in note.message]
+    notes = [note.line for note in found.result.notes if "no result depends on it" in note.message]
     return kinds, notes, f"{found.result.verdict}: {messages(found)}"
 
 

@@ -154,7 +154,7 @@ FAULTS = {
         "blocks_f16",
         (("%row = arith.muli %row_block, %step", "%row = arith.muli %c0, %step"),),
         Kind.RACE,
-        "nothing puts blocks in order",
+        "nothing orders the blocks",
     ),
     "accumulator too large": Fault(
         "blocks_f16",
@@ -187,7 +187,7 @@ FAULTS = {
         "two_cores_bf16",
         (("%c3 = arith.constant 3 : index", "%c3 = arith.constant 2 : index"),),
         Kind.UNDEFINED,
-        "never taken",
+        "never takes it",
         "pto.tpush_to_aiv",
     ),
     "a tile among those pushed": Fault(

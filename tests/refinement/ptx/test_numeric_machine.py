@@ -249,4 +249,4 @@ def test_warps_that_write_the_same_numbers_to_one_place_do_not_race(value: str) 
 @pytest.mark.parametrize("value", ["mov.u32 %r4, %r0;", "shr.u32 %r4, %r0, 5;", "min.u32 %r4, %r0, 40;"])
 def test_warps_that_write_other_numbers_to_one_place_race(value: str) -> None:
     found = fault(TOGETHER.replace("VALUE", value), [floats(64), empty(64)], ".shared .align 4 .f32 s;")
-    assert "writes what another warp writes" in found.message
+    assert "writes a place that another warp writes" in found.message

@@ -363,7 +363,7 @@ def test_how_many_are_pending_is_known_of_who_comes_alone() -> None:
 def test_who_waits_for_ever_is_told_how_far_the_barrier_is() -> None:
     _, done = run(TOGETHER, ("[%r1], 64", "[%r1], 65"))
     (finding,) = done.findings
-    assert "phase 0 of the barrier at bar+0x0, of which 64 of 65 arrivals came" in finding.message
+    assert "phase 0 of the barrier at bar+0x0, with 64 of 65 arrivals" in finding.message
 
 
 def test_the_order_of_warps_makes_no_difference() -> None:

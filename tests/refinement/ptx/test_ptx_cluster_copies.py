@@ -109,7 +109,7 @@ FAULTS: dict[str, tuple[ClusterKernel, tuple[Edit, ...], Kind, str]] = {
     ),
     "bytes of one of a pair": (PAIRED, (("[full], 512", "[full], 256"),), Kind.RACE, "or for the next"),
     "the barrier of the other of a pair": (
-        PAIRED, (("%r2, 0;", "%r2, 1;"),), Kind.DEADLOCK, "bytes of those expected did not come"
+        PAIRED, (("%r2, 0;", "%r2, 1;"),), Kind.DEADLOCK, "bytes still expected"
     ),
     "bytes of a copy for both": (
         PAIRED, (*TO_BOTH, ("[full], 512", "[full], 256")), Kind.RACE, "or for the next"
@@ -128,8 +128,8 @@ FAULTS: dict[str, tuple[ClusterKernel, tuple[Edit, ...], Kind, str]] = {
         RING, (("acquire.cluster.shared::cta.b64 %p3", "shared::cta.b64 %p3"),), Kind.RACE, "reads stage+0x0"
     ),
     "too few arrivals": (RING, (("[full], 64", "[full], 32"),), Kind.RACE, "or for the next"),
-    "too many arrivals": (RING, (("[full], 64", "[full], 65"),), Kind.DEADLOCK, "64 of 65 arrivals came"),
-    "the own barrier": (RING, (("_, [%r8]", "_, [%r4]"),), Kind.DEADLOCK, "0 of 64 arrivals came"),
+    "too many arrivals": (RING, (("[full], 64", "[full], 65"),), Kind.DEADLOCK, "64 of 65 arrivals"),
+    "the own barrier": (RING, (("_, [%r8]", "_, [%r4]"),), Kind.DEADLOCK, "0 of 64 arrivals"),
     "the own stage": (RING, (("[%r11], %r17", "[%r12], %r17"),), Kind.UNINITIALISED, "stage+0x0"),
     "the stage is released before it is read": (
         RING,
@@ -144,13 +144,13 @@ FAULTS: dict[str, tuple[ClusterKernel, tuple[Edit, ...], Kind, str]] = {
     ),
     "bytes of stores that do not come": (
         RING, (*BY_BYTES[:1], (BY_BYTES[1][0], BY_BYTES[1][1].replace("256", "260")), BY_BYTES[2]),
-        Kind.DEADLOCK, "4 bytes of those expected did not come",
+        Kind.DEADLOCK, "4 bytes still expected",
     ),
     "bytes of stores at the own barrier": (
-        RING, ((STORED, ASYNC.replace("[%r8]", "[%r4]")), *BY_BYTES[1:]), Kind.UNDEFINED, "to another block"
+        RING, ((STORED, ASYNC.replace("[%r8]", "[%r4]")), *BY_BYTES[1:]), Kind.UNDEFINED, "barrier that it"
     ),
     "a mask without the peer": (
-        MULTICAST, ((MASK, "mov.u16 %h0, 1;"),), Kind.DEADLOCK, "bytes of those expected did not come"
+        MULTICAST, ((MASK, "mov.u16 %h0, 1;"),), Kind.DEADLOCK, "bytes still expected"
     ),
     "a mask of a block that is not there": (
         MULTICAST, ((MASK, "mov.u16 %h0, 7;"),), Kind.OUT_OF_BOUNDS, "names blocks that a cluster of 2 lacks"
@@ -288,7 +288,7 @@ UNSUPPORTED: dict[str, tuple[tuple[Edit, ...], str]] = {
     ),
     "a fence of the own block behind stores to a peer": (
         ((STORED, f"st.shared::cluster.u32 [%r11], %r17;\nfence.proxy.async.shared::cta;\n{FULL}"),),
-        "behind stores to shared memory of other blocks",
+        "after stores to shared memory of other blocks",
     ),
 }  # fmt: skip
 

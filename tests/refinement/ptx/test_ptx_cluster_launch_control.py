@@ -148,7 +148,7 @@ AFTER_TWO: tuple[Edit, ...] = (
 def test_of_more_clusters_nothing_is_shown(edits: tuple[Edit, ...], tmp_path: Path) -> None:
     found = TILES.verified(tmp_path, ("T = 2", "T = 6"), *edits)
     assert found.verdict is Verdict.UNSUPPORTED
-    assert "at most 3; choose sizes with so many" in str(found.findings[0])
+    assert "at most 3 clusters: choose such sizes" in str(found.findings[0])
 
 
 def test_a_fault_after_two_clusters_is_found_where_all_ways_are_run(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_all_ways_in_which_clusters_may_be_taken_over() -> None:
 
 
 WRONG: dict[str, tuple[tuple[Edit, ...], Kind, str]] = {
-    "nobody waits for the answer": (((WAIT, ""),), Kind.RACE, "answer"),
+    "no branch waits for the result": (((WAIT, ""),), Kind.RACE, "answer"),
     "bytes": (((", 16;\n", ", 8;\n"),), Kind.DEADLOCK, "waits for ever"),
     "the parity stays": ((("xor.b32 %r4, %r4, 1;", ""),), Kind.RACE, "parity"),
     "readers are not waited for": (
@@ -266,7 +266,7 @@ AHEAD_UNSUPPORTED: dict[str, tuple[Edit, ...]] = {
 def test_an_answer_that_matters_otherwise_is_unsupported(case: str, tmp_path: Path) -> None:
     found = TILES.verified(tmp_path, *AHEAD, *AHEAD_UNSUPPORTED[case])
     assert found.verdict is Verdict.UNSUPPORTED
-    assert "does more than to wait" in found.findings[0].message
+    assert "does more than wait" in found.findings[0].message
 
 
 def test_a_question_of_the_wrong_parity_ahead_is_found(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ UNSUPPORTED: dict[str, tuple[tuple[Edit, ...], str]] = {
                 "ld.shared.v2.b64 {%d5, %d6}, [answer];\nmov.b128 %q0, {%d6, %d5};",
             ),
         ),
-        "of what is not the answer to one request",
+        "of a value that is not the answer to one request",
     ),
     "an answer that is looked at otherwise": (
         (("@%p2 bra NEXT;", "ld.shared.u32 %r7, [answer];\nsetp.ne.u32 %p2, %r7, 0;\n@%p2 bra NEXT;"),),

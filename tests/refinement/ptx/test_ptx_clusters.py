@@ -83,7 +83,7 @@ FAULTS: dict[str, tuple[Edit, Kind, str]] = {
     "a write before the peer has read": (
         (LAST, "st.shared.u32 [%r9], %r18;\n" + LAST), Kind.RACE, "with no barrier between"
     ),
-    "a grid of no whole clusters": (("grid = 4", "grid = 3"), Kind.ILLEGAL, "no whole number of clusters"),
+    "a grid of no whole clusters": (("grid = 4", "grid = 3"), Kind.ILLEGAL, "not a whole number of clusters"),
     "other clusters than required": (
         ("grid = 4", "grid = 4\ncluster = 4"), Kind.ILLEGAL, ".reqnctapercluster asks for 2 × 1 × 1"
     ),

@@ -91,8 +91,8 @@ PASSED = (
 """A word that is passed on by bytes alone, which are relaxed."""
 
 WRONG: dict[str, tuple[tuple[Edit, ...], Kind, str]] = {
-    "too few": (((COMPLETE, COMPLETE.replace("8;", "4;")),), Kind.DEADLOCK, "4 bytes of those expected"),
-    "none": (((COMPLETE, ""),), Kind.DEADLOCK, "8 bytes of those expected"),
+    "too few": (((COMPLETE, COMPLETE.replace("8;", "4;")),), Kind.DEADLOCK, "4 bytes still expected"),
+    "none": (((COMPLETE, ""),), Kind.DEADLOCK, "8 bytes still expected"),
     "before the barrier is there": (
         ((COMPLETE, ""), ("bar.sync 0;", f"{COMPLETE}\nbar.sync 0;")), Kind.RACE, "full"
     ),

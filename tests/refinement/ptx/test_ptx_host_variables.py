@@ -131,7 +131,7 @@ def test_a_step_of_the_host_writes_a_variable(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "becomes", "message"),
     [
-        ('"factors"', '"factor"', "no variable in constant memory; there are: factors, table"),
+        ('"factors"', '"factor"', "not a variable in constant memory; there are: factors, table"),
         ('"factors"', '"everywhere"', "everywhere, which is in .global"),
         ("shape = [4]\nvariable", "shape = [5]\nvariable", "f has 20 bytes, the variable factors 16"),
         ('shape = [4]\nvariable = "factors"', 'shape = [1]\nvariable = "table"', "table has initial values"),
@@ -146,7 +146,7 @@ def test_variables_that_do_not_suit_are_named(text: str, becomes: str, message: 
 
 
 def test_variables_are_of_ptx_and_of_one_size(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="only modules of ptx"):
+    with pytest.raises(InputError, match='for isa = "ptx" only'):
         verified(tmp_path, CONTRACT.replace('isa = "ptx"', 'isa = "pto"'))
     sizes = CONTRACT.replace("[launch]", '[sizes]\nN = "any multiple of 32"\n[launch]\ngrid = "N // 32"')
     with pytest.raises(InputError, match="may be any number"):

@@ -179,7 +179,7 @@ def test_what_is_chosen_is_what_the_right_way_leaves(text: str, seed: int) -> No
     if not done.complete:  # a loop that data leave, or an atomic behind a store, at most
         assert list(kinds(done)) == [Kind.UNSUPPORTED]
         message = done.findings[0].message
-        assert "it decides how often a loop runs" in message or "an atomic behind a store" in message
+        assert "it controls the number of iterations of a loop" in message or "an atomic behind a store" in message
         return
     assert done.findings == ()
     for _ in range(2):
@@ -277,11 +277,11 @@ def test_threads_of_which_nothing_depends_on_data_go_their_own_way() -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (f"{BIG} @%p1 bra done;\nbar.sync 0; done:", "it decides over bar.sync in line "),
+        (f"{BIG} @%p1 bra done;\nbar.sync 0; done:", "it controls bar.sync in line "),
         (f"{BIG} @%p1 bra done;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1; done:", "over shfl.sync.idx.b32 in"),
-        (f"{BIG} @%p1 bra done;\ntrap; done:", "it decides over trap in line"),
-        (f"{BIG} @%p1 ret;\nbar.sync 0;", "it decides over bar.sync in line "),
-        (f"again: add.u32 %r1, %r1, 1; {BIG}\n@!%p1 bra again;", "it decides how often a loop runs"),
+        (f"{BIG} @%p1 bra done;\ntrap; done:", "it controls trap in line"),
+        (f"{BIG} @%p1 ret;\nbar.sync 0;", "it controls bar.sync in line "),
+        (f"again: add.u32 %r1, %r1, 1; {BIG}\n@!%p1 bra again;", "it controls the number of iterations of a loop"),
         (f"{BIG}\n@%p1 bar.sync 0;", ""),
     ],
 )
@@ -343,7 +343,7 @@ def test_all_threads_update_one_word_where_data_lead_them(update: str, first: in
 
 def test_regions_have_a_limit() -> None:
     done = run(f"{BIG} @%p1 bra done; {'add.u32 %r2, %r2, 1; ' * 1100} done:")
-    assert "it decides over 1100 instructions, more than 1024" in done.findings[0].message
+    assert "it controls 1100 instructions; at most 1024" in done.findings[0].message
 
 
 @pytest.mark.parametrize("more", ["setp.lt.u32 %p2, %r2, 90; @%p2 bra again;", "bra again;"])
@@ -352,7 +352,7 @@ def test_loops_within_a_branch_have_a_limit(more: str, monkeypatch: pytest.Monke
     body = f"@%p1 bra done; mov.u32 %r2, 0; again: add.u32 %r2, %r2, 1; {more} done:"
     done = run(f"{BIG} {body}")
     assert (done.complete, list(kinds(done))) == (False, [Kind.UNSUPPORTED])
-    assert "decides over more than 100 instructions" in done.findings[0].message
+    assert "controls more than 100 instructions" in done.findings[0].message
 
 
 def test_conditions_on_scalars_alone_are_left_to_cases() -> None:
@@ -415,7 +415,7 @@ def test_threads_that_decide_differently_over_one_place_are_refused() -> None:
     assert not done.complete
     assert {Kind.UNSUPPORTED} <= kinds(done).keys() <= {Kind.UNSUPPORTED, Kind.UNDECIDED}
     assert any(
-        "threads that decide by different data write one place, c+0x0" in finding.message
+        "threads under branches on different data write the same place, c+0x0" in finding.message
         for finding in done.findings
     )
 

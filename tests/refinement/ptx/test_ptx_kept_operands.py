@@ -86,7 +86,7 @@ LEFT = {
         .replace("@!%p2 bra ISSUED;", "setp.eq.or.u32 %p5, %r0, 32, %p2;\n@!%p5 bra ISSUED;")
         .replace(f"\n{FILL}", f"\n@%p2 {FILL}")
         .replace(f"\n{REUSE} [%r40 + 0]", f"\nsetp.eq.u32 %p6, %r0, 32;\n@%p6 {REUSE} [%r40 + 16]"),
-        "of several threads",
+        "by several threads",
     ),
     "another instruction descriptor": (
         products(ONE, "fill", "use").replace(

@@ -115,7 +115,7 @@ def test_static_arrays_beyond_every_memory(declared: str, what: str, tmp_path: P
 @pytest.mark.parametrize(
     ("limits", "launch", "message"),
     [
-        (".reqnctapercluster 2", "grid = 3", "no whole number of clusters of 2 × 1 × 1"),
+        (".reqnctapercluster 2", "grid = 3", "not a whole number of clusters of 2 × 1 × 1"),
         (".reqnctapercluster 32", "grid = 32", "clusters of 32 blocks; at most 16"),
     ],
 )

@@ -147,18 +147,16 @@ def test_faults_are_found(old: str, new: str, kind: Kind) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        pytest.param(
-            "add.u32 %r3, %r3, %r4;", "mad.lo.u32 %r3, %r3, 3, %r4;", "whoever comes last", id="order"
-        ),
-        pytest.param("add.u32 %r3, %r3, %r4;", "mov.u32 %r3, %r4;", "whoever comes last", id="the last one"),
+        pytest.param("add.u32 %r3, %r3, %r4;", "mad.lo.u32 %r3, %r3, 3, %r4;", "comes last", id="order"),
+        pytest.param("add.u32 %r3, %r3, %r4;", "mov.u32 %r3, %r4;", "comes last", id="the last one"),
         pytest.param(
             f"AGAIN:\n{TAKE}\nsetp.ne.u32 %p1, %r2, 0;",
             f"mov.u32 %r9, 0;\nAGAIN:\n{TAKE}\nadd.u32 %r9, %r9, 1;\nsetp.ne.u32 %p1, %r2, 0;\n"
             "setp.lt.and.u32 %p1, %r9, 100, %p1;",
-            "goes from one turn",
+            "is carried from one iteration",
             id="given up after some turns",
         ),
-        pytest.param("@%p1 bra AGAIN;", "@%p1 bra DONE;", "more than how long", id="taken only if free"),
+        pytest.param("@%p1 bra AGAIN;", "@%p1 bra DONE;", "more than the wait", id="taken only if free"),
     ],
 )
 def test_what_is_not_shown_in_every_order_is_unsupported(old: str, new: str, message: str) -> None:

@@ -245,7 +245,7 @@ def test_numbers_out_of_registers_never_written_refute(act: str, what: str, regi
     (finding,) = done.findings
     assert (finding.kind, finding.line) == (Kind.UNINITIALISED, BODY + 1)
     assert what in finding.message
-    assert f"depends on register {register}, which nobody has written" in finding.message
+    assert f"depends on register {register}, which was never written" in finding.message
     assert not done.complete
 
 

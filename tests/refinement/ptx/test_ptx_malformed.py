@@ -105,8 +105,8 @@ def test_any_text(text):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("kernel.cu", "is no PTX, but CUDA C\\+\\+: compile it first"),
-        ("kernel.py", "is no PTX, but Python: Triton keeps"),
+        ("kernel.cu", "is not PTX, but CUDA C\\+\\+: compile it first"),
+        ("kernel.py", "is not PTX, but Python: Triton keeps"),
         ("kernel.ptx", r"1:1: expected"),
     ],
 )

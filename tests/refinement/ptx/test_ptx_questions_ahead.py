@@ -158,7 +158,7 @@ def test_what_depends_on_the_answer_is_not_taken_for_the_same(
 ) -> None:
     found = KERNEL.verified(tmp_path, *edits)
     assert found.verdict is Verdict.UNSUPPORTED
-    assert "does more than to wait" in found.findings[0].message
+    assert "does more than wait" in found.findings[0].message
 
 
 def test_who_asks_again_without_acquiring_does_not_wait_as_well(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_phase_that_is_over_at_the_question_is_not_a_later_one(tmp_path: Path)
     )
     found = KERNEL.verified(tmp_path, *edits)
     assert found.verdict is Verdict.UNSUPPORTED
-    assert "has asked ahead for phase -1" in found.findings[0].message
+    assert "has already polled for phase -1" in found.findings[0].message
 
 
 def test_a_barrier_that_is_made_again_is_another_one(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_a_missing_operand_is_refused(form: str) -> None:
         ("rsqrt.rn.f32 r1, r2;", ".approx"),
         ("ex2.approx.f64 s1, s2;", ".f64 is not one of"),
         ("add.f32 r1, r2, r3, r4;", "operands"),
-        ("elect.sync r1|p1, 0x7fffffff;", "by other lanes than those of its mask"),
+        ("elect.sync r1|p1, 0x7fffffff;", "by lanes outside its mask"),
     ],
 )
 def test_forms_that_are_none_or_are_not_modelled_say_why(text: str, reason: str) -> None:

@@ -181,21 +181,21 @@ def test_all_that_count_are_waited_for() -> None:
     [
         pytest.param(
             of_two(ARRIVE) + GATHER.replace("setp.lt.u32 %p2, %r10, 2;", "setp.lt.u32 %p2, %r10, 1;"),
-            "does not know whether all have seen",
+            "before all waiting threads are known to have seen",
             id="one of two that count",
         ),
         pytest.param(
             of_two(ARRIVE.replace("global.add.u32 [%d0], 1;", "global.add.u32 [%d0], %r13;"))
             .replace("st.global", "add.u32 %r13, %r0, 1;\nst.global")
             + GATHER.replace("%r10, 2;", "%r10, 3;"),
-            "in no order with others",
+            "writes the word unordered",
             id="sums of different numbers",
         ),
         pytest.param(
             TURNS.replace("@%p2 bra AGAIN;", "add.u32 %r20, %r20, 1;\n@%p2 bra AGAIN;").replace(
                 "st.global.u32 [%d2], %r11;", "st.global.u32 [%d2], %r20;"
             ),
-            "counts how often the loop runs",
+            "counts the iterations",
             id="a loop that counts",
         ),
         pytest.param(
@@ -205,7 +205,7 @@ def test_all_that_count_are_waited_for() -> None:
         ),
         pytest.param(
             TURNS.replace("setp.ne.u32 %p2, %r10,", "add.u32 %r21, %r21, %r10;\nsetp.ne.u32 %p2, %r21,"),
-            "more than what was read last",
+            "more than the value read last",
             id="values are added up",
         ),
         pytest.param(
@@ -228,7 +228,7 @@ def test_what_is_not_the_same_in_every_order_is_refused(body: str, why: str) -> 
     _, done = run(body)
     if not why:  # the last block goes first, and what it makes of nothing is overwritten
         assert (kinds(done), done.complete) == ({}, True)
-        assert "nobody has written all" in done.notes[0].message
+        assert "some of them never written" in done.notes[0].message
         return
     assert not done.complete
     (finding,) = [each for each in done.findings if each.kind is Kind.UNSUPPORTED]

@@ -374,12 +374,12 @@ def body_error(body: str) -> str:
         (".shared .b8 x" + "[1]" * 17 + ";", "8:13: x has 17 dimensions; at most 16 are read"),
         (".shared .b8 x[2] = {1, 2, 3};", "8:13: x has more initial values than elements"),
         ("mov.b32 %r1, 0xFG;", "8:14: expected an operand, not '0xFG'"),
-        ("mov.b32 %r1, 089;", "8:14: '089' is no number: an octal number has digits 0 to 7"),
+        ("mov.b32 %r1, 089;", "8:14: '089' is not a number: an octal number has digits 0 to 7"),
         (
             "mov.b32 %r1, 0x10000000000000000;",
             "8:14: an integer must fit 64 bits, unlike '0x10000000000000000'",
         ),
-        ("mov.b32 %r1.x, 0;", "8:9: '%r1' is no vector, so that there is no '%r1.x'"),
+        ("mov.b32 %r1.x, 0;", "8:9: '%r1' is not a vector, so there is no '%r1.x'"),
         ("ld.b32 %r1, [1.5];", "8:1: an address begins with a register, variable or integer, not '1.5'"),
         (
             "mov.b32 %r1, {};",

@@ -64,7 +64,7 @@ def test_a_shuffle_from_a_thread_that_does_not_run_is_undefined() -> None:
 def test_a_thread_that_its_mask_leaves_out_is_found() -> None:
     done = execute("shfl.sync.idx.b32 d, a, 0, 31, 0xfffffffe;", {"a": ("b32", words(32, 1))}, {"d": "b32"})
     assert {finding.kind for finding in done.findings} == {"undefined"}
-    assert "does not name" in done.findings[0].message
+    assert "outside its mask" in done.findings[0].message
     assert done.findings[0].thread == "block 0, thread 0"
 
 
