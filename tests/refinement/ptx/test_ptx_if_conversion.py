@@ -179,7 +179,10 @@ def test_what_is_chosen_is_what_the_right_way_leaves(text: str, seed: int) -> No
     if not done.complete:  # a loop that data leave, or an atomic behind a store, at most
         assert list(kinds(done)) == [Kind.UNSUPPORTED]
         message = done.findings[0].message
-        assert "it controls the number of iterations of a loop" in message or "an atomic behind a store" in message
+        assert (
+            "it controls the number of iterations of a loop" in message
+            or "an atomic behind a store" in message
+        )
         return
     assert done.findings == ()
     for _ in range(2):
@@ -281,7 +284,10 @@ def test_threads_of_which_nothing_depends_on_data_go_their_own_way() -> None:
         (f"{BIG} @%p1 bra done;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1; done:", "over shfl.sync.idx.b32 in"),
         (f"{BIG} @%p1 bra done;\ntrap; done:", "it controls trap in line"),
         (f"{BIG} @%p1 ret;\nbar.sync 0;", "it controls bar.sync in line "),
-        (f"again: add.u32 %r1, %r1, 1; {BIG}\n@!%p1 bra again;", "it controls the number of iterations of a loop"),
+        (
+            f"again: add.u32 %r1, %r1, 1; {BIG}\n@!%p1 bra again;",
+            "it controls the number of iterations of a loop",
+        ),
         (f"{BIG}\n@%p1 bar.sync 0;", ""),
     ],
 )
