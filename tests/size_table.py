@@ -19,13 +19,13 @@ sys.path[:0] = [str(TESTS.parent), str(TESTS)]
 
 HEADING = """# What is shown for every size, by kernel
 
-Written by `python tests/size_table.py`, for the kernels of the corpora that have no fault, with tiles of at most
-4,096 elements. The columns "every number" say whether a kernel is verified for every number of the size that its
-sum runs over (at one block), and of the sizes by which its grid grows (at one step of the others). Sizes are
-multiples of the tiles; those of `ragged` kernels, which have masks, are any numbers. K of the sparse kernel is any
-multiple of 32 in the first column, and 224 in the second: its 7 given values are then the same in all tiles. A
-number is the largest that is shown, where not all are. Otherwise the cell names the obstacle, and sizes are tried
-one by one. See [Every size](every-size.md).
+Written by `python tests/size_table.py`, for the kernels of the corpora that have no fault, with tiles of at
+most 4,096 elements. The columns "every number" say whether a kernel is verified for every number of the
+size that its sum runs over (at one block), and of the sizes by which its grid grows (at one step of the
+others). Sizes are multiples of the tiles; those of `ragged` kernels, which have masks, are any numbers. K
+of the sparse kernel is any multiple of 32 in the first column, and 224 in the second: its 7 given values
+are then the same in all tiles. A number is the largest that is shown, where not all are. Otherwise the cell
+names the obstacle, and sizes are tried one by one. See [Every size](every-size.md).
 
 | kernel | corpus | sum over | every number | grid over | every number |
 |---|---|---|---|---|---|
