@@ -40,6 +40,111 @@ def test_sizes_are_shown_up_to_the_last_that_fits() -> None:
     assert all(46340 - 128 < ends[name] <= 46340 for name in "MN")
 
 
+def test_the_end_is_found_in_few_attempts_where_all_sizes_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    attempted = block_proofs._Attempt.proof
+
+    def counted(self, domains, last):  # type: ignore[no-untyped-def]
+        tried.append(max(domain.most for domain in domains))
+        return attempted(self, domains, last)
+
+    monkeypatch.setattr(block_proofs._Attempt, "proof", counted)
+    text = stated(SIMT, SIXTEENS, SIXTEENS, SIXTEENS)
+    proof = prove(SIMT, text, "K")
+    assert proof.last is not None
+    assert all(46340 - 32 < domain.most <= 46340 for domain in (*proof.domains, proof.last))
+    assert len(set(tried)) <= 3, tried
+
+
+MASKED_COPY = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry copy(.param .u64 a, .param .u64 c, .param .u32 m, .param .u32 n) {
+.reg .pred %p<3>;
+.reg .b32 %r<16>;
+.reg .b64 %rd<8>;
+ld.param.u64 %rd1, [a];
+ld.param.u64 %rd2, [c];
+ld.param.u32 %r1, [m];
+ld.param.u32 %r2, [n];
+mov.u32 %r3, %ctaid.y;
+mov.u32 %r4, %tid.y;
+shl.b32 %r5, %r3, 4;
+or.b32 %r5, %r5, %r4;
+mov.u32 %r6, %ctaid.x;
+mov.u32 %r7, %tid.x;
+shl.b32 %r8, %r6, 4;
+or.b32 %r8, %r8, %r7;
+setp.ge.s32 %p1, %r5, %r1;
+setp.ge.s32 %p2, %r8, %r2;
+@%p1 bra done;
+@%p2 bra done;
+mul.lo.s32 %r9, %r5, %r2;
+mul.wide.s32 %rd3, %r9, 4;
+mul.wide.s32 %rd4, %r8, 4;
+add.s64 %rd5, %rd3, %rd4;
+add.s64 %rd6, %rd1, %rd5;
+add.s64 %rd7, %rd2, %rd5;
+ld.global.b32 %r10, [%rd6];
+st.global.b32 [%rd7], %r10;
+done:
+ret;
+}
+"""
+"""A masked copy, whose rows begin at i·N in 32 bits: i·N < 2^31 for all i < M up to M = N = 46341."""
+
+COPIED = """[kernel]
+isa = "ptx"
+entry = "copy"
+[launch]
+grid = ["cdiv(N, 16)", "cdiv(M, 16)"]
+block = [16, 16]
+[sizes]
+M = "any"
+N = "any"
+[[param]]
+name = "A"
+type = "f32"
+shape = ["M", "N"]
+[[param]]
+name = "C"
+type = "f32"
+shape = ["M", "N"]
+access = "out"
+[[param]]
+name = "m"
+type = "s32"
+value = "M"
+[[param]]
+name = "n"
+type = "s32"
+value = "N"
+[ensures]
+formula = "C[i, j] = A[i, j]"
+"""
+
+
+def test_a_fault_is_found_behind_rows_that_masks_hide(tmp_path: Path) -> None:
+    (path := tmp_path / "copy.ptx").write_text(MASKED_COPY, encoding="utf-8")
+    (contract := tmp_path / "contract.toml").write_text(COPIED, encoding="utf-8")
+    result = verify(path, contract).result
+    assert [finding.kind for finding in result.findings] == ["out-of-bounds"]
+    (ends,) = {int(number) for number in re.findall(r"[MN] = (\d+)", result.findings[0].message)}
+    assert 46342 <= ends < 46342 + 16
+
+
+def test_no_fault_is_found_where_indices_have_64_bits(tmp_path: Path) -> None:
+    wide = MASKED_COPY.replace("mul.lo.s32 %r9, %r5, %r2;", "").replace(
+        "mul.wide.s32 %rd3, %r9, 4;", "mul.wide.s32 %rd3, %r5, %r2;\nshl.b64 %rd3, %rd3, 2;"
+    )
+    (path := tmp_path / "copy.ptx").write_text(wide, encoding="utf-8")
+    (contract := tmp_path / "contract.toml").write_text(
+        COPIED.replace('"any"', '"any up to 60000"'), encoding="utf-8"
+    )
+    result = verify(path, contract).result
+    assert (result.verdict, result.findings) == ("verified", ())
+
+
 def test_indices_of_64_bits_are_shown_as_far_as_a_grid_goes(tmp_path: Path) -> None:
     wide = "mul.wide.s32 %rd13, %r2, %r21;\ncvt.s64.s32 %rd14, %r5;\nadd.s64 %rd13, %rd13, %rd14;\n"
     wide += "shl.b64 %rd13, %rd13, 2;"
