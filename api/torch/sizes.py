@@ -213,6 +213,28 @@ def with_smaller_batches(own: Mapping[str, int | tuple[int, ...]]) -> list[Sizes
         found.append(halved)
 
 
+def with_smaller_extents(sizes: Mapping[str, int | tuple[int, ...]], fixed: Collection[int]) -> list[Sizes]:
+    """Return sizes of which the largest is halved again and again, where it stays a multiple of `TILE`.
+
+    Parameters
+    ----------
+    sizes : mapping
+        The sizes to begin with, which are not returned.
+    fixed : collection of int
+        Numbers that are not halved, as those in a candidate's text.
+    """
+    found: list[Sizes] = []
+    last: Sizes = dict(sizes)
+    while True:
+        even = {name: value for name, value in last.items() if isinstance(value, int) and value not in fixed}
+        wide = {name: value for name, value in even.items() if value > TILE and value % (2 * TILE) == 0}
+        if not wide:
+            return found
+        largest = max(wide, key=lambda name: wide[name])
+        last = {**last, largest: wide[largest] // 2}
+        found.append(last)
+
+
 def telling(
     own: Mapping[str, int | tuple[int, ...]],
     kept: Collection[int],

@@ -30,6 +30,7 @@ from .sizes import (
     telling,
     with_batches_of,
     with_smaller_batches,
+    with_smaller_extents,
 )
 from .time_limit import TimeUpError, within
 from .untrusted import Limits, Recorded, own_recorded, recorded
@@ -332,6 +333,8 @@ class _Attempt:
         ran, memory = self._ran(ladder_of_batches, own)
         if memory is not None and not ran.findings:
             ran = memory_at_own_sizes(memory, ran, own, self.limits.own)
+        if self._compares and not ran.launches and not ran.findings:  # the smallest batch is too large
+            ran = self._at_smaller_extents(ladder_of_batches[-1], own, ran)
         depends = ran.launches and not ran.compared and not ran.findings  # on blocks that were not run
         if depends and self._compares and len(ladder_of_batches) > 1:
             fewer, _ = self._ran(ladder_of_batches, own, all_blocks=True)
@@ -340,6 +343,15 @@ class _Attempt:
         if self.requires:
             ran = replace(ran, open=(*ran.open, "results are not compared: the inputs have conditions"))
         return ran
+
+    def _at_smaller_extents(self, least: Sizes, own: Sizes, ran: OwnRun) -> OwnRun:
+        """Run launches where other sizes than batches are smaller, too; what differs there is a doubt."""
+        extents = with_smaller_extents(least, numbers_in(self.solution))
+        fewer, _ = self._ran(extents, own) if extents else (ran, None)
+        if not fewer.compared and not fewer.findings:
+            return ran
+        doubts = tuple(f"with {fewer.other}: {each}" for each in fewer.findings)
+        return replace(fewer, memory=ran.memory, findings=(), doubts=(*fewer.doubts, *doubts))
 
     @property
     def _compares(self) -> bool:

@@ -27,7 +27,7 @@ from mmaproof.api.torch.recording import (
     View,
     Word,
 )
-from mmaproof.api.torch.sizes import with_smaller_batches
+from mmaproof.api.torch.sizes import Sizes, with_smaller_batches, with_smaller_extents
 from mmaproof.api.torch.verification import judged_with
 
 SUM = """
@@ -312,6 +312,18 @@ def test_batches_are_halved() -> None:
     found = with_smaller_batches({"batch_size": 5, "dim": 100})
     assert found == [{"batch_size": size, "dim": 100} for size in (5, 2, 1)]
     assert with_smaller_batches({"rows": 5}) == [{"rows": 5}]
+
+
+def test_extents_are_halved_where_they_stay_multiples_of_tiles_and_the_candidate_does_not_name_them() -> None:
+    found = with_smaller_extents(
+        {"batch_size": 1, "depth": 128, "height": 64, "width": 256, "odd": 1000}, {256}
+    )
+    assert found == [
+        {"batch_size": 1, "depth": 64, "height": 64, "width": 256, "odd": 1000},
+        {"batch_size": 1, "depth": 32, "height": 64, "width": 256, "odd": 1000},
+        {"batch_size": 1, "depth": 32, "height": 32, "width": 256, "odd": 1000},
+    ]
+    assert with_smaller_extents({"rows": 32, "columns": (64, 64)}, ()) == []
 
 
 def result(**more: Any) -> TorchResult:
