@@ -27,7 +27,7 @@ from mmaproof.api.torch.recording import (
     View,
     Word,
 )
-from mmaproof.api.torch.sizes import Sizes, with_smaller_batches, with_smaller_extents
+from mmaproof.api.torch.sizes import with_smaller_batches, with_smaller_extents
 from mmaproof.api.torch.verification import judged_with
 
 SUM = """
