@@ -122,9 +122,7 @@ class Recorder(TorchDispatchMode):
         with _disable_current_modes():
             whole = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())
             if whole.numel() > 1 << 16:
-                raise NotRecordedError(
-                    f"a tensor of {whole.numel()} values made from Python numbers, in {place()}"
-                )
+                raise NotRecordedError(f"a tensor of {whole.numel()} Python numbers, in {place()}")
             plain = whole.double() if tensor.is_floating_point() else whole.to(torch.int64)
             values = tuple(plain.tolist())
         self.add(

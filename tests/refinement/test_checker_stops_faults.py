@@ -34,7 +34,8 @@ def stopped(kernel: Path, contract: Path) -> str:
         try:
             result = verify(kernel, contract).result
         except (DisagreementError, ObjectionError) as objection:
-            return "checker" if "evaluated again" in str(objection) else "runs"
+            told = str(objection)
+            return "checker" if "evaluated again" in told or "evaluate to" in told else "runs"
     if result.verdict is not Verdict.VERIFIED:
         return "findings"
     return "named" if result.stats["checker"]["open"] else "nobody"

@@ -176,7 +176,7 @@ LOOP:
 
 def test_formulas_and_another_kernel_exclude_each_other(tmp_path: Path) -> None:
     contract = contract_of("mma_f16_sm80.ptx")
-    with pytest.raises(InputError, match=r"without \[ensures\]"):
+    with pytest.raises(InputError, match=r"has no \[ensures\]"):
         verify(CUDA / "mma_f16_sm80.ptx", contract, against=CUDA / "mma_f16_sm80.ptx")
 
 

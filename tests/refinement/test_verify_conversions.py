@@ -40,7 +40,7 @@ def test_an_output_of_a_type_that_drops_digits_is_not_compared(body: str) -> Non
     """Reading f32 as tf32 cuts what is stored off, by twice what a rounding to nearest is off by."""
     found = result_of(body, "C[i] = A[i] + A[i]", {"A": "f32", "C": "tf32 out"})
     assert found.verdict is Verdict.UNSUPPORTED
-    assert "tf32 drops digits of what is stored" in found.findings[0].message
+    assert "tf32 drops digits of the stored value" in found.findings[0].message
     assert result_of(COPY, "C[i] = A[i]", {"A": "tf32", "C": "tf32 out"}).verdict is Verdict.VERIFIED
 
 

@@ -102,9 +102,7 @@ class Induction:
         chosen = [states[self.start + index * self.period] for index in range(3)]
         self.guess, odd = guessed(self.store, self.turns, chosen)
         if odd:
-            raise NextCandidateError(
-                f"{odd} loop-carried values of the main loop do not change by a constant"
-            )
+            raise NextCandidateError(f"{odd} loop-carried values do not change by a constant")
         self.distance = distance = self._distance()
         if (factor := self._factor(distance)) > 1:
             return self._longer(factor)
@@ -118,9 +116,7 @@ class Induction:
             alone = self.modulus if self._tail and self.launch.is_of_block else self.numbers.domain.step
             cases = distance // self.modulus + first // alone
             if cases > MOST_CASES:
-                raise UnsupportedError(
-                    f"{cases} sizes would have to be verified one by one; at most {MOST_CASES}: {reason}"
-                )
+                raise UnsupportedError(f"{cases} sizes would have to be verified one by one: {reason}")
             if numbers.last < first + distance:
                 raise UnsupportedError(f"{self.name} is never larger than a few iterations: {reason}")
             self.first, self.obligations = first, []
@@ -151,9 +147,7 @@ class Induction:
         for factor in range(least, LONGEST // self.period + 1, least):
             if self._moves_evenly(distance * factor):
                 return factor
-        raise NextCandidateError(
-            f"more than {LONGEST} iterations would have to be grouped in one induction step"
-        )
+        raise NextCandidateError(f"more than {LONGEST} iterations would be one induction step")
 
     def _longer(self, factor: int) -> SizeProof:
         """Return the proof with more turns taken together, from one where the formula's indices are whole."""
@@ -183,9 +177,7 @@ class Induction:
         """Return how far a turn moves along the size, by the elements that are read."""
         found = distances(self.launch, self.start, self.start + self.period) - {Fraction(0)}
         if len(found) != 1 or (only := found.pop()).denominator != 1 or only <= 0:
-            raise NextCandidateError(
-                f"an iteration of the main loop does not advance along {self.name} by a constant"
-            )
+            raise NextCandidateError(f"the main loop does not advance along {self.name} by a constant")
         return int(only)
 
     # -- base, step, exit
@@ -419,9 +411,7 @@ class Induction:
             zeros = np.zeros(len(held), dtype=np.uint64)
             expected = self.store.constants(zeros, fmt.bits)
         if not self._same(first, expected, fmt):
-            raise UnsupportedError(
-                f"base: the sum held for {output.name} before the first iteration is not proved"
-            )
+            raise UnsupportedError(f"base: the sum of {output.name} before the first iteration is not proved")
         expected = self._expected(self.sums.one_more(fmt), self.distance, self.taken, held, lambda rows: rows)
         if not self._same(after, expected, fmt):
             raise UnsupportedError(f"step: the terms that an iteration adds to {output.name} are not proved")

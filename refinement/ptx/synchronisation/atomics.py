@@ -245,7 +245,7 @@ def _where_taken(execution: Execution, name: str, kind: str, added: list[Ids], a
     """Return what threads add (lanes, n) where data lead them here, else what changes nothing."""
     assert execution.path is not None
     conditions = execution.path.at(active).as_terms(execution.store)
-    nothing = _nothing(execution, name, kind, "that data decide over")
+    nothing = _nothing(execution, name, kind, "under a condition on data")
     return [chosen(execution.store, conditions, terms, nothing) for terms in added]
 
 

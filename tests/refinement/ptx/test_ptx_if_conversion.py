@@ -281,7 +281,10 @@ def test_threads_of_which_nothing_depends_on_data_go_their_own_way() -> None:
     ("body", "reason"),
     [
         (f"{BIG} @%p1 bra done;\nbar.sync 0; done:", "it controls bar.sync in line "),
-        (f"{BIG} @%p1 bra done;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1; done:", "over shfl.sync.idx.b32 in"),
+        (
+            f"{BIG} @%p1 bra done;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1; done:",
+            "controls shfl.sync.idx.b32 in",
+        ),
         (f"{BIG} @%p1 bra done;\ntrap; done:", "it controls trap in line"),
         (f"{BIG} @%p1 ret;\nbar.sync 0;", "it controls bar.sync in line "),
         (
@@ -304,9 +307,9 @@ def test_what_others_take_part_in_or_has_no_end_is_refused(body: str, reason: st
     [
         (
             "@%p1 atom.global.exch.b32 %r2, [%d3], 1;",
-            "atom.global.exch.b32 that data decide over; allowed: add",
+            "atom.global.exch.b32 under a condition on data; allowed: add",
         ),
-        ("@%p1 bra done; red.global.inc.u32 [%d3], 7; done:", "red.global.inc.u32 that data decide over"),
+        ("@%p1 bra done; red.global.inc.u32 [%d3], 7; done:", "red.global.inc.u32 under a condition on data"),
         (
             "@%p1 bra done; st.global.u32 [%d3], 1; red.global.add.u32 [%d3], 1; done:",
             "an atomic behind a store to c+0x0, on one way of a branch on data",
