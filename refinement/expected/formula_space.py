@@ -133,9 +133,9 @@ class FormulaSpace:
         else:
             found = self.numbers(node, scope).astype(object)
         if (found == 0).any():
-            raise self.source.error(node.at, "/ by 0")
+            raise self.source.error(node.at, "the divisor of / is 0")
         if any(abs(each) < _SMALLEST_DIVISOR for each in found.reshape(-1)):
-            raise self.source.error(node.at, f"/ by less than {float(_SMALLEST_DIVISOR)}")
+            raise self.source.error(node.at, f"the divisor of / is less than {float(_SMALLEST_DIVISOR)}")
         return found
 
     def truths(self, node: Node, scope: Scope) -> Truths:

@@ -103,7 +103,7 @@ class IndexArithmetic:
     def _binary(self, node: Binary) -> Any:
         left, right = self.numbers(node.left), self.numbers(node.right)
         if node.operator in _DIVISIONS and np.any(np.equal(right, 0)):
-            raise self.source.error(node.at, f"{node.operator} by 0")
+            raise self.source.error(node.at, f"the divisor of {node.operator} is 0")
         if node.operator in _SHIFTS and (np.any(np.less(right, 0)) or np.any(np.greater(right, 62))):
             raise self.source.error(node.at, "a shift by less than 0 or more than 62")
         # Bounds are computed on Python's integers, which don't overflow.

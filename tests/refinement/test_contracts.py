@@ -127,7 +127,7 @@ def test_given_contents_fill_the_array() -> None:
         ("block = 128", "block = [1, 2, 3, 4]", 8, "one to three extents"),
         ("block = 128", 'block = "Q"', 8, "block, column 1: unknown name Q; known: M, N, K"),
         ("block = 128", 'block = "M +"', 8, "block, column 4: expected an expression, not the end"),
-        ("block = 128", 'block = "M // (N - 64)"', 8, "// by 0"),
+        ("block = 128", 'block = "M // (N - 64)"', 8, "the divisor of // is 0"),
         ("M = 64", "M = [64, 32]", 11, "M is one number: write a table [[sizes]] for each set of sizes"),
         ("M = 64", "M = true", 11, "M must be an integer or an expression"),
         ("M = 64", "sum = 64", 11, "sum can't be the name of a size: it is a word of formulas"),
