@@ -66,7 +66,7 @@ def explain(
     from ..proofs.remembered import remembered
 
     title, sections = remembered(
-        default_directory(), f"explain {identifier}", lambda: _explained(identifier), EXPLAINING
+        default_directory(), f"explain {identifier!a}", lambda: _explained(identifier), EXPLAINING
     )
     with paged(wanted=not no_pager):
         say(title, "bold")

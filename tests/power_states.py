@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import struct
@@ -92,6 +93,8 @@ _DOUBLES = re.compile(r"f.*|xs.*dp|xv.*dp|xvcvdp.*|stf.*|xscvdp.*")
 def _vector(form: Form, rng: random.Random) -> bytes:
     name = form.mnemonic
     single = _SINGLE.fullmatch(name) is not None
+    if name in ("vctsxs", "vctuxs"):
+        return struct.pack("<4f", *(_clamped(rng) for _ in range(4)))
     if _SINGLES.fullmatch(name) and "hp" not in name:
         return struct.pack("<4f", *(_float(rng) for _ in range(4)))
     if single or _DOUBLES.fullmatch(name):
@@ -104,6 +107,12 @@ def _vector(form: Form, rng: random.Random) -> bytes:
 
 def _float(rng: random.Random) -> float:
     return rng.choice([rng.uniform(-4, 4), rng.uniform(-1e9, 1e9), 0.0, -0.0, 1.0, 2.0**-140])
+
+
+def _clamped(rng: random.Random) -> float:
+    """Return a number that times a power of two is an integer of 32 bits or not, an infinity or a NaN."""
+    scaled = rng.uniform(-1, 1) * 2.0 ** rng.randint(-9, 36)
+    return rng.choice([scaled, _float(rng), -0.5, 2.0**31, math.inf, -math.inf, math.nan])
 
 
 _ADDRESSES = {"RA0": BASE, "RA": BASE, "RB": INDEX}
@@ -124,7 +133,7 @@ def _operand(form: Form, index: int, rng: random.Random) -> int:
         return 1 << rng.randrange(8) if "o" in form.mnemonic else rng.randrange(256)
     if name == "UIM4" and "spl" not in form.mnemonic:  # what lies beyond a register is undefined
         return rng.randrange(9)
-    if name == "UIM5":  # of lxvkq, whose other numbers are reserved
+    if name == "UIM5" and form.mnemonic == "lxvkq":  # whose other numbers are reserved
         return rng.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18, 19, 20, 21, 22, 23, 24))
     registers = {
         "r": [*GENERAL, *([0] if name == "RA0" else [])],

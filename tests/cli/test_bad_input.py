@@ -74,6 +74,7 @@ CASES = [
     (("explain", "xvf32gerqq"), "nothing is called 'xvf32gerqq'; did you mean"),
     (("explain", "power/"), "'power/' is not unique: power/"),
     (("explain", ""), "a name is expected"),
+    (("explain", "mma\udcff"), r"nothing is called 'mma\udcff'"),
     (("export", "vax", "--out", "smt"), "no obligation matches 'vax'"),
     # -- unknown instructions and targets
     (("legal", "xvf32gerqq"), "unknown mnemonic 'xvf32gerqq'; did you mean"),

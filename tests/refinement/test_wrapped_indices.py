@@ -128,3 +128,24 @@ def test_two_rows_behind_the_end_are_not_one(kernel: Path, domain: str, tmp_path
 def test_a_row_behind_the_end_is_one(kernel: Path, tmp_path: Path) -> None:
     same = edited(tmp_path, kernel, ("mov.f32 %f1, %f0;", BEHIND.replace("%f0, 2, 31", "%f0, 1, 31")))
     prove_blocks(same, CONTRACT.replace("DOMAIN", "any up to 100000"))
+
+
+@pytest.mark.parametrize(
+    ("index", "seen"),
+    [
+        ("i", True),
+        ("i % 536870912", False),
+        ("i % (16384 * 32768)", False),
+        ("i - (i >> 29 << 29)", False),
+        ("i // 8 * 8 + i % 8", True),
+    ],
+)
+def test_what_an_index_that_overflows_meets_is_a_fault_unless_the_formula_says_so(
+    kernel: Path, index: str, seen: bool, tmp_path: Path
+) -> None:
+    guard = "setp.ge.u32 %p, %r5, %r1;\n@%p bra END;"
+    edits = (("rem.u32 %r6, %r5, %r1;", f"{guard}\nmul.lo.u32 %r6, %r5, 8;\nshr.u32 %r6, %r6, 3;"),)
+    contract = CONTRACT.replace("DOMAIN", "any up to 1073741824")
+    contract = contract.replace("X[i] + X[i]", f"X[{index}] + X[{index}]")
+    found = prove_blocks(edited(tmp_path, kernel, *edits), contract).overflow
+    assert (found is not None and "it should be X[536870912]" in found.access) == seen

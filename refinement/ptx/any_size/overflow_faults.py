@@ -10,8 +10,11 @@ import numpy as np
 
 from ....spec.errors import InputError, UnsupportedError
 from ...contract.contract import Contract
+from ...contract.parameters import ScalarParameter
 from ...contract.size_domains import SizeDomain
 from ...findings.index_overflow import Overflow
+from ...formula.index_arithmetic import Expression
+from ...formula.tree import RELATIONS, Binary, Element, Extremum, Name, Node, Number, Reduction, walk
 from ...sizes.integer_forms import Symbols
 from ...sizes.symbolic_arrays import SymbolicArray
 from ...sizes.symbolic_integers import Doubt
@@ -23,6 +26,13 @@ from .symbolic_launch import SymbolicLaunch
 _STEPS_BEHIND = (1, 2, 3, 4, 8, 16, 32, 64)
 """Steps behind the last number that is shown at which a fault is looked for: most tiles have up to 64 rows,
 and masks hide what overflows in the padding of the last tile."""
+
+
+_SEEN = 1 << 12
+"""Numbers of sizes that a proof that ends has shown at least: smaller divisors and limits count there."""
+
+_TURNING = frozenset({"//", "%", "&", ">>", *RELATIONS})
+"""Operators by which a formula may say something else of large indices than of small ones."""
 
 
 def first_of_grid(
@@ -215,7 +225,7 @@ def elsewhere(
     meant : Followed
         The accesses with integers that don't wrap.
     """
-    if meant.error is not None or len(meant.visits) != len(found.visits):
+    if meant.error is not None or len(meant.visits) != len(found.visits) or _wraps(launch.contract, sizes):
         return None
     for one, other in zip(found.visits, meant.visits, strict=True):
         if one.line != other.line or not np.array_equal(one.threads, other.threads):
@@ -236,6 +246,43 @@ def elsewhere(
         )
         return Overflow(launch.path, wrap.line, sizes, wrap.highest, wrap.limit, access)
     return None
+
+
+def _wraps(contract: Contract, sizes: Mapping[str, int]) -> bool:
+    """Tell whether a formula may mean what a kernel does whose indices wrap, as by a remainder by 2^29."""
+    assert contract.quantified is not None
+    pending: list[Node | None] = [each.node for each in contract.quantified.derived.values()]
+    for formula in contract.formulas:
+        pending += [formula.body, formula.condition, *formula.target.indices]
+    domains = {domain.name for domain in contract.quantified.domains}
+    numbers = {name: number for name, number in sizes.items() if name not in domains}
+    for scalar in (each for each in contract.parameters if isinstance(each, ScalarParameter)):
+        if isinstance(scalar.value, Expression):
+            numbers[scalar.name] = scalar.value.value(sizes)
+    for whole in pending:
+        for node in walk(whole) if whole is not None else ():
+            if isinstance(node, Reduction):
+                pending += [bound.extent for bound in node.indices]
+            is_turning = isinstance(node, Binary) and node.operator in _TURNING
+            if (is_turning or isinstance(node, Extremum)) and _reach(node, numbers) > _SEEN:
+                return True
+    return False
+
+
+def _reach(node: Node, numbers: Mapping[str, int]) -> int:
+    """Return the product of the numbers by which a node of indices alone may divide; 0 of data."""
+    found = 1
+    for each in walk(node):
+        match each:
+            case Element():
+                return 0
+            case Number():
+                found *= max(1, int(abs(each.value)))
+            case Name():
+                found *= max(1, abs(numbers.get(each.name, 1)))
+            case Binary(operator="<<" | ">>", right=Number(value=places)):
+                found <<= min(int(places), 62)
+    return found
 
 
 def element_at(symbols: Symbols, array: SymbolicArray, offset: int) -> str:
