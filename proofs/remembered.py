@@ -42,7 +42,7 @@ def remembered(
     with suppress(InputError), closing(Cache(directory)) as cache:
         if (digest := cache.text(known, _STATE)) is not None:
             take(known, digest)
-        state = code_state(folders)
+        state = code_state(folders, known)
         if digest is None and attributes(folders) == known:
             cache.keep_text(known, _STATE, state)
         if (text := cache.text(state, name)) is not None:
@@ -52,7 +52,7 @@ def remembered(
     found = build()
     with suppress(InputError), closing(Cache(directory)) as cache:
         if attributes(folders) == known:  # nobody changed it meanwhile
-            cache.keep_text(code_state(folders), name, json.dumps(found))
+            cache.keep_text(code_state(folders, known), name, json.dumps(found))
     return found
 
 
