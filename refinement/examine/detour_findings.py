@@ -109,8 +109,10 @@ class DetourFindings:
         """Return a condition that neither the formula nor ``[requires]`` implies."""
         instances = TermInstances(self._store)
         places = instances.patterns(np.stack([actual, expected], axis=1), _PATTERNS)
-        decided = DecidedComparisons(self._forms, of_inputs=True).values(actual[places])
-        replaced = self._forms.software.replaced(decided)
+        software = self._forms.software
+        # Functions first: decided comparisons change them, and they are then not recognised.
+        functions = software.replaced(actual[places])
+        replaced = software.replaced(DecidedComparisons(self._forms, of_inputs=True).values(functions))
         found = OwnConditions(self._forms, replaced, expected[places]).first()
         if found is None:
             return None
