@@ -1,4 +1,4 @@
-"""The state of the package's code: what answers that depend on nothing else are kept under."""
+"""The state of the package's code: the cache key of answers that depend on nothing else."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def attributes(folders: Sequence[str] = DECIDING) -> str:
 
 
 def take(known: str, digest: str) -> None:
-    """Take for the digest of files what was found in another process when they had the same `attributes`."""
+    """Take over a digest that another process computed when the files had the same `attributes`."""
     _digests[known] = digest
 
 

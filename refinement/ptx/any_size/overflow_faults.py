@@ -29,10 +29,10 @@ and masks hide what overflows in the padding of the last tile."""
 
 
 _SEEN = 1 << 12
-"""Numbers of sizes that a proof that ends has shown at least: smaller divisors and limits count there."""
+"""Every proof has shown sizes up to here at least: smaller divisors and limits took effect there."""
 
 _TURNING = frozenset({"//", "%", "&", ">>", *RELATIONS})
-"""Operators by which a formula may say something else of large indices than of small ones."""
+"""Operators that may treat large indices differently from small ones."""
 
 
 def first_of_grid(
@@ -249,7 +249,7 @@ def elsewhere(
 
 
 def _wraps(contract: Contract, sizes: Mapping[str, int]) -> bool:
-    """Tell whether a formula may mean what a kernel does whose indices wrap, as by a remainder by 2^29."""
+    """Tell whether the formula may itself wrap or clamp large indices, such as ``i % 2**29``."""
     assert contract.quantified is not None
     pending: list[Node | None] = [each.node for each in contract.quantified.derived.values()]
     for formula in contract.formulas:
@@ -270,7 +270,7 @@ def _wraps(contract: Contract, sizes: Mapping[str, int]) -> bool:
 
 
 def _reach(node: Node, numbers: Mapping[str, int]) -> int:
-    """Return the product of the numbers by which a node of indices alone may divide; 0 of data."""
+    """Return the product of the numbers in a node, a bound of its divisors and limits; 0 if it reads data."""
     found = 1
     for each in walk(node):
         match each:
