@@ -15,9 +15,10 @@ from ..spec.ptx.assembly import parse
 from ..spec.ptx.asynchronous.catalogue import form_of as form_of_row
 from ..spec.ptx.asynchronous.catalogue import is_judged, spelling
 from ..spec.ptx.catalogue import ALL_FORMS
-from ..spec.ptx.legality import ALIGNED_SPELLED, form_of
+from ..spec.ptx.legality import ALIGNED_SPELLED
 from ..spec.ptx.targets import NEWEST, TARGETS, VERSIONS, Target, spell_version, target_named, version_named
 from ..spec.ptx.variant import MULTIPLYING, SPARSE, WARPGROUP, Family, Shape, Variant
+from ..spec.ptx.variant_rules import form_of
 from .matching import index
 from .type_names import TYPE_COLUMNS, type_name
 from .vocabulary import NO, NONE, YES, Cells, Point, Vocabulary, first_word, matching_names

@@ -10,9 +10,9 @@ from ...spec.formats import BF16, F16, F32, F64, FORMATS, FloatFormat
 from ...spec.ptx.assembly import parse
 from ...spec.ptx.catalogue import ALL_FORMS
 from ...spec.ptx.choices import choices_named
-from ...spec.ptx.legality import form_of
 from ...spec.ptx.signatures import OperandForm, Sort, signatures
 from ...spec.ptx.targets import TARGETS, VERSIONS, Target, Version
+from ...spec.ptx.variant_rules import form_of
 from ..comparison import compared
 from ..families.generic import generic_theorems
 from ..obligation import Certificate

@@ -10,7 +10,6 @@ from ...spec.ptx.architectures import ARCHITECTURES
 from ...spec.ptx.assembly import parse
 from ...spec.ptx.asynchronous.catalogue import form_of as asynchronous_form
 from ...spec.ptx.asynchronous.rows import Form
-from ...spec.ptx.legality import form_of
 from ...spec.ptx.matrix_move_forms import MatrixMoveForm
 from ...spec.ptx.matrix_moves import matrix_move
 from ...spec.ptx.mma_forms import MmaForm
@@ -19,6 +18,7 @@ from ...spec.ptx.scalar.catalogue import form_of as scalar_form
 from ...spec.ptx.tensor_memory.copies import shape_named
 from ...spec.ptx.tensor_memory.register_shapes import SHAPES
 from ...spec.ptx.variant import Family, Variant
+from ...spec.ptx.variant_rules import form_of
 from ...spec.ptx.wgmma_forms import WarpgroupOrderForm, WgmmaForm
 from ...spec.ptx.wmma import memory_operand
 from .accumulations import ModelAccumulation, accumulation

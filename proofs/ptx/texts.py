@@ -12,7 +12,7 @@ from ...spec.errors import InputError
 from ...spec.ptx.assembly import WORDS, first_word, parse
 from ...spec.ptx.declarations import read_declarations
 from ...spec.ptx.launch_limits import launch_limits
-from ...spec.ptx.legality import Module, form_of, violations
+from ...spec.ptx.legality import Module, violations
 from ...spec.ptx.leniency import may_be_taken
 from ...spec.ptx.operands import (
     UNDECLARED,
@@ -28,6 +28,7 @@ from ...spec.ptx.operands import (
 )
 from ...spec.ptx.targets import target_named, version_named
 from ...spec.ptx.variant import Family, Variant
+from ...spec.ptx.variant_rules import form_of
 from ..comparison import compared, refusal_is, refused
 from ..obligation import Certificate
 from ..table_theorem import Table, answered, table_theorem

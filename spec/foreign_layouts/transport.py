@@ -23,12 +23,12 @@ from ..algebra import Array
 from ..errors import InputError, UnsupportedError
 from ..fragment import Fragment
 from ..ptx.assembly import parse
-from ..ptx.legality import form_of
 from ..ptx.matrix_move_forms import ROW_BYTES
 from ..ptx.matrix_moves import MatrixMove, matrix_move
 from ..ptx.mma_forms import MmaForm
 from ..ptx.resolution import multiplication
 from ..ptx.variant import WARP_LANES, Family
+from ..ptx.variant_rules import form_of
 from .comparison import Claim, Comparison, Verdict, compare
 from .cute import Composed
 from .cute_text import parse_composed

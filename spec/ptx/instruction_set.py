@@ -25,6 +25,7 @@ from .other_instructions import OtherInstruction
 from .signatures import signature, signatures
 from .targets import NEWEST, TARGETS, spell_version, target_named, version_named
 from .variant import Variant
+from .variant_rules import form_of
 
 if TYPE_CHECKING:
     from ..operand_arrays import Observer
@@ -115,7 +116,7 @@ class PtxInstruction:
 
     def row(self) -> dict[str, str]:
         """Return the row of a legal variant."""
-        return tables.row(legality.form_of(self.written.variant))
+        return tables.row(form_of(self.written.variant))
 
     def describe(self) -> Description:
         """Describe a legal variant."""
@@ -192,7 +193,7 @@ class MatrixInstructions:
 
 def operand_lines(variant: Variant) -> Iterator[str]:
     """Yield the operands of a legal variant; of a product of a warpgroup those with A in registers, too."""
-    first, *others = signatures(legality.form_of(variant), variant)
+    first, *others = signatures(form_of(variant), variant)
     yield from map(str, first)
     for other in others:
         yield f"or, with A in registers: {', '.join(operand.name for operand in other)}"

@@ -13,12 +13,10 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from .. import legality
-from ..errors import InputError
 from ..legality import Contradiction, Violation
 from . import contradictions as known
 from . import operand_rules
 from .braces import braced_metadata, refuses_braces
-from .catalogue import Form
 from .instructions import Instruction
 from .operand_rules import Complaint, complaints
 from .operands import UNDECLARED
@@ -313,20 +311,3 @@ def violations(instruction: Instruction, target: Target, ptx: Version = NEWEST) 
         The module's version.
     """
     return legality.violations(RULES, instruction, Module(target, ptx))
-
-
-def form_of(variant: Variant) -> Form:
-    """Return the catalogue's row of a variant that is legal somewhere.
-
-    Raises
-    ------
-    InputError
-        If it is legal nowhere; it names the violated rules.
-    """
-    narrowing = narrow(variant)
-    wrong = [f"{rule}: {message}" for rule, message in narrowing.messages.items()]
-    if not variant.sync or not (variant.aligned or variant.family in WMMA):
-        wrong.append("sync, aligned: both are mandatory")
-    if wrong:
-        raise InputError(f"{variant} is illegal: {'; '.join(wrong)}")
-    return narrowing.forms[0]

@@ -13,11 +13,11 @@ from ..fragment import Fragment, Packing
 from ..layout import Axis, Layout
 from .choices import AS_TWICE_K
 from .fragments import LANE
-from .legality import form_of
 from .matrix_descriptor import MatrixDescriptor
 from .matrix_moves import MatrixMove, matrix_move
 from .resolution import Multiplication, multiplication
 from .variant import MATRIX_MOVES, WARPGROUP_ORDER, WMMA, Variant
+from .variant_rules import form_of
 from .warpgroup import shared_matrix
 
 

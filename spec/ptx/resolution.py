@@ -14,10 +14,10 @@ from .architectures import Architecture
 from .block_scaling import BlockScale
 from .forms import ProductRow
 from .fragments import in_runs, packing
-from .legality import form_of
 from .sparsity import Sparsity
 from .targets import NEWEST, target_named
 from .variant import MULTIPLYING, SPARSE, WARPGROUP, Family, Shape, Variant
+from .variant_rules import form_of
 
 ROUNDINGS = {
     "rn": Rounding.NEAREST_EVEN,

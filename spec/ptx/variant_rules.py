@@ -10,9 +10,10 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..errors import InputError
 from .catalogue import Form, forms
 from .forms import Allowed, Values
-from .variant import MULTIPLYING, SPARSE, Shape, Variant
+from .variant import MULTIPLYING, SPARSE, WMMA, Shape, Variant
 
 _ABSENT: Values = (None,)
 
@@ -190,6 +191,23 @@ def narrow(variant: Variant) -> Narrowing:
         given = f" with {' '.join(agreed)}" if agreed else ""
         messages[name] = f"{_complaint(aspect, value)}{given}; allowed: {', '.join(map(_spell_all, allowed))}"
     return Narrowing(tuple(row for row, _ in rows), messages)
+
+
+def form_of(variant: Variant) -> Form:
+    """Return the catalogue's row of a variant that is legal somewhere.
+
+    Raises
+    ------
+    InputError
+        If it is legal nowhere; it names the violated rules.
+    """
+    narrowing = narrow(variant)
+    wrong = [f"{rule}: {message}" for rule, message in narrowing.messages.items()]
+    if not variant.sync or not (variant.aligned or variant.family in WMMA):
+        wrong.append("sync, aligned: both are mandatory")
+    if wrong:
+        raise InputError(f"{variant} is illegal: {'; '.join(wrong)}")
+    return narrowing.forms[0]
 
 
 def _widest(choices: Iterable[Values]) -> list[Values]:

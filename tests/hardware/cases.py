@@ -14,12 +14,13 @@ import numpy as np
 from mmaproof.spec.ptx.assembly import parse, parse_mnemonic
 from mmaproof.spec.ptx.block_scaling import ScaleFactors, Selectors
 from mmaproof.spec.ptx.catalogue import WARP_FORMS, Form
-from mmaproof.spec.ptx.legality import form_of, violations
+from mmaproof.spec.ptx.legality import violations
 from mmaproof.spec.ptx.matrix_moves import MatrixMove, matrix_move
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.resolution import Multiplication, multiplication
 from mmaproof.spec.ptx.targets import VERSIONS, Target, Version
 from mmaproof.spec.ptx.variant import MULTIPLYING, WARP_LANES, Family, Variant
+from mmaproof.spec.ptx.variant_rules import form_of
 from mmaproof.spec.ptx.warp import Immediates, held
 from mmaproof.spec.ptx.wmma import MemoryOperand, memory_operand
 from mmaproof.spec.ptx.wmma_forms import SPACES, WmmaForm

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mmaproof.spec.ptx.catalogue import Form
-from mmaproof.spec.ptx.legality import form_of
 from mmaproof.spec.ptx.signatures import OperandForm, Sort, signature
 from mmaproof.spec.ptx.targets import Target, Version, spell_version
 from mmaproof.spec.ptx.variant import WARP_LANES, Family, Variant
+from mmaproof.spec.ptx.variant_rules import form_of
 
 from .cases import Buffer, Case
 

@@ -17,10 +17,11 @@ from sweep_parameters import few
 from mmaproof.spec.ptx.assembly import parse
 from mmaproof.spec.ptx.block_scaling import ScaleFactors
 from mmaproof.spec.ptx.catalogue import WARP_FORMS
-from mmaproof.spec.ptx.legality import form_of, violations
+from mmaproof.spec.ptx.legality import violations
 from mmaproof.spec.ptx.mma_forms import MmaForm
 from mmaproof.spec.ptx.targets import NEWEST, Version, target_named
 from mmaproof.spec.ptx.variant import Variant
+from mmaproof.spec.ptx.variant_rules import form_of
 
 TARGETS = ("sm_80", "sm_90a", "sm_120a")
 

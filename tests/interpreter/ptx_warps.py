@@ -27,12 +27,12 @@ from mmaproof.spec.numpy_algebra import NumpyAlgebra
 from mmaproof.spec.ptx import matrix_moves, warp
 from mmaproof.spec.ptx.block_scaling import Selectors
 from mmaproof.spec.ptx.choices import AS_TWICE_K, Choices
-from mmaproof.spec.ptx.legality import form_of
 from mmaproof.spec.ptx.operands import Sink
 from mmaproof.spec.ptx.product import Matrices, product
 from mmaproof.spec.ptx.resolution import multiplication
 from mmaproof.spec.ptx.signatures import signature
 from mmaproof.spec.ptx.variant import Family
+from mmaproof.spec.ptx.variant_rules import form_of
 from mmaproof.spec.ptx.warp import Immediates, WarpRegisters
 from mmaproof.spec.ptx.wmma import memory_operand
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ....spec.errors import InputError
 from ....spec.formats import Format
-from ....spec.ptx.legality import form_of
 from ....spec.ptx.operands import Vector
 from ....spec.ptx.product import Matrices, product
 from ....spec.ptx.resolution import multiplication
 from ....spec.ptx.variant import Family, Variant
+from ....spec.ptx.variant_rules import form_of
 from ....spec.ptx.wmma import MemoryOperand, memory_operand
 from ....spec.ptx.wmma_forms import WmmaForm
 from ...findings.finding import Kind

@@ -8,7 +8,7 @@ from mmaproof.spec.errors import InputError
 from mmaproof.spec.ptx.block_scaling import ScaleFactors
 from mmaproof.spec.ptx.catalogue import ALL_FORMS, forms
 from mmaproof.spec.ptx.instructions import Instruction
-from mmaproof.spec.ptx.legality import form_of, violations
+from mmaproof.spec.ptx.legality import violations
 from mmaproof.spec.ptx.matrix_move_forms import MATRIX_MOVE_FORMS
 from mmaproof.spec.ptx.matrix_moves import matrix_move
 from mmaproof.spec.ptx.mma_forms import BLOCK_SCALING, DENSE_FORMS, MmaForm
@@ -16,7 +16,7 @@ from mmaproof.spec.ptx.sparse_mma_forms import SPARSE_FORMS
 from mmaproof.spec.ptx.sparsity import Sparsity
 from mmaproof.spec.ptx.targets import NEWEST, TARGETS
 from mmaproof.spec.ptx.variant import Family, Shape, Variant
-from mmaproof.spec.ptx.variant_rules import spell_pairs
+from mmaproof.spec.ptx.variant_rules import form_of, spell_pairs
 from mmaproof.spec.ptx.wmma_forms import WMMA_FORMS
 
 DENSE = """

@@ -12,11 +12,11 @@ from mmaproof.spec.ptx.catalogue import ALL_FORMS, Form
 from mmaproof.spec.ptx.contradictions import CONTRADICTIONS
 from mmaproof.spec.ptx.declarations import read_declarations
 from mmaproof.spec.ptx.instructions import Instruction
-from mmaproof.spec.ptx.legality import RULES, form_of, violations
+from mmaproof.spec.ptx.legality import RULES, violations
 from mmaproof.spec.ptx.operands import UNDECLARED
 from mmaproof.spec.ptx.targets import NEWEST, TARGETS, VERSIONS, target_named, version_named
 from mmaproof.spec.ptx.variant import Variant
-from mmaproof.spec.ptx.variant_rules import ASPECTS, narrow
+from mmaproof.spec.ptx.variant_rules import ASPECTS, form_of, narrow
 
 targets = st.sampled_from(list(TARGETS.values()))
 versions = st.sampled_from(VERSIONS)
