@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +19,12 @@ from numpy.typing import NDArray
 from ...spec.errors import UnsupportedError
 from ..contract.contract import Instance
 from ..contract.formula_checking import ON_BITS
-from ..expected.formula_space import FormulaSpace, Numbers, Scope, Truths
+from ..expected.formula_space import Axes, FormulaSpace, Numbers, Scope, Truths
 from ..expected.formula_terms import FormulaTerms
 from ..expected.term_arithmetic import Value
 from ..formula.tree import Binary, Element, Extremum, Formula, Name, Negative, Node, Reduction, walk
-from ..terms import bit_slices
-from ..terms.evaluation import integers
+from ..terms import bit_slices, operations
+from ..terms.evaluation import apply, integers
 from ..terms.interning import Ids
 from ..terms.operations import select
 from ..terms.store import CONSTANT
@@ -44,15 +46,19 @@ class Conditional(Scope):
 
     Attributes
     ----------
-    conditions : Ids, optional
-        The bits.
+    conditions : tuple of Ids
+        The bits, all of which are to be 1, each over the axes that it depends on.
     """
 
-    conditions: Ids | None = None
+    conditions: tuple[Ids, ...] = ()
 
 
 class NotOnePolynomialError(UnsupportedError):
     """An index that is not one polynomial everywhere in the block."""
+
+
+class IndexBoundError(UnsupportedError):
+    """An index that is not shown to be within an array for all sizes."""
 
 
 class BlockSpace(FormulaSpace):
@@ -67,16 +73,18 @@ class BlockSpace(FormulaSpace):
     store : SymbolicTerms
         The terms.
     begins : mapping of str to row (monomials,)
-        Where the tile begins, by the output's indices.
+        Where the tile begins, by the output's indices, and where sums begin, by theirs.
     sizes : mapping of str to row (monomials,)
         Names of sizes, and of scalars that are passed such.
     arrays : mapping of str to SymbolicArray
         Arrays whose extents depend on sizes.
+    ends : mapping of str to row (monomials,), optional
+        Where sums end of which only the greatest number of terms is known, by their indices.
 
     Raises
     ------
     UnsupportedError
-        If the formula has an `if` condition, or names an index of a sum as one of these.
+        If the formula has an `if` condition, or names an index of a sum as one of the output or a size.
     """
 
     def __init__(
@@ -87,13 +95,16 @@ class BlockSpace(FormulaSpace):
         begins: Mapping[str, Rows],
         sizes: Mapping[str, Rows],
         arrays: Mapping[str, SymbolicArray],
+        ends: Mapping[str, Rows] = MappingProxyType({}),
     ) -> None:
         self._store, self._begins, self._sizes, self._arrays = store, begins, sizes, arrays
+        self._ends = ends
         if formula.condition is not None:
             raise UnsupportedError("the formula has an `if` condition")
+        taken = {index.name for index in formula.target.indices if isinstance(index, Name)} | sizes.keys()
         for node in walk(formula.body):
             for bound in node.indices if isinstance(node, Reduction) else ():
-                if bound.name in begins or bound.name in sizes:
+                if bound.name in taken:
                     raise UnsupportedError(
                         f"{bound.name} is the index of a sum and also of the output or a size"
                     )
@@ -195,7 +206,33 @@ class BlockSpace(FormulaSpace):
         distinct, which = np.unique(rows, axis=0, return_inverse=True)
         return [(each, np.flatnonzero(which.reshape(-1) == number)) for number, each in enumerate(distinct)]
 
+    def within_tile(self, element: Element, scope: Scope) -> Numbers:
+        """Return linear indices (over the space) in the tile, of elements that the output's indices name."""
+        total: Numbers = np.zeros((1,) * self.rank, dtype=np.int64)
+        for index, extent in zip(element.indices, self.instance.arrays[element.array].shape, strict=True):
+            total = total * extent + super().numbers(index, scope)
+        return total
+
+    @property
+    def places(self) -> Numbers:
+        """The tile's linear indices of the output, over its variables."""
+        return np.asarray(self.over_output(self.within_tile(self.formula.target, self.scope)))
+
     # -- FormulaSpace
+    def summed(self, node: Reduction, scope: Scope) -> tuple[Scope, Axes]:
+        """See `FormulaSpace.summed`."""
+        inside, axes = super().summed(node, scope)
+        assert isinstance(inside, Conditional)
+        for bound in node.indices:
+            if bound.name in self._ends:
+                rows = self.rows(Name(node.at, bound.name), inside)
+                index = self._store.integers(rows.reshape(-1, rows.shape[-1]), _WIDTH)
+                end = self._store.integers(self._ends[bound.name][None], _WIDTH)
+                less = operations.compare(operations.signed(_WIDTH), "lt")
+                bits = apply(self._store, less, index, end).reshape(rows.shape[:-1])
+                inside = replace(inside, conditions=(*inside.conditions, bits))
+        return inside, axes
+
     def numbers(self, node: Node, scope: Scope) -> Numbers:
         """See `FormulaSpace.numbers`; raises `NotOnePolynomialError` where sizes decide."""
         if not self.depends(node):
@@ -237,6 +274,8 @@ class BlockFormula(FormulaTerms):
     tails : mapping of (str, int) to str
         Axes of arrays, by name and number, whose extent is a size of which something is left; there elements
         are read as kernels do that load zeros beyond the end.
+    held : mapping of str to Ids, optional
+        Arrays of the tile alone: their terms, by linear index.
     """
 
     space: BlockSpace
@@ -248,20 +287,22 @@ class BlockFormula(FormulaTerms):
         arrays: Mapping[str, SymbolicArray],
         last_axes: Mapping[int, str],
         tails: Mapping[tuple[str, int], str],
+        held: Mapping[str, Ids] = MappingProxyType({}),
     ) -> None:
         super().__init__(space, store)
-        self._symbolic, self._arrays, self._tails = store, arrays, tails
+        self._symbolic, self._arrays, self._tails, self._held = store, arrays, tails, held
         self._said = RestConditions(store, store.rests)
         self._rests = {rest.size: rest for rest in store.rests}
-        there: Ids | None = None
+        there = []
         for axis, size in last_axes.items():
             shape, numbers = [1] * space.rank, np.arange(space.extents[axis])
             shape[axis] = -1
             always = store.constants(np.ones(len(numbers), dtype=np.uint64), 1)
             is_there = numbers < self._rests[size].step
-            bits = np.where(is_there, always, more_than(store, self._rests[size], numbers)).reshape(shape)
-            there = bits if there is None else self._both(there, bits)
-        space.scope = Conditional(space.scope.names, space.scope.needed, there)
+            there.append(
+                np.where(is_there, always, more_than(store, self._rests[size], numbers)).reshape(shape)
+            )
+        space.scope = Conditional(space.scope.names, space.scope.needed, tuple(there))
 
     def _both(self, one: Ids, other: Ids) -> Ids:
         one, other = np.broadcast_arrays(one, other)
@@ -278,9 +319,7 @@ class BlockFormula(FormulaTerms):
         table = A if holds else 0xFF ^ A
         bits = bit_slices.bitwise(self.store, table, flat, flat, flat).reshape(condition.shape)
         assert isinstance(found, Conditional)
-        return replace(
-            found, conditions=bits if found.conditions is None else self._both(found.conditions, bits)
-        )
+        return replace(found, conditions=(*found.conditions, bits))
 
     def _index(self, node: Node, scope: Scope, width: int) -> Ids | None:
         if not self.space.depends(node):
@@ -294,19 +333,44 @@ class BlockFormula(FormulaTerms):
         return self._symbolic.integers(rows.reshape(-1, rows.shape[-1]), width).reshape(rows.shape[:-1])
 
     def _leaf(self, node: Element | Name, scope: Scope) -> Value:
+        if isinstance(node, Element) and node.array in self._held:
+            terms = self._held[node.array][self.space.within_tile(node, scope)]
+            return Value(terms, self.instance.arrays[node.array].format)
         if isinstance(node, Name) or node.array not in self._arrays:
             return super()._leaf(node, scope)
         if not all(map(self.kinds.is_concrete, node.indices)):
             raise UnsupportedError(f"an index of {node.array} is data")
         assert isinstance(scope, Conditional)
         columns = [self._integer(index, scope, _WIDTH) for index in node.indices]
-        always = self.make.integers(np.ones((1,) * self.space.rank, dtype=np.int64), 1)
-        conditions = always if scope.conditions is None else scope.conditions
-        needed = np.ones((1,) * self.space.rank, dtype=bool) if scope.needed is None else scope.needed
-        *indices, conditions, needed = np.broadcast_arrays(*columns, conditions, needed)
-        flat = [each.reshape(-1) for each in indices]
-        found = self._elements(self._arrays[node.array], flat, conditions.reshape(-1), needed.reshape(-1))
-        return Value(found.reshape(conditions.shape), self.instance.arrays[node.array].format)
+        own = np.broadcast_shapes((1,) * self.space.rank, *(column.shape for column in columns))
+        others = [np.shape(each) for each in (*scope.conditions, scope.needed) if each is not None]
+        whole = np.broadcast_shapes(own, *others)
+        try:  # conditions on other indices are seldom needed
+            return self._elements_over(own, node, columns, scope)
+        except IndexBoundError:
+            if whole == own:
+                raise
+        return self._elements_over(whole, node, columns, scope)
+
+    def _elements_over(
+        self, shape: tuple[int, ...], node: Element, columns: list[Ids], scope: Conditional
+    ) -> Value:
+        """Return elements over a part of the space, where the conditions over it hold."""
+
+        def over(values: Ids | Truths) -> NDArray[Any]:
+            return np.broadcast_to(values, shape).reshape(-1)
+
+        conditions = self.make.integers(np.ones((1,) * self.space.rank, dtype=np.int64), 1)
+        for each in scope.conditions:
+            if np.broadcast_shapes(each.shape, shape) == shape:
+                conditions = self._both(conditions, each)
+        needed = np.ones((1,) * self.space.rank, dtype=bool)
+        if scope.needed is not None and np.broadcast_shapes(scope.needed.shape, shape) == shape:
+            needed = scope.needed
+        found = self._elements(
+            self._arrays[node.array], [over(each) for each in columns], over(conditions), over(needed)
+        )
+        return Value(found.reshape(shape), self.instance.arrays[node.array].format)
 
     def _elements(self, array: SymbolicArray, indices: list[Ids], conditions: Ids, needed: Truths) -> Ids:
         """Return the elements (n,) of an array at indices that are integers, or choices of two."""
@@ -372,6 +436,6 @@ class BlockFormula(FormulaTerms):
         if len(wrong):
             self._symbolic.doubt(f"an index of {array.name} has no known bound", rows[wrong])
             self._symbolic.doubt(f"an index of {array.name} has no known bound", room[wrong])
-            raise UnsupportedError(
+            raise IndexBoundError(
                 f"an index of {array.name} in the formula may be out of bounds at some sizes"
             )

@@ -3,8 +3,7 @@
 A contract whose output is ``f(sum(k, …))`` with k below K says three things of a kernel that adds up a period
 of k in each turn of a loop. What it holds before the first turn is the sum over the first k. A turn adds the
 sum over a period. What it stores after the last turn is f of what it holds and the sum over the rest. Each
-is a contract of its own, at sizes that are known: in these the elements for k from some start on take the
-places of those from 0 on, which is right where every index of an array moves by a known distance with k.
+is a contract of its own, whose sum has a known number of terms and begins at a polynomial in symbols.
 """
 
 from __future__ import annotations
@@ -81,30 +80,42 @@ class PartialSums:
     part: Fraction = Fraction(1)
     stays: Stays = never_stays
 
-    def shifts(self, distance: int) -> Mapping[str, tuple[int, ...]]:
-        """Return by how much the indices of each array grow where a part of the size has a length.
+    def begin(self, distance: int) -> int:
+        """Return how many terms a part of the size has.
 
         Raises
         ------
         UnsupportedError
-            If one doesn't move so, or not in every place where the array stands.
+            If it is no whole number of them.
         """
         along = distance * self.part
         if along.denominator != 1:
             raise UnsupportedError(f"{distance} of {self.size} are not a whole number of {self.index}")
-        found: dict[str, tuple[int, ...]] = {}
-        for element in walk(self.formula.body):
-            if not isinstance(element, Element):
-                continue
-            moved = tuple(index_shift(index, self.index, int(along), self.stays) for index in element.indices)
-            if None in moved or found.setdefault(element.array, _known(moved)) != moved:
-                raise UnsupportedError(
-                    f"an index of {element.array} in the formula is not linear in {self.index}"
-                )
-        return found
+        return int(along)
+
+    def moves_evenly(self, distance: int) -> bool:
+        """Tell whether all indices of arrays grow by numbers where a part of the size has a length."""
+        along = distance * self.part
+        return along.denominator == 1 and all(
+            index_shift(index, self.index, int(along), self.stays) is not None
+            for element in walk(self.formula.body)
+            if isinstance(element, Element)
+            for index in element.indices
+        )
 
     def term_range(self, instance: Instance) -> Interval:
-        """Return a range that holds every integer that is added up, at sizes that stand in for all."""
+        """Return a range that holds every integer that is added up, at sizes that stand in for all.
+
+        Raises
+        ------
+        UnsupportedError
+            If what is added up is made of more than elements, so that it may be larger at other sizes.
+        """
+        within = {
+            id(node) for each in walk(self.total.body) if isinstance(each, Element) for node in walk(each)
+        }
+        if any(isinstance(node, Name) and id(node) not in within for node in walk(self.total.body)):
+            raise UnsupportedError(f"terms over {self.index} that saturate must be made of elements alone")
         space = FormulaSpace(instance, self.formula)
         return range_of(space, self.total.body, space.summed(self.total, space.scope)[0])
 
@@ -132,24 +143,33 @@ class PartialSums:
             )
         return axes
 
-    def so_far(self, fmt: Format) -> Contract:
-        """Return the contract that what is held is the sum alone."""
-        return self._with(self.total, fmt, fmt)
+    def so_far(self, fmt: Format, length: int) -> Contract:
+        """Return the contract that what is held is the sum alone, of the terms of a part of the size."""
+        return self._with(self._terms(length), fmt, fmt)
 
-    def one_more(self, fmt: Format) -> Contract:
+    def one_more(self, fmt: Format, length: int) -> Contract:
         """Return the contract that what is held is what was held before, and the sum."""
-        return self._with(self._continued(), fmt, fmt)
+        return self._with(self._continued(length), fmt, fmt)
 
-    def rest(self, fmt: Format, *, empty: bool) -> Contract:
-        """Return the contract itself, with what is held added to the sum, or for an empty one."""
-        held = self._prefix() if empty else self._continued()
+    def rest(self, fmt: Format, length: int) -> Contract:
+        """Return the contract itself, with what is held added to the sum, which may be of no terms."""
+        held = self._continued(length) if length else self._prefix()
         return self._with(_replaced(self.formula.body, self.total, held), fmt, None)
+
+    def alone(self, length: int) -> Contract:
+        """Return the contract itself, with as many terms as a part of the size has."""
+        body = _replaced(self.formula.body, self.total, self._terms(length))
+        return replace(self.contract, formulas=(replace(self.formula, body=body),))
 
     def _prefix(self) -> Element:
         return Element(self.total.at, PREFIX, self.formula.target.indices)
 
-    def _continued(self) -> Node:
-        return Binary(self.total.at, "+", self._prefix(), self.total)
+    def _terms(self, length: int) -> Sum:
+        extent = Number(self.total.at, Fraction(self.begin(length)), whole=True)
+        return replace(self.total, indices=(replace(self.total.indices[0], extent=extent),))
+
+    def _continued(self, length: int) -> Node:
+        return Binary(self.total.at, "+", self._prefix(), self._terms(length))
 
     def _with(self, body: Node, held: Format, output: Format | None) -> Contract:
         contract = self.contract
@@ -211,22 +231,6 @@ def partial_sums(
         raise UnsupportedError(
             f"{bound.name} must run over all of {size}, or over a fraction of it such as K // 2"
         )
-    sums = [node for node in walk(formula.body) if node == total]
-    within = {
-        id(node)
-        for each in sums
-        for element in walk(each)
-        if isinstance(element, Element)
-        for node in walk(element)
-    }
-    ends = [id(index.extent) for each in sums if isinstance(each, Sum) for index in each.indices]
-    for name in walk(formula.body):
-        if not isinstance(name, Name):
-            continue
-        if name.name == bound.name and id(name) not in within:
-            raise UnsupportedError(f"the formula uses {bound.name} outside an index")
-        if depends_on_sizes(contract, formula, name, polynomials) and id(name) not in ends:
-            raise UnsupportedError(f"the formula uses the value of {name.name}, which depends on sizes")
     if formula.condition is not None:
         raise UnsupportedError("the formula has an `if` condition")
     return PartialSums(contract, size, formula, total, bound.name, part, stays)
@@ -268,10 +272,6 @@ def _vanishes(node: Node, axes: Mapping[str, int], index: str, formats: Mapping[
     return False
 
 
-def _known(moved: tuple[int | None, ...]) -> tuple[int, ...]:
-    return tuple(0 if each is None else each for each in moved)
-
-
 def index_shift(node: Node, index: str, distance: int, stays: Stays = never_stays) -> int | None:
     """Return by how much an expression grows where an index grows by a distance; None if not by a number."""
 
@@ -305,7 +305,8 @@ def index_shift(node: Node, index: str, distance: int, stays: Stays = never_stay
             return None
         case Element(array=array, indices=indices) if _mentions(node, index):
             moved = tuple(map(shift, indices))
-            return 0 if None not in moved and stays(array, _known(moved)) else None
+            known = tuple(each for each in moved if each is not None)
+            return 0 if len(known) == len(moved) and stays(array, known) else None
     return None if _mentions(node, index) else 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +25,6 @@ _LEAST_LIMIT = (1 << 15) - 1
 
 _CANCELLED = 4
 """How much smaller than its parts a sum is that is taken for a number where sizes are known."""
-
-Placed = Callable[[NDArray[np.int64]], Ids]
-"""The terms of an array's elements, by their linear indices at sizes that stand in for all."""
 
 
 class Doubt(NamedTuple):
@@ -77,8 +74,6 @@ class SymbolicIntegers(TermStore):
         Lines in which comparisons of integers that depend on symbols were decided.
     doubts : list of Doubt
         What was not.
-    placed : dict of str to callable
-        Arrays whose elements `inputs` finds otherwise than by their numbers.
     rests : tuple of Rest
         Of sizes, what is left of them from a block on; comparisons of it are bits of their own.
     wraps : bool
@@ -102,7 +97,6 @@ class SymbolicIntegers(TermStore):
         self._named = np.zeros(0, dtype=bool)
         self.decided: set[int] = set()
         self.doubts: list[Doubt] = []
-        self.placed: dict[str, Placed] = {}
         self.rests: tuple[Rest, ...] = ()
         self.wraps = False
         self.given: dict[str, GivenElements] = {}
@@ -155,13 +149,6 @@ class SymbolicIntegers(TermStore):
             some = np.flatnonzero(constant & (self.widths(terms) == width))
             rows[some, 0] = signed_values(self.constant_values(terms[some]), width)
         return rows, symbolic | constant
-
-    def inputs(self, name: str, fmt: Format, indices: Any) -> Ids:
-        """Return elements of an input array; see `placed`."""
-        if name not in self.placed:
-            return super().inputs(name, fmt, indices)
-        flat = np.asarray(indices, dtype=np.int64)
-        return self.placed[name](flat.reshape(-1)).reshape(flat.shape)
 
     def elements_at(self, name: str, fmt: Format, rows: Rows) -> Ids:
         """Return the elements (n,) of an array at places that are polynomials.

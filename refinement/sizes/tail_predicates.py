@@ -8,7 +8,7 @@ bounds the addresses where it holds, and whether it holds for a row that there i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..terms import bit_slices
 from ..terms.interning import Ids
-from ..terms.operations import select
-from ..terms.store import CONSTANT, TermStore, bits
+from ..terms.store import TermStore, bits
 from ..terms.truth_tables import A, B
 from .integer_forms import Group, Rows, Symbols
 
@@ -78,22 +77,6 @@ class Rest:
 def more_than(store: TermStore, rest: Rest, numbers: NDArray[np.int64]) -> Ids:
     """Return the bits (n,) that say whether D is more than some numbers, one where no D tells them apart."""
     return np.asarray(store.inputs(name_of(rest.size), bits(1), rest.reach_of(numbers)), dtype=np.int32)
-
-
-def with_zeros(store: TermStore, masks: Sequence[tuple[Rest, NDArray[np.int64]]], terms: Ids) -> Ids:
-    """Return terms (n,) where D of each size is more than some numbers, and zeros elsewhere."""
-    conditions = store.constants(np.ones(len(terms), dtype=np.uint64), 1)
-    for rest, numbers in masks:
-        some = np.flatnonzero(numbers >= rest.step)
-        more = more_than(store, rest, numbers[some])
-        conditions[some] = bit_slices.bitwise(store, A & B, conditions[some], more, more)
-    some = np.flatnonzero(~store.are(CONSTANT, conditions))
-    if not len(some):
-        return terms
-    found, width = terms.copy(), int(store.widths(terms[:1])[0])
-    zeros = store.constants(np.zeros(len(some), dtype=np.uint64), width)
-    found[some] = store.apply(select(width), conditions[some], found[some], zeros)
-    return found
 
 
 def name_of(size: str) -> str:

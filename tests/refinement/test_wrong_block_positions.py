@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from quantified_kernels import SIMT, TRITON, of_triton, prove_blocks, stated
 
-from mmaproof.refinement.ptx.any_size import block_launch, block_proofs
+from mmaproof.refinement.ptx.any_size import block_launch, block_proofs, size_induction
 from mmaproof.refinement.sizes.block_positions import BlockOrder, BlockPosition, Form, sum_of
 from mmaproof.refinement.sizes.integer_forms import Rows
-from mmaproof.refinement.sizes.tile_shifts import Shifts
 from mmaproof.spec.errors import UnsupportedError
 
 DOMAIN = "any multiple of"
@@ -104,12 +104,6 @@ def test_wrong_orders_of_blocks_are_refused(name: str, monkeypatch: pytest.Monke
     assert met
 
 
-SHIFTS: Mapping[str, Callable[[Shifts], Shifts]] = {
-    "rows of A by twice the tile": lambda of: {**of, "A": ({"M": 32}, *of["A"][1:])},
-    "columns of B not moved": lambda of: {**of, "B": (of["B"][0], {})},
-}
-"""What is wrong of kernels whose K is gone through by induction."""
-
 BEGINS: Mapping[str, Callable[[Mapping[str, Rows]], Mapping[str, Rows]]] = {
     "rows by twice the tile": lambda of: {**of, "M": 2 * of["M"]},
     "columns not moved": lambda of: {**of, "N": 0 * of["N"]},
@@ -119,20 +113,37 @@ BEGINS: Mapping[str, Callable[[Mapping[str, Rows]], Mapping[str, Rows]]] = {
 """What is wrong of where a tile begins."""
 
 
+SUMS: Mapping[str, Callable[[int], int]] = {
+    "twice as far": lambda length: 2 * length,
+    "one behind": lambda length: length + 1,
+    "always the first": lambda length: 0,
+}
+"""What is wrong of where the terms of a turn of the loop begin."""
+
+
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", SHIFTS)
-def test_wrong_shifts_of_elements_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    original, met = block_launch.tile_shifts, []
+@pytest.mark.parametrize("name", SUMS)
+def test_terms_of_other_turns_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = size_induction.formula_terms
 
-    def shifts(*given: Any) -> Shifts:
-        found = original(*given)
-        met.append(SHIFTS[name](found) != found)
-        return SHIFTS[name](found)
+    def changed(launch: Any, instance: Any, output: str, begins: Mapping[str, Rows], *rest: Any) -> Any:
+        other = {index: np.array([*map(SUMS[name], row.tolist())]) for index, row in begins.items()}
+        return original(launch, instance, output, other, *rest)
 
-    monkeypatch.setattr(block_launch, "tile_shifts", shifts)
+    monkeypatch.setattr(size_induction, "formula_terms", changed)
     with pytest.raises(UnsupportedError):
         prove_blocks(SIMT, stated(SIMT, SIXTEENS, SIXTEENS, SIXTEENS), "K")
-    assert met and all(met)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", BEGINS)
+def test_tiles_that_begin_elsewhere_are_refused_by_induction(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = block_launch.BlockLaunch._begins
+    monkeypatch.setattr(block_launch.BlockLaunch, "_begins", lambda launch: BEGINS[name](original(launch)))
+    with pytest.raises(UnsupportedError):
+        prove_blocks(SIMT, stated(SIMT, SIXTEENS, SIXTEENS, SIXTEENS), "K")
 
 
 @pytest.mark.parametrize("name", BEGINS)

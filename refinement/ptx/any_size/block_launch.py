@@ -8,38 +8,35 @@ from functools import cached_property, partial
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....spec.errors import UnsupportedError
 from ....spec.formats import FloatFormat
 from ...checker.evaluated import Checked
 from ...contract.arguments import Array
-from ...contract.contract import Contract, Instance
-from ...contract.parameters import ArrayParameter, ScalarParameter
+from ...contract.contract import Contract
+from ...contract.parameters import ArrayParameter
 from ...contract.size_domains import QuantifiedSizes, ResidueClass, SizeDomain
 from ...contract.size_polynomials import SizePolynomials, constant
 from ...equality.equivalence import compare
 from ...examine.references import FormulaReference
 from ...findings.result import Equality
 from ...formula.index_arithmetic import Expression
-from ...formula.tree import Formula, Name, walk
+from ...formula.tree import Formula
 from ...normal_forms.forms import NormalForms
-from ...sizes.block_formulas import BlockFormula, BlockSpace
 from ...sizes.block_positions import BlockPosition, Position
 from ...sizes.given_elements import check_given
 from ...sizes.implied_bounds import RestConditions
 from ...sizes.integer_forms import Group, Rows, Symbols
-from ...sizes.partial_sums import depends_on_sizes
 from ...sizes.present_rows import of_present
 from ...sizes.row_arithmetic import RowArithmetic
-from ...sizes.symbolic_integers import Placed
 from ...sizes.tail_predicates import Rest
-from ...sizes.tile_shifts import check_sums, direct_axes, output_variables, tile_shifts
+from ...sizes.tile_variables import check_sums, output_variables
 from ...sizes.wrapped_indices import settled
 from ...terms.interning import Ids
 from ..memory.symbolic_accesses import memory_of_any_size
 from ..registers.values import Value, of_terms
 from ..run.entry import PtxEntry
+from .launch_formulas import formula_terms
 from .loop_states import LoopBatch
 from .size_proofs import LimitError, Timed
 from .symbolic_launch import Corners, SymbolicLaunch
@@ -94,10 +91,6 @@ class BlockLaunch(SymbolicLaunch):
         self._masking, self.checked = True, Checked()
         self.store.opens = numbers is NO_SIZE
         check_sums(contract, self._tiles, self.polynomials)
-        if numbers is not NO_SIZE:
-            grows = self.symbolic_arrays
-            self._shifts = tile_shifts(contract, self._tiles, self.polynomials, grows, self.stays)
-            self._direct = direct_axes(contract, self._tiles, self.polynomials)
 
     # -- sizes
     def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
@@ -141,7 +134,7 @@ class BlockLaunch(SymbolicLaunch):
         return self._symbols_of(self._groups(corners), position)
 
     def _rows_in(self, symbols: Symbols) -> RowArithmetic:
-        forms = {**self.position.sizes, self._domain.name: self._size_form}
+        forms = {**self.position.sizes, self._domain.name: self.size_form}
         names = {name: symbols.form(form) for name, form in forms.items()}
         names |= {name: symbols.form({(): number}) for name, number in self._others.items()}
         found = RowArithmetic(symbols, names)
@@ -235,16 +228,6 @@ class BlockLaunch(SymbolicLaunch):
                 return
         raise UnsupportedError(f"two elements of {name} may share an address at some sizes")
 
-    def block_offsets(self, name: str) -> Rows:
-        """See `SymbolicLaunch.block_offsets`."""
-        symbols = self.store.symbols
-        found = np.zeros_like(self.arrays[name].extents)
-        blocks = {position.domain.name: symbols.form(position.block) for position in self.position.positions}
-        for axis, shift in enumerate(self._shifts.get(name, ())):
-            for size, distance in shift.items():
-                found[axis] += distance * blocks[size]
-        return found
-
     def begun(self, corners: Corners) -> LoopBatch:
         """See `SymbolicLaunch.begun`."""
         batch = super().begun(corners)
@@ -274,11 +257,11 @@ class BlockLaunch(SymbolicLaunch):
         columns = terms.reshape(output.elements, -1)
         there = [
             (rest, np.repeat(indices[axis].astype(np.int64), columns.shape[1]))
-            for axis, rest in self._axes_left(output).items()
+            for axis, rest in self.axes_left(output).items()
         ]
         return settled(self.store, columns.reshape(-1), there).reshape(terms.shape)
 
-    def _axes_left(self, output: Array) -> dict[int, Rest]:
+    def axes_left(self, output: Array) -> dict[int, Rest]:
         """Return along which axes of an output the tile may have fewer rows."""
         rests = {each.domain.name: each.rest for each in self.position.positions if each.rest is not None}
         return {
@@ -289,7 +272,7 @@ class BlockLaunch(SymbolicLaunch):
 
     def _check_conditions(self, output: Array, conditions: Ids) -> None:
         """Check that just those elements are stored whose indices are less than the sizes."""
-        axes = self._axes_left(output)
+        axes = self.axes_left(output)
         indices = np.unravel_index(np.arange(output.elements), output.shape)
         said = RestConditions(self.store, self.store.rests)
         columns = [np.repeat(indices[axis], conditions.shape[1]) for axis in axes]
@@ -312,22 +295,6 @@ class BlockLaunch(SymbolicLaunch):
                         if dict(self.polynomials.of(extent)) == {(size,): 1}:
                             yield (parameter.name, axis), size
 
-    def _masks(
-        self, name: str, indices: Sequence[NDArray[np.intp]], whole: int | None
-    ) -> Iterator[tuple[Rest, NDArray[np.int64]]]:
-        """Yield where elements are zeros; see `SymbolicLaunch.masked`.
-
-        Zeros in place of those that are not there in the tile are another way to write what a formula says
-        of the elements of an output that are there, where kernels load zeros in place of others.
-        """
-        yield from super()._masks(name, indices, whole)
-        rests = {rest.size: rest for rest in self.store.rests}
-        if not self._masking or self.store.wraps or self.arrays[name].is_written:
-            return
-        for (array, axis), size in self._direct.items():
-            if array == name and size in rests:
-                yield rests[size], indices[axis].astype(np.int64)
-
     def _begins(self) -> Mapping[str, Rows]:
         """Return where the block's tile of each size begins."""
         symbols = self.store.symbols
@@ -343,63 +310,33 @@ class BlockLaunch(SymbolicLaunch):
 
     def expected(self, output: Array) -> Ids:
         """Return what the contract says of the elements of the block's tile."""
-        if self.tail is not None:
-            return self._expected_with_tail(output)
-        formula = self.contract.formula(output.name)
+        if self.tail is None:
+            return formula_terms(self, self.instance, output.name)
+        length = self.numbers.last - self.numbers.residue + self.numbers.modulus
+        instance = self.standing_in(self.sums.alone(length), length)
+        from_0 = {self.sums.index: self.store.symbols.form({})}
+        return formula_terms(self, instance, output.name, from_0)
+
+    def begins_in(self, formula: Formula) -> Mapping[str, Rows]:
+        """See `SymbolicLaunch.begins_in`."""
+        begins = self._begins()
         variables = output_variables(self.contract, formula, self._tiles, self.polynomials)
-        begins, rests = self._begins(), {rest.size for rest in self.store.rests}
-        indices = {variables[size]: begins[size] for size in variables}
-        space = BlockSpace(self.instance, formula, self.store, indices, self._sizes_in(formula), self.arrays)
-        made = BlockFormula(
-            space, self.store, self.arrays,
-            {axis: rest.size for axis, rest in self._axes_left(output).items()},
-            self._tails(rests) if self._masking and not self.store.wraps else {},
-        )  # fmt: skip
-        return np.asarray(space.over_output(made.stored(output.format))).reshape(-1)
+        return {variables[size]: begins[size] for size in variables}
 
-    def _tails(self, rests: set[str]) -> Mapping[tuple[str, int], str]:
-        """Return axes of arrays that are only read that go over sizes of which something is left."""
-        return {
-            (name, axis): size
-            for (name, axis), size in self._axes_of_tiles()
-            if size in rests and not self.arrays[name].is_written
-        }
+    def tails(self) -> Mapping[tuple[str, int], str]:
+        """See `SymbolicLaunch.tails`: zeros in place of rows that the tile may not have.
 
-    def _sizes_in(self, formula: Formula) -> Mapping[str, Rows]:
-        """Return names of sizes in a formula, and of scalars that are passed such."""
-        found = {}
-        for node in walk(formula.body):
-            if isinstance(node, Name) and depends_on_sizes(self.contract, formula, node, self.polynomials):
-                passed = [each for each in self.contract.parameters if each.name == node.name]
-                values = [each.value for each in passed if isinstance(each, ScalarParameter)]
-                value = next((each for each in values if isinstance(each, Expression)), None)
-                found[node.name] = self.row_of(value or Expression(formula.source, node))[0]
+        They are another way to write what a formula says of the elements of an output that are there.
+        """
+        found = dict(super().tails())
+        if self._masking and not self.store.wraps:
+            rests = {rest.size for rest in self.store.rests}
+            found |= {
+                place: size
+                for place, size in self._axes_of_tiles()
+                if size in rests and not self.arrays[place[0]].is_written
+            }
         return found
-
-    def _expected_with_tail(self, output: Array) -> Ids:
-        """Return what the contract says at the last number of the size, with all that its tail may be."""
-        whole = self.numbers.last - self.numbers.residue
-        instance = self.standing_in(self.contract, whole + self.numbers.modulus)
-        self.store.placed = {name: self._placing(name, instance, whole) for name in self.symbolic_arrays}
-        try:
-            return FormulaReference(instance, self.store).expected(output)
-        finally:
-            self.store.placed = {}
-
-    def _placing(self, name: str, instance: Instance, whole: int) -> Placed:
-        array, shape = self.arrays[name], instance.arrays[name].shape
-        offsets = self.block_offsets(name)
-
-        def placed(indices: NDArray[np.int64]) -> Ids:
-            at = np.unravel_index(indices, shape)
-            own = [
-                self.store.symbols.constants(index.astype(np.int64)) + offsets[axis]
-                for axis, index in enumerate(at)
-            ]
-            places = array.place(self.store.symbols, own)
-            return self.masked(name, at, self.store.elements_at(name, array.format, places), whole)
-
-        return placed
 
     # -- a block whose loops have known numbers of turns
     def check(self, noting: Callable[..., Timed]) -> Equality:
@@ -445,7 +382,7 @@ class BlockLaunch(SymbolicLaunch):
             yield lambda: (actual, self.expected(output)), masking
         if self.store.rests and not self.store.wraps:
             yield lambda: (self._settled(actual, output), self.expected(output)), False
-        if self._axes_left(output):
+        if self.axes_left(output):
             there = partial(self._present, output)
             yield lambda: (there(actual), there(self.expected(output))), False
 
@@ -454,7 +391,7 @@ class BlockLaunch(SymbolicLaunch):
         indices = np.unravel_index(np.arange(output.elements), output.shape)
         rows = {
             rest.size: rest.reach_of(indices[axis].astype(np.int64))
-            for axis, rest in self._axes_left(output).items()
+            for axis, rest in self.axes_left(output).items()
         }
         return of_present(self.store, terms, rows)
 

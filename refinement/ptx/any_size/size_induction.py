@@ -22,10 +22,9 @@ import numpy as np
 from ....spec.errors import InputError, UnsupportedError
 from ....spec.formats import FloatFormat, Format, IntegerFormat
 from ...checker.evaluated import Checked
-from ...contract.contract import Contract, Instance
+from ...contract.contract import Contract
 from ...contract.size_domains import ResidueClass
 from ...equality.equivalence import compare
-from ...examine.references import FormulaReference
 from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
 from ...normal_forms.forms import NormalForms
@@ -33,7 +32,7 @@ from ...sizes.growing_roundings import GrowingRoundings, growing
 from ...sizes.integer_forms import UNBOUNDED, Rows
 from ...sizes.invariant_inference import TurnTerms
 from ...sizes.loop_carried_symbols import format_of, held_by, looked_up, sums_of
-from ...sizes.partial_sums import PREFIX, PartialSums, partial_sums
+from ...sizes.partial_sums import PREFIX, PartialSums
 from ...sizes.symbolic_integers import Doubt, deciding
 from ...terms.interning import Ids
 from ...terms.operations import DOT, Accumulation
@@ -44,6 +43,7 @@ from .first_overflows import in_turns
 from .growing_sums import HeldSums
 from .invariant_check import agreed
 from .last_iteration_counterexamples import Induced, first_fault
+from .launch_formulas import formula_terms
 from .loop_periods import LONGEST
 from .loop_states import Cells, LoopBatch, alike, going_on, guessed, turned
 from .size_proofs import (
@@ -86,7 +86,7 @@ class Induction:
         self.name, self.modulus = numbers.domain.name, numbers.modulus
         self.start, self.period, self.told = start, period, told
         self._tail = numbers.modulus if numbers.has_tail else 0
-        self.sums: PartialSums = partial_sums(launch.contract, self.name, launch.polynomials, launch.stays)
+        self.sums: PartialSums = launch.sums
         self.turns = TurnTerms(self.store, launch.symbolic_arrays, "u", is_token)
         self.equality, self.checked = Equality.BITS, Checked()
         self.obligations: list[Obligation] = []
@@ -145,7 +145,7 @@ class Induction:
         """Return how many times as many turns move evenly, by numbers of the class."""
         least = self.modulus // gcd(distance, self.modulus)
         for factor in range(least, LONGEST // self.period + 1, least):
-            if self._moves_evenly(distance * factor):
+            if self.sums.moves_evenly(distance * factor):
                 return factor
         raise NextCandidateError(f"more than {LONGEST} iterations would be one induction step")
 
@@ -153,9 +153,9 @@ class Induction:
         """Return the proof with more turns taken together, from one where the formula's indices are whole."""
         turn = self.distance // self.period
         starts = [self.start]
-        if not self._moves_evenly(turn):
+        if not self.sums.moves_evenly(turn):
             more = range(self.start, self.start + self.period * factor + 1)
-            starts = sorted(more, key=lambda each: not self._moves_evenly(turn * each))
+            starts = sorted(more, key=lambda each: not self.sums.moves_evenly(turn * each))
         reason: NextCandidateError | None = None
         for start in starts[:_STARTS_OF_LONGER]:
             longer = Induction(self.launch, self.numbers, start, self.period * factor, self.told)
@@ -165,13 +165,6 @@ class Induction:
                 reason = error
         assert reason is not None
         raise reason
-
-    def _moves_evenly(self, distance: int) -> bool:
-        try:
-            self.sums.shifts(distance)
-        except UnsupportedError:
-            return False
-        return True
 
     def _distance(self) -> int:
         """Return how far a turn moves along the size, by the elements that are read."""
@@ -268,7 +261,8 @@ class Induction:
         self._most = numbers.last
         first, last = numbers.count(self.first), numbers.count(numbers.last)
         since = len(self.store.doubts)
-        batch = self.launch.begun(((first, 0.0), (last, 0.0)))
+        self._before_all = (first, 0.0), (last, 0.0)
+        batch = self.launch.begun(self._before_all)
         self._run_to(batch, self.start)
         self.before = Cells.of(batch)
         zero = self.guess.moved(self.turns, lambda rows: turned(self.store, rows, factor=0, offset=0))
@@ -279,7 +273,8 @@ class Induction:
         first, last = numbers.count(self.first + self.distance), numbers.count(numbers.last)
         turns = (numbers.last - self.distance - self.first) / self.distance
         batch = before.copied(self.launch.shared)
-        self.launch.suppose(((first, 0.0), (last, 0.0), (last, turns)))
+        self._in_a_turn = (first, 0.0), (last, 0.0), (last, turns)
+        self.launch.suppose(self._in_a_turn)
         self.guess.put(batch)
         state, since = going_on(batch), len(self.store.doubts)
         try:
@@ -328,17 +323,15 @@ class Induction:
                     self.equality = Equality.VALUE  # zeros that are added may change a sum's sign
                 self.taken = taken
                 return found
-        failing = UnsupportedError if self._moves_evenly(1) else NextCandidateError
+        failing = UnsupportedError if self.sums.moves_evenly(1) else NextCandidateError
         what = f"the values stored for {self.name} = {self.distance}·u + {rest} are not proved"
         raise failing(self._told_of(UnsupportedError(what), since))
 
     def _expected_rest(self, left: int, taken: int, held: Ids, move: Callable[[Rows], Rows]) -> Ids:
         """Return what the contract says of what is held and so many more, or up to a tail more."""
-        if (tail := self.launch.tail) is None:
-            contract = self.sums.rest(self._held_format, empty=not left)
-            return self._expected(contract, left or self.numbers.domain.least, taken, held, move)
-        contract = self.sums.rest(self._held_format, empty=False)
-        return self._expected(contract, self._summed_at_most(left), taken, held, move, left - tail.step)
+        length = self._summed_at_most(left)
+        contract = self.sums.rest(self._held_format, length)
+        return self._expected(contract, length or self.numbers.domain.least, taken, held, move)
 
     def _bound_sums(self, held: Ids, numbers: ResidueClass) -> None:
         """Bound sums of integers so far, which is what is held if the guess is right.
@@ -375,7 +368,7 @@ class Induction:
         found = [*near, *(each + self.numbers.residue % turn for each in near), *range(0, rest + 1, step)]
         for each in dict.fromkeys(found[:_STARTS]):
             left = self._summed_at_most(rest - each)
-            if 0 <= each <= rest and left >= 0 and self._moves_evenly(each) and self._is_whole(left):
+            if 0 <= each <= rest and left >= 0 and self.sums.moves_evenly(each) and self._is_whole(left):
                 yield each
 
     def _summed_at_most(self, left: int) -> int:
@@ -405,14 +398,18 @@ class Induction:
         def at_first(rows: Rows) -> Rows:
             return turned(self.store, rows, factor=0, offset=0)
 
+        self.launch.suppose(self._before_all)
         if self.taken:
-            expected = self._expected(self.sums.so_far(fmt), self.taken, 0, held, at_first)
+            contract = self.sums.so_far(fmt, self.taken)
+            expected = self._expected(contract, self.taken, 0, held, at_first)
         else:
             zeros = np.zeros(len(held), dtype=np.uint64)
             expected = self.store.constants(zeros, fmt.bits)
         if not self._same(first, expected, fmt):
             raise UnsupportedError(f"base: the sum of {output.name} before the first iteration is not proved")
-        expected = self._expected(self.sums.one_more(fmt), self.distance, self.taken, held, lambda rows: rows)
+        self.launch.suppose(self._in_a_turn)
+        contract = self.sums.one_more(fmt, self.distance)
+        expected = self._expected(contract, self.distance, self.taken, held, lambda rows: rows)
         if not self._same(after, expected, fmt):
             raise UnsupportedError(f"step: the terms that an iteration adds to {output.name} are not proved")
         if self.equality is Equality.VALUE:
@@ -438,57 +435,15 @@ class Induction:
         return True
 
     def _expected(
-        self,
-        contract: Contract,
-        extent: int,
-        taken: int,
-        held: Ids,
-        move: Callable[[Rows], Rows],
-        whole: int | None = None,
+        self, contract: Contract, extent: int, taken: int, held: Ids, move: Callable[[Rows], Rows]
     ) -> Ids:
-        """Return what a contract for a part says, of elements that begin behind what was taken before.
-
-        Where it has a tail, `whole` says how many are before that.
-        """
+        """Return what a contract for a part says, of terms that begin behind what was taken before."""
+        begin = self.store.symbols.form({(): self.sums.begin(taken), ("u",): self.sums.begin(self.distance)})
+        begins = {self.sums.index: move(begin[None])[0]}
+        so_far = {PREFIX: sums_of(self.store, held, self._held_format)}
         instance = self.launch.standing_in(contract, extent)
-        moved_first, moved_turn = self.sums.shifts(taken), self.sums.shifts(self.distance)
-        starts = {name: (moved_first[name], moved_turn[name]) for name in moved_first}
-        self.store.placed = {
-            name: self._placing(instance, name, *starts[name], move, whole)
-            for name in self.launch.symbolic_arrays
-            if name in starts
-        }
-        so_far = sums_of(self.store, held, self._held_format)
-        self.store.placed[PREFIX] = lambda indices: so_far[indices]
-        try:
-            reference = FormulaReference(instance, self.store)
-            return reference.expected(instance.arrays[self.launch.instance.outputs[0].name])
-        finally:
-            self.store.placed = {}
-
-    def _placing(
-        self,
-        instance: Instance,
-        name: str,
-        first: tuple[int, ...],
-        each_turn: tuple[int, ...],
-        move: Callable[[Rows], Rows],
-        whole: int | None,
-    ) -> Callable[[np.ndarray], Ids]:
-        symbols, array = self.store.symbols, self.launch.arrays[name]
-        shape = instance.arrays[name].shape
-
-        def placed(indices: np.ndarray) -> Ids:
-            own = []
-            offsets, places = self.launch.block_offsets(name), np.unravel_index(indices, shape)
-            for axis, index in enumerate(places):
-                rows = symbols.constants(index.astype(np.int64) + first[axis]) + offsets[axis]
-                rows[:, symbols.column("u")] += each_turn[axis]
-                own.append(rows)
-            terms = self.store.elements_at(name, array.format, move(array.place(symbols, own)))
-            return self.launch.masked(name, places, terms, whole)
-
-        return placed
+        output = self.launch.instance.outputs[0].name
+        return formula_terms(self.launch, instance, output, begins, so_far, move)
 
     def _agreeing(self, guess: Cells, actual: Cells, when: str, since: int) -> tuple[Ids, Ids]:
         """Check a guess, and return held inputs and what stands in their place."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....spec.errors import UnsupportedError
 from ....spec.formats import IntegerFormat
@@ -18,16 +18,17 @@ from ...contract.size_domains import LaunchSizeError, QuantifiedSizes, ResidueCl
 from ...contract.size_polynomials import Polynomial, SizePolynomials, constant
 from ...examine.references import FormulaReference
 from ...formula.index_arithmetic import Expression
+from ...formula.tree import Formula
 from ...machine.array_memory import elements_in, inputs_of, memories
 from ...machine.memory import ByteLanes
 from ...machine.observations import Observations
 from ...sizes.block_positions import Form, sum_of
 from ...sizes.given_elements import check_given, given_elements, with_given
 from ...sizes.integer_forms import Group, Rows, Symbols
-from ...sizes.partial_sums import partial_sums
+from ...sizes.partial_sums import PartialSums, partial_sums
 from ...sizes.symbolic_arrays import SymbolicArray, SymbolicMemory
 from ...sizes.symbolic_terms import SymbolicTerms
-from ...sizes.tail_predicates import Rest, with_zeros
+from ...sizes.tail_predicates import Rest
 from ...terms.interning import Ids
 from ..compared_runs import are_same_numbers
 from ..memory.symbolic_accesses import memory_of_any_size, use_memory_of_any_size
@@ -96,9 +97,7 @@ class SymbolicLaunch:
         self.axes_of_zeros: Mapping[str, int] = {}
         """Axes of arrays along which elements behind the tail are to be 0."""
         if self.tail is not None:
-            self.axes_of_zeros = partial_sums(
-                contract, domain.name, self.polynomials, self.stays
-            ).axes_of_zeros()
+            self.axes_of_zeros = self.sums.axes_of_zeros()
         self.instance = self._instance(contract, domain.least)
         self._check()
         self.arrays = dict(self._symbolic_arrays())
@@ -243,7 +242,7 @@ class SymbolicLaunch:
     def _rows(self, value: Polynomial) -> Rows:
         rows = self.store.symbols.constants(np.zeros(1, dtype=np.int64))
         for names, coefficient in value.items():
-            for symbols, factor in (self._size_form if names else {(): 1}).items():
+            for symbols, factor in (self.size_form if names else {(): 1}).items():
                 scaled = coefficient * factor
                 if len(names) > 1 or scaled.denominator != 1:
                     raise UnsupportedError(f"an expression is not linear in {self._domain.name}")
@@ -251,7 +250,7 @@ class SymbolicLaunch:
         return rows
 
     @property
-    def _size_form(self) -> Form:
+    def size_form(self) -> Form:
         """The size, by symbols: whole tiles are a number where there is one number of them."""
         numbers = self.numbers
         if self.tail is None:
@@ -448,25 +447,22 @@ class SymbolicLaunch:
         for finding in self._observations.findings:
             raise UnsupportedError(f"{self.path}:{finding.line}: {finding.message}")
 
-    def block_offsets(self, name: str) -> Rows:
-        """Return by how much the indices (axes, monomials) of an array are moved for the block that runs."""
-        return np.zeros_like(self.arrays[name].extents)
+    @cached_property
+    def sums(self) -> PartialSums:
+        """The one sum over the size; raises `UnsupportedError` where there is none."""
+        return partial_sums(self.contract, self._domain.name, self.polynomials, self.stays)
 
-    def masked(
-        self, name: str, indices: Sequence[NDArray[np.intp]], terms: Ids, whole: int | None = None
-    ) -> Ids:
-        """Return elements (n,) of an array, by their indices, as kernels load them that mask the last tile.
+    def begins_in(self, formula: Formula) -> Mapping[str, Rows]:
+        """Return where the tile begins that is stored, by indices of the output."""
+        return {}
 
-        Where a sum has a tail, `whole` says how many terms there are before it; they mask that, too.
-        """
-        return with_zeros(self.store, list(self._masks(name, indices, whole)), terms)
+    def axes_left(self, output: Array) -> Mapping[int, Rest]:
+        """Return along which axes of an output the tile may have fewer rows."""
+        return {}
 
-    def _masks(
-        self, name: str, indices: Sequence[NDArray[np.intp]], whole: int | None
-    ) -> Iterator[tuple[Rest, NDArray[np.int64]]]:
-        """Yield sizes, and what has to be left of each (n,), or else an element is taken for 0."""
-        if whole is not None and self.tail is not None and name in self.axes_of_zeros:
-            yield self.tail, indices[self.axes_of_zeros[name]].astype(np.int64) - whole
+    def tails(self) -> Mapping[tuple[str, int], str]:
+        """Return axes of arrays along which elements behind the end are read as zeros, with their sizes."""
+        return dict.fromkeys(self.axes_of_zeros.items(), self._domain.name)
 
     def settled(self, terms: Ids, output: Array) -> Ids:
         """Return terms (n elements, …) of an output for those elements that are stored."""
