@@ -168,7 +168,8 @@ class Induction:
 
     def _distance(self) -> int:
         """Return how far a turn moves along the size, by the elements that are read."""
-        found = distances(self.launch, self.start, self.start + self.period) - {Fraction(0)}
+        moves = distances(self.launch, self.start, self.start + self.period)
+        found = {abs(each) for each in moves} - {Fraction(0)}  # some indices fall, such as K - 1 - k
         if len(found) != 1 or (only := found.pop()).denominator != 1 or only <= 0:
             raise NextCandidateError(f"the main loop does not advance along {self.name} by a constant")
         return int(only)
