@@ -14,6 +14,7 @@ from ....spec.open_results import OpenResult
 from ....spec.ptx.open_results import ATOMIC_RESULT
 from ....spec.ptx.open_results import SPECIAL_REGISTERS as OPEN_REGISTERS
 from ....spec.ptx.operands import Decimal, HexFloat, Integer, Negated, Predicate, Register, Sink
+from ....spec.ptx.special_registers import SPECIAL_REGISTERS
 from ...conditions.feasible_conditions import holds_for_some
 from ...findings.finding import Kind
 from ...machine.memory import ByteLanes, Offsets
@@ -29,7 +30,7 @@ from ..registers.threads import WARP, Indices, Threads
 from ..registers.value_operations import chosen, combined
 from ..registers.values import KNOWN, Value, compute, known, of_terms
 from ..text.module import TYPE_BITS, Function, InstructionStatement, Module
-from ..text.operands import SPECIAL_REGISTERS, Displaced, Operand, SpecialRegister, Symbol, float_encoding
+from ..text.operands import Displaced, Operand, SpecialRegister, Symbol, float_encoding
 from .absent_threads import require_all
 from .address_spaces import Memory
 from .semaphores import Semaphores
