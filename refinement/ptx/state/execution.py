@@ -14,7 +14,6 @@ from ....spec.open_results import OpenResult
 from ....spec.ptx.open_results import ATOMIC_RESULT
 from ....spec.ptx.open_results import SPECIAL_REGISTERS as OPEN_REGISTERS
 from ....spec.ptx.operands import Decimal, HexFloat, Integer, Negated, Predicate, Register, Sink
-from ....spec.ptx.special_registers import SPECIAL_REGISTERS
 from ...conditions.feasible_conditions import holds_for_some
 from ...findings.finding import Kind
 from ...machine.memory import ByteLanes, Offsets
@@ -447,7 +446,7 @@ class Execution:
 
     def _open_register(self, register: SpecialRegister, of: OpenResult) -> Value:
         """Return what nobody can rely on."""
-        width, count = TYPE_BITS[SPECIAL_REGISTERS[register.name]], len(self.threads)
+        width, count = TYPE_BITS[str(register.type)], len(self.threads)
         return of_terms(self.store, self.store.undefined(count, width, of), width)
 
     def _register(self, register: Register, active: Indices) -> Value:

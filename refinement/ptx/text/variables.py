@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any
 
 from ....spec.ptx.operands import Address, Negated, Register, Vector
 from ....spec.ptx.special_registers import SPECIAL
@@ -55,10 +55,7 @@ def variable_spaces(module: Module, function: Function) -> Mapping[str, str]:
     return variables | {parameter.name: "param" for parameter in (*function.parameters, *function.returned)}
 
 
-_Part = TypeVar("_Part", bound=object)
-
-
-def as_declared(part: _Part, spaces: Mapping[str, str]) -> _Part | Register:
+def as_declared(part: Any, spaces: Mapping[str, str]) -> Any:
     """Return an operand, or part of one; names that are no registers with what they are.
 
     Variables are in their state spaces; functions, labels and special registers are `.func`, `.label` and
