@@ -42,10 +42,13 @@ def legal(
     ------
     InputError
         If it is no instruction, or the target is unknown.
+    UnsupportedError
+        If it is one that is known, and not judged.
     """
     from ..reports.foreign_spellings import own_spelling
     from ..reports.legality_answer import LegalityAnswer
-    from ..spec.instruction_set import of_target, read
+    from ..spec.errors import InputError
+    from ..spec.instruction_set import of_target, read, recognised
     from ..spec.legality import Note, NoteKind
 
     for value, name in ((target, "target"), (ptx, "ptx"), (registers, "registers")):
@@ -54,7 +57,15 @@ def legal(
     if target is not None:
         of_target(target)
     own = own_spelling(text(instruction, "instruction"))
-    judgement = read(own, target, registers).legal(target, ptx)
+    try:
+        written = read(own, target, registers)
+    except InputError:
+        if recognised(own) is None:
+            from ..reports.kernel_opcodes import require_unknown
+
+            require_unknown(own, None if target is None else of_target(target).name)
+        raise
+    judgement = written.legal(target, ptx)
     if own != instruction:
         note = Note(NoteKind.FILLED_IN, f"read as {own.strip()}")
         judgement = replace(judgement, notes=(note, *judgement.notes))
