@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..spec.errors import InputError
+from .arguments import path as given_path
 
 CUDA = (".cu",)
 C = (".c", ".cc", ".cpp", ".cxx")
@@ -63,7 +64,7 @@ def is_source(path: Path) -> bool:
 
 
 def compiled(
-    source: Path,
+    source: str | Path,
     target: str | None = None,
     *,
     compiler: str | None = None,
@@ -75,7 +76,7 @@ def compiled(
 
     Parameters
     ----------
-    source : Path
+    source : str or Path
         The file; its suffix says the language.
     target : str, optional
         The processor, such as ``sm_90a`` or ``power10``; see `DEFAULT_TARGETS`.
@@ -94,6 +95,7 @@ def compiled(
     InputError
         If there is no such compiler, or it refuses the file.
     """
+    source = given_path(source, "source")
     if not source.is_file():
         raise InputError("can't be read: no such file", str(source))
     isa = "ptx" if source.suffix in CUDA else "power"

@@ -42,16 +42,30 @@ def legal(
     ------
     InputError
         If it is no instruction, or the target is unknown.
+    UnsupportedError
+        If it is one that is known, and not judged.
     """
     from ..reports.foreign_spellings import own_spelling
     from ..reports.legality_answer import LegalityAnswer
-    from ..spec.instruction_set import of_target, read
+    from ..spec.errors import InputError
+    from ..spec.instruction_set import of_target, read, recognised
     from ..spec.legality import Note, NoteKind
 
+    for value, name in ((target, "target"), (ptx, "ptx"), (registers, "registers")):
+        if value is not None:
+            text(value, name)
     if target is not None:
         of_target(target)
     own = own_spelling(text(instruction, "instruction"))
-    judgement = read(own, target, registers).legal(target, ptx)
+    try:
+        written = read(own, target, registers)
+    except InputError:
+        if recognised(own) is None:
+            from ..reports.kernel_opcodes import require_unknown
+
+            require_unknown(own, None if target is None else of_target(target).name)
+        raise
+    judgement = written.legal(target, ptx)
     if own != instruction:
         note = Note(NoteKind.FILLED_IN, f"read as {own.strip()}")
         judgement = replace(judgement, notes=(note, *judgement.notes))
@@ -81,6 +95,7 @@ def layout(instruction: str, operand: str, target: str | None = None) -> LayoutA
     from ..reports.layout_answer import LayoutAnswer
 
     what = _on_target(instruction, target)
+    text(operand, "operand")
 
     def others() -> list[LayoutAnswer]:
         names = (name for name in what.laid_out(target) if name != operand)
@@ -131,16 +146,16 @@ def run(
         If the instruction is not legal, on the target if there is one, or can't be executed, or an array is
         missing or wrong.
     """
-    import numpy as np
-
     from ..spec.drawn_arrays import DrawnArrays
     from ..spec.errors import InputError
 
     arrays: Mapping[str, Array]
     if isinstance(operands, DrawnArrays):
         arrays = operands
+    elif not isinstance(operands, Mapping):
+        raise InputError(f"operands must be a mapping of names to arrays, not {type(operands).__name__}")
     else:
-        arrays = {name: np.asarray(array) for name, array in operands.items()}
+        arrays = {name: _array(name, given) for name, given in operands.items()}
     what = _on_target(instruction, target)
     if target is not None and (wrong := what.legal(target).violations):
         raise InputError(f"{what.mnemonic} is illegal on {target}: {'; '.join(map(str, wrong))}")
@@ -152,6 +167,24 @@ def run(
         target=target,
         observer=observer,
     )
+
+
+def _array(name: str, given: ArrayLike) -> Array:
+    """Return an operand as an array.
+
+    Raises
+    ------
+    InputError
+        If it is none, such as nested lists of different lengths.
+    """
+    import numpy as np
+
+    from ..spec.errors import InputError
+
+    try:
+        return np.asarray(given)
+    except (ValueError, TypeError, OverflowError) as reason:
+        raise InputError(f"{name} is no array: {str(reason).partition('. ')[0]}") from None
 
 
 def trace(
@@ -175,7 +208,7 @@ def trace(
     """
     from ..reports.execution_trace import Tracer
 
-    tracer = Tracer(instruction, element)
+    tracer = Tracer(instruction, text(element, "element"))
     run(instruction, operands, **options, observer=tracer)
     return tracer.trace
 
@@ -194,7 +227,7 @@ def _on_target(instruction: str, target: str | None) -> Instruction:
 
     own = own_spelling(text(instruction, "instruction"))
     what = read(own)
-    if target is not None and of_target(target).name != (isa := of_instruction(own)).name:
+    if target is not None and of_target(text(target, "target")).name != (isa := of_instruction(own)).name:
         raise InputError(f"{isa.name} has no target {target!r}; it has {', '.join(isa.targets)}")
     return what
 

@@ -54,7 +54,7 @@ def gate(
     from ..reports.gate_report import report
     from ..version import __version__
 
-    require_known(isa, target)
+    require_known(isa, target, ptx)
     cells = {name: value for name, value in (("isa", isa), ("target", target), ("ptx", ptx)) if value}
     meanings = {old: renamed(new) for old, new in (columns or {}).items()}
     chosen = settings([Path(table) for table in several(tables)], Defaults(cells, meanings), complete)

@@ -93,7 +93,7 @@ def _allowance(path: Path, line: int, entry: Any) -> Allowance:
         except ValueError:
             raise InputError(f"expires = {expires!r} must be a date such as 2027-01-31", where) from None
     if isinstance(expires, datetime.datetime) or not isinstance(expires, datetime.date):
-        raise InputError(f"expires = {expires!r} must be a date such as 2027-01-31", where)
+        raise InputError(f"expires = {expires} must be a date such as 2027-01-31", where)
     for key in ("finding", "reason"):
         if not isinstance(entry[key], str) or not entry[key].strip():
             raise InputError(f"{key!r} must be a non-empty string", where)

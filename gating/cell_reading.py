@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import Any
@@ -85,14 +86,17 @@ def vocabulary_of(isa: Any, text: str, target: str) -> Vocabulary:
     return vocabulary(name)
 
 
-def require_known(isa: str | None, target: str | None) -> None:
+def require_known(isa: str | None, target: str | None, ptx: str | None = None) -> None:
     """Refuse an option that no row could be judged by; of a row such a cell is undecided.
 
     Raises
     ------
     InputError
-        If there is no such ISA, or no ISA has such a target.
+        If there is no such ISA or version of PTX, or no ISA has such a target.
     """
+    if ptx:
+        with suppress(UnsupportedError):  # a future version: rows say so
+            vocabulary("ptx").versions(ptx)
     if isa is not None and isa not in NAMES:
         raise InputError(f"unknown ISA {isa!r}; known: {', '.join(NAMES)}")
     if target is not None:

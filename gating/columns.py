@@ -165,7 +165,7 @@ def _whole(cell: Any) -> Any:
     return cell
 
 
-_WHOLE = re.compile(r"\d{1,9}\.0")
+_WHOLE = re.compile(r"[0-9]{1,9}\.0")
 
 
 _YES = ("yes", "true", "y", "1", "legal", "supported", "ok", "✓")
@@ -239,7 +239,7 @@ def shapes(cell: Any) -> Values:
         if cell and all(type(each) is int for each in cell):
             return (_shape("x".join(map(str, cell))),)
         return tuple(shape for each in cell for shape in shapes(each))
-    if isinstance(cell, str) and re.fullmatch(r"\s*[(\[]?\s*\d+(\s*,\s*\d+){1,2}\s*[)\]]?\s*", cell):
+    if isinstance(cell, str) and re.fullmatch(r"\s*[(\[]?\s*[0-9]+(\s*,\s*[0-9]+){1,2}\s*[)\]]?\s*", cell):
         return (_shape("x".join(re.findall(r"\d+", cell))),)
     return tuple(_shape(value) for value in listed(SHAPE, cell))
 
@@ -248,7 +248,7 @@ def shapes(cell: Any) -> Values:
 def _shape(text: str) -> str:
     if is_pattern(text):
         return text
-    match = re.fullmatch(r"m?(\d{1,5})[xn_](\d{1,5})(?:[xk_](\d{1,5}))?", text.strip().lower())
+    match = re.fullmatch(r"m?([0-9]{1,5})[xn_]([0-9]{1,5})(?:[xk_]([0-9]{1,5}))?", text.strip().lower())
     if match is None:
         raise InputError(f"{text!r} is not a shape; a shape looks like m16n8k16 or 16x8x16")
     m, n, k = match.groups()

@@ -154,7 +154,18 @@ def claim_keys(row: Row) -> list[tuple[object, ...]]:
     stated = _stated(row.statement)
     if len(where) * len(stated) > _COMPARED:
         return [(row.statement.vocabulary.isa.name, tuple(row.statement.cells.items()), row.target, row.ptx)]
-    return [(what, place) for what in stated for place in where]
+    return [(_about(row.statement, what, place), place) for what in stated for place in where]
+
+
+def _about(statement: RowStatement, what: object, place: object) -> object:
+    """Return what a claim is about at a place: its form, or a text that is another spelling of it there."""
+    text, words = statement.text, statement.vocabulary
+    if text is None:
+        return what
+    is_form = text in words.by_text
+    if is_form and isinstance(place, JudgedPlace) and place.target is not None:
+        is_form = words.as_of(text, place.target, place.version) == text
+    return what if is_form else (words.isa.name, text)
 
 
 @lru_cache(maxsize=1 << 17)

@@ -22,7 +22,7 @@ _SPELLED: Mapping[str, str] = MappingProxyType(
     }
 )  # fmt: skip
 
-_INTEGER = re.compile(r"(?:s|(u))?i(?:nt)?(\d+)(?:_t)?")
+_INTEGER = re.compile(r"(?:s|(u))?i(?:nt)?([0-9]+)(?:_t)?")
 
 
 def type_name(value: str) -> str:

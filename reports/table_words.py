@@ -147,7 +147,7 @@ def _has(cell: str, word: str) -> bool:
     wanted = word.lower()
     if wanted in (found.lower().strip(".") for found in _WORD.findall(cell)):
         return True
-    number = re.fullmatch(r"sm_(\d+)", wanted)
+    number = re.fullmatch(r"sm_([0-9]+)", wanted) if wanted in instruction_set("ptx").targets else None
     return number is not None and any(int(least) <= int(number[1]) for least in _OPEN_ENDED.findall(cell))
 
 

@@ -40,6 +40,7 @@ _FLOAT = re.compile(
 )
 _NUMBER = r"[-+(\s]*(?:0x[0-9a-f]+|0b[01]+|[0-9]+)[)\s]*"
 _INTEGER = re.compile(rf"{_NUMBER}(?:[-+*]{_NUMBER})*", re.IGNORECASE)
+_OCTAL = re.compile(r"\b0([0-7]+)\b")
 _SEPARATOR = re.compile(r"\s*,?\s*")
 
 WORDS = frozenset({"v_mfma", "v_smfmac", "v_accvgpr"})
@@ -171,7 +172,7 @@ def _negations(value: str) -> int:
 def _integer(text: str) -> int:
     """Evaluate a sum or product of numbers."""
     try:
-        return _evaluated(ast.parse(text.strip(), mode="eval").body)
+        return _evaluated(ast.parse(_OCTAL.sub(r"0o\1", text.strip()), mode="eval").body)
     except (SyntaxError, RecursionError, MemoryError):
         raise InputError(f"{text.strip()!r} is no number, nor a sum of numbers") from None
 

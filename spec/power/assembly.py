@@ -52,7 +52,7 @@ _FIRST_WORD = re.compile(r"\s*(\w+)", re.ASCII)
 
 _OPERAND = re.compile(r"[^,()]+")
 _NUMBER = r"-?(?:0x[0-9a-f]{1,16}|0b[01]{1,64}|0|[1-9][0-9]{0,18})"
-_REGISTER = re.compile(rf"%?([a-z]*)({_NUMBER})", re.IGNORECASE | re.ASCII)
+_REGISTER = re.compile(rf"%?([a-z]+)(-?(?:0|[1-9][0-9]{{0,18}}))|({_NUMBER})", re.IGNORECASE | re.ASCII)
 _DISTANCE = re.compile(rf"\.(?:\+?({_NUMBER}))?", re.IGNORECASE | re.ASCII)
 _ADDRESS = re.compile(r"(?:0x)?([0-9a-f]{1,16})", re.IGNORECASE | re.ASCII)
 
@@ -129,9 +129,9 @@ def _value(form: Form, operand: Operand, word: str, address: int | None) -> int:
         fail("a distance such as .-64 or a hexadecimal address")
     names = REGISTER_NAMES.get(operand.kind, ())
     number = _REGISTER.fullmatch(word)
-    if number is None or (word[0] == "%" and not number[1]) or number[1].lower() not in ("", *names):
+    if number is None or (number[1] or "").lower() not in ("", *names):
         fail(" or ".join(["a number such as 5", *(f"{name}5" for name in names)]))
-    return int(number[2], 0)
+    return int(number[2] or number[3], 0)
 
 
 def _signed_distance(distance: int) -> int:

@@ -138,8 +138,9 @@ def judged_statements(
     for statement in region:
         match statement:
             case InstructionStatement(operation=operation):
-                found = judge(replace(resolve_known(statement, profile), layouts=names.of_view(statement)))
-                yield JudgedStatement(statement.line, operation.name, found)
+                resolved = resolve_known(statement, profile)
+                placed = replace(resolved, layouts=names.of_view(statement), numbers=names.numbers)
+                yield JudgedStatement(statement.line, operation.name, judge(placed))
             case ConstantDefinition(name=name):
                 if statement.integer is not None:
                     names.numbers[name] = statement.integer

@@ -47,6 +47,8 @@ class Resolved:
         What was filled in or replaced.
     layouts : tuple of str
         What the view of global memory may be, as far as its definition tells; empty where it is not known.
+    numbers : mapping of str to int
+        Constants by name.
     """
 
     instruction: InstructionStatement
@@ -55,6 +57,7 @@ class Resolved:
     open: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     layouts: tuple[str, ...] = ()
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def operation(self) -> Operation:

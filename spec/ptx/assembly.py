@@ -35,6 +35,7 @@ from .operands import (
     Sink,
     Vector,
 )
+from .special_registers import PREDEFINED
 from .variant import SPARSE, WARPGROUP_ORDER, Family, Shape, Variant
 
 _OPCODES: Mapping[str, tuple[Family, str | None]] = MappingProxyType(
@@ -132,7 +133,7 @@ def parse(text: str, declarations: Mapping[str, str] | None = None, where: str |
         If the text is not an instruction; it names what is wrong and what is allowed there.
     """
     try:
-        return _parse(_COMMENT.sub(" ", text), declarations or {})
+        return _parse(_COMMENT.sub(" ", text), declarations or PREDEFINED)
     except InputError as error:
         raise InputError(str(error), where) from None
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from ..errors import InputError
 from .operands import UNDECLARED
+from .special_registers import PREDEFINED
 
 SPACES = ("shared", "global", "const", "local", "param")
 """State spaces of variables."""
@@ -23,9 +24,6 @@ _ONE = re.compile(
     re.ASCII,
 )
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d{0,8})", re.ASCII)
-_SPECIAL = re.compile(
-    r"%(n?(tid|ctaid|clusterid)\.[xyz]|cluster_\w+(\.[xyz])?|laneid|n?warpid|n?smid|clock\w*)", re.ASCII
-)
 
 
 class Declarations(Mapping[str, str]):
@@ -52,7 +50,7 @@ class Declarations(Mapping[str, str]):
         vector, _, component = name.rpartition(".")
         if component and self._names.get(vector, "").startswith("v"):
             return self._names[vector].partition(".")[2]
-        return "u32" if _SPECIAL.fullmatch(name) else UNDECLARED
+        return PREDEFINED.get(name, UNDECLARED)
 
     def __iter__(self) -> Iterator[str]:
         yield from self._names

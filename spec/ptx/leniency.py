@@ -17,6 +17,7 @@ from .legality import Module
 from .mma_forms import KINDS
 from .operands import Address, Register, Vector
 from .signatures import WORDS, Sort, signature, signatures
+from .special_registers import SPECIAL
 from .targets import Version, target_named
 from .variant import WARPGROUP, WARPGROUP_ORDER, Family, Shape, Variant
 from .variant_rules import narrow
@@ -200,7 +201,7 @@ LENIENCIES = (
     ),
     Leniency(
         contradictions.UNCHECKED_CLASSES, frozenset({"register-class"}),
-        lambda i, _: bool(_register_types(i) & {"b8", "u8", "s8", "b16", "u16", "s16"})
+        lambda i, _: bool(_register_types(i) & {"b8", "u8", "s8", "b16", "u16", "s16", SPECIAL})
         and i.variant.space is not None,
         "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {b32_0}, [b8_0]",
     ),

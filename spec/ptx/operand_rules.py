@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .declarations import SPACES
 from .instructions import Instruction
 from .operands import (
+    GENERIC,
     UNDECLARED,
     Address,
     Constant,
@@ -18,6 +20,7 @@ from .operands import (
     Vector,
 )
 from .signatures import OperandForm, Signature, Sort, constant_sort
+from .special_registers import as_read
 from .variant import WARPGROUP
 from .variant_rules import narrow
 from .wmma import STRIDE_BITS, memory_operand
@@ -99,7 +102,7 @@ def _vector(form: OperandForm, elements: tuple[Scalar, ...]) -> Iterator[Complai
     for place, element in enumerate(elements):
         match element:
             case Register():
-                yield from _class(form, element)
+                yield from _class(form, element if form.result else as_read(element))
             case Sink():
                 if not form.result:
                     yield SINK, f"{form.name} is read and can't have _"
@@ -118,16 +121,18 @@ def _length(form: OperandForm, length: int) -> Iterator[Complaint]:
 
 
 def _space(space: str | None, base: Register) -> Iterator[Complaint]:
-    wanted = space and space.partition("::")[0]
-    if wanted is not None and base.space not in (None, wanted):
-        yield SPACE, f".{space} takes the address of a variable in .{wanted}, not {base} in .{base.space}"
+    allowed = GENERIC if space is None else (space.partition("::")[0],)
+    if base.space in SPACES and base.space not in allowed:
+        what = "a generic address is that" if space is None else f".{space} takes the address"
+        listed = " or ".join(f".{name}" for name in allowed)
+        yield SPACE, f"{what} of a variable in {listed}, not {base} in .{base.space}"
 
 
 def _class(form: OperandForm, register: Register) -> Iterator[Complaint]:
     if register.type == UNDECLARED:
         yield DECLARATION, f"{form.name}: {register} is not declared"
         return
-    if form.sort is Sort.ADDRESS and register.space is not None:
+    if form.sort is Sort.ADDRESS and register.space in SPACES:
         return
     if register.type is not None and register.type not in form.classes:
         allowed = " or ".join(f".{name}" for name in form.classes)

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+GENERIC = ("global", "shared", "local")
+"""State spaces of variables whose names are generic addresses too."""
+
 UNDECLARED = "undeclared"
 """The type of a name that nothing declares, where all declarations are known."""
 
@@ -20,8 +23,9 @@ class Register:
     name : str
         As written.
     type : str, optional
-        The type it was declared with (``b32``; ``v4.b32`` of a vector; ``.shared`` of a variable there), None
-        where that is not known.
+        The type it was declared with (``b32``; ``v4.b32`` of a vector), None where that is not known; what
+        another name is: ``.shared`` (a variable there), ``.special`` (a special register), ``.func``,
+        ``.label``.
     """
 
     name: str
@@ -29,7 +33,7 @@ class Register:
 
     @property
     def space(self) -> str | None:
-        """The state space, of a variable where it is known."""
+        """What a name is that is no register, where that is known; the state space of a variable."""
         return self.type[1:] if self.type is not None and self.type.startswith(".") else None
 
     def __str__(self) -> str:

@@ -49,7 +49,7 @@ class Shape(NamedTuple):
         return cls(*(int(extent or 0) for extent in match.groups()))
 
 
-_SHAPE = re.compile(r"m(\d{1,4})n(\d{1,4})(?:k(\d{1,4}))?")
+_SHAPE = re.compile(r"m([1-9]\d{0,3})n([1-9]\d{0,3})(?:k([1-9]\d{0,3}))?", re.ASCII)
 
 
 class Family(StrEnum):

@@ -60,7 +60,7 @@ def test_sources_are_told_by_their_suffix() -> None:
 
 def test_cuda_is_compiled_to_ptx_with_lines(folder: Path) -> None:
     nvcc = compiler(folder, 'while [ "$1" != -o ]; do shift; done; echo text > "$2"')
-    made = compiled(Path("kernel.cu"), "sm_90a", compiler=nvcc, flags=["-DN=4"])
+    made = compiled("kernel.cu", "sm_90a", compiler=nvcc, flags=["-DN=4"])
     assert made.path == Path("mmaproof-compiled/kernel.sm_90a.ptx")
     assert made.command == f"{nvcc} -arch=sm_90a -lineinfo -ptx -DN=4 kernel.cu -o {made.path}"
     assert made.path.read_text(encoding="utf-8") == "text\n"

@@ -6,6 +6,7 @@ import inspect
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,28 @@ def test_an_instruction_is_executed() -> None:
         "xvf32gerpp", "acc[1,0]", {"x": [[1.0]] * 4, "y": [[1.0]] * 4, "acc": [[1.0] * 4] * 4}
     )
     assert "<h4>acc[1,0] of xvf32gerpp</h4>" in trace._repr_html_() and "<table>" in trace._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mmaproof.legal("xvf32ger", 5), "target must be a str, not 5"),
+        (lambda: mmaproof.legal("mma", ptx=7.0), "ptx must be a str, not 7.0"),
+        (lambda: mmaproof.legal("mma", registers=["%r1:b32"]), "registers must be a str"),
+        (lambda: mmaproof.layout("xvf32ger", None), "operand must be a str, not None"),
+        (lambda: mmaproof.layout("xvf32ger", "acc", 10), "target must be a str, not 10"),
+        (lambda: mmaproof.run("xvf32ger", {"x": [[1.0], [2.0, 3.0]], "y": [[1.0]] * 4}), "x is no array"),
+        (
+            lambda: mmaproof.run("xvf32ger", None),
+            "operands must be a mapping of names to arrays, not NoneType",
+        ),
+        (lambda: mmaproof.trace("xvf32ger", 3, {}), "element must be a str, not 3"),
+        (lambda: mmaproof.compiled("missing.cu"), "missing.cu: can't be read: no such file"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_one_line(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(mmaproof.InputError, match=message):
+        call()
 
 
 def test_tables_are_compared() -> None:

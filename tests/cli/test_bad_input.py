@@ -72,6 +72,7 @@ CASES = [
     (("list", "vax"), "no obligation or instruction matches 'vax'"),
     (("layout", "xvf32ger"), "--operand is missing; xvf32ger has x, y, acc"),
     (("explain", "xvf32gerqq"), "nothing is called 'xvf32gerqq'; did you mean"),
+    (("explain", "sm_999"), "nothing is called 'sm_999'; did you mean"),
     (("explain", "power/"), "'power/' is not unique: power/"),
     (("explain", ""), "a name is expected"),
     (("explain", "mma\udcff"), r"nothing is called 'mma\udcff'"),

@@ -86,6 +86,7 @@ def test_no_result_file_of_a_table_that_can_not_be_used(tmp_path: Path) -> None:
         (("t.json", "--column", "x=frob"), "unknown column 'frob'"),
         (("t.json", "--isa", "vax"), "unknown ISA 'vax'"),
         (("t.json", "--target", "vax"), "unknown target 'vax'"),
+        (("t.json", "--ptx", "x"), "unknown PTX version 'x'"),
         (("t.json", "--allow", "nothing.toml"), "nothing.toml: can't be read"),
         (("t.json", "--json", "no/folder/x"), "can't be written"),
     ],

@@ -317,6 +317,14 @@ def test_a_line_that_is_not_modelled_is_undecided_and_the_next_is_answered() -> 
     assert ["undecided" in each for each in found] == [True, True, False]
 
 
+def test_other_instructions_of_power_kernels_are_known_and_not_judged() -> None:
+    status, (answer,) = answers("lwz 3,0(4)")
+    assert (status, answer["legal"]) == (3, None)
+    assert answer["undecided"] == ["lwz of power: known, no matrix instruction, not judged"]
+    assert mmaproof("legal", "lwz 3,0(4)").status == 3
+    assert mmaproof("legal", "lwz 3,0(4)", "--target", "sm_80").status == 2
+
+
 def test_an_illegal_line_outweighs_one_that_is_not_judged() -> None:
     assert answers("multimem.st.weak.global.f32\nxvf64ger a0,vs33,vs36")[0] == 1
 

@@ -36,6 +36,7 @@ def refusal(path: Path) -> str:
         ("shape;legal\nm16n8k8;maybe\n", "table.csv:2: 'maybe' is neither yes nor no"),
         ("shape,legal\nm16n8k8,maybe\n", "table.csv:2: 'maybe' is neither yes nor no"),
         ("shape,a\nbig,f16\n", "table.csv:2: 'big' is not a shape"),
+        ("shape,a\nm\uff11\uff16n8k16,f16\n", "table.csv:2: 'm\uff11\uff16n8k16' is not a shape"),
         ("target,legal\nsm_80,yes\n", "table.csv:2: the row states no instruction"),
         ("shape,a,legal\nm16n8k8,f16,\nm16n8k8,f16|bf16,no\n", "table.csv:3: m16n8k8 a=f16|bf16 contradicts"),
         (f"instr,shape\n{MMA},m16n8k8\n", "table.csv:2: column 'shape' says m16n8k8, the"),

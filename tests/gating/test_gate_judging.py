@@ -320,3 +320,23 @@ def test_whole_numbers_may_be_written_as_data_frames_write_them(tmp_path: Path, 
 def test_a_shape_has_whole_numbers(tmp_path: Path, shape) -> None:
     with pytest.raises(InputError, match="not a shape"):
         compared(json_table(tmp_path, {"shape": shape, "target": "sm_80"}))
+
+
+@pytest.mark.parametrize(
+    ("rows", "drifting"),
+    [
+        (["v_mfma_f32_32x32x8f16,gfx90a,yes", "v_mfma_f32_32x32x8_f16,gfx90a,yes"], [3]),
+        (["v_mfma_f32_32x32x8f16,gfx90a,yes", "v_mfma_f32_32x32x8_f16,gfx90a,no"], []),
+        (
+            [f"wmma.mma.sync{aligned}.row.col.m16n16k16.f32.f32,sm_80,yes" for aligned in (".aligned", "")],
+            [3],
+        ),
+        ([f"{MMA},sm_80,yes", f"{MMA.replace('.aligned', '')},sm_80,no"], []),
+    ],
+)
+def test_another_spelling_of_a_form_is_judged_by_itself(
+    tmp_path: Path, rows: list[str], drifting: list[int]
+) -> None:
+    table = csv_table(tmp_path, "\n".join(["instruction,target,legal", *rows]))
+    found = [finding.at for finding in compared(table).findings if finding.standing is DRIFT]
+    assert [at.line for at in found] == drifting

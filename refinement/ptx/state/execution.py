@@ -29,7 +29,7 @@ from ..registers.threads import WARP, Indices, Threads
 from ..registers.value_operations import chosen, combined
 from ..registers.values import KNOWN, Value, compute, known, of_terms
 from ..text.module import TYPE_BITS, Function, InstructionStatement, Module
-from ..text.operands import SPECIAL_REGISTERS, Displaced, Operand, SpecialRegister, Symbol, float_encoding
+from ..text.operands import Displaced, Operand, SpecialRegister, Symbol, float_encoding
 from .absent_threads import require_all
 from .address_spaces import Memory
 from .semaphores import Semaphores
@@ -446,7 +446,7 @@ class Execution:
 
     def _open_register(self, register: SpecialRegister, of: OpenResult) -> Value:
         """Return what nobody can rely on."""
-        width, count = TYPE_BITS[SPECIAL_REGISTERS[register.name]], len(self.threads)
+        width, count = TYPE_BITS[str(register.type)], len(self.threads)
         return of_terms(self.store, self.store.undefined(count, width, of), width)
 
     def _register(self, register: Register, active: Indices) -> Value:

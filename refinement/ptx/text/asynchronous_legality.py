@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import TypeVar
 
 from ....spec.errors import InputError
 from ....spec.legality import Rule, Violation
 from ....spec.ptx.asynchronous.legality import Asynchronous, violations
 from ....spec.ptx.asynchronous.operands import Elected, Given, NegatedPlace, Offset, TensorPlace
 from ....spec.ptx.legality import Module as JudgedModule
-from ....spec.ptx.operands import Address, Negated, Register, Vector
+from ....spec.ptx.operands import Negated, Vector
 from ....spec.ptx.targets import target_named
 from ....spec.ptx.tensor_memory.instruction import TensorMemoryInstruction
 from ....spec.ptx.tensor_memory.rows import CTAS
 from .module import Function, InstructionStatement, Module
-from .operands import Arguments, Displaced, Operand, Pair, Symbol, TensorAddress
+from .operands import Arguments, Displaced, Operand, Pair, TensorAddress
+from .variables import as_declared
 
 TENSOR_MEMORY = "tcgen05"
 
@@ -48,7 +47,7 @@ def illegal(module: Module, instruction: InstructionStatement, spaces: Mapping[s
     InputError
         If an operand is none of an instruction, or the module's target is not known.
     """
-    operands = tuple(_given(operand, spaces) for operand in instruction.operands)
+    operands = tuple(_given(as_declared(operand, spaces)) for operand in instruction.operands)
     written = Asynchronous(instruction.mnemonic, operands, instruction.predicate)
     wrong = violations(written, JudgedModule(target_named(module.target), module.version))
     if not wrong and instruction.opcode == TENSOR_MEMORY:
@@ -69,31 +68,17 @@ def mixed_groups(function: Function) -> Iterator[tuple[int, Violation]]:
             yield index, Violation(_ONE_GROUP, f".{own[0]} beside {other}: a function has one cta_group")
 
 
-def _given(operand: Operand, spaces: Mapping[str, str]) -> Given:
-    """Return an operand as the specification has it, variables with their state spaces."""
+def _given(operand: Operand) -> Given:
+    """Return an operand as the specification has it."""
     match operand:
         case Negated(register):
             return NegatedPlace(register)
         case Pair(first, second):
             return Elected(first, second)
         case Displaced(base, offset):
-            return Offset(_variable(base, spaces), offset)
+            return Offset(base, offset)
         case TensorAddress(base, (Vector() as coordinates,)):
-            return TensorPlace(replace(base, base=_variable(base.base, spaces)), coordinates)
-        case Address(base):
-            return replace(operand, base=_variable(base, spaces))
-        case Symbol():
-            return _variable(operand, spaces)
+            return TensorPlace(base, coordinates)
         case Arguments() | TensorAddress():
             raise InputError(f"{operand} is not an operand of an instruction")
     return operand
-
-
-_Base = TypeVar("_Base", bound=object)
-
-
-def _variable(base: _Base, spaces: Mapping[str, str]) -> _Base | Register:
-    """Return the name of a variable with the state space that it lies in."""
-    if isinstance(base, Symbol) and base.name in spaces:
-        return Register(base.name, f".{spaces[base.name]}")
-    return base

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import copysign, inf
 from types import MappingProxyType
@@ -107,34 +107,6 @@ def register_names(operands: Iterable[object]) -> Iterator[str]:
 
 Operand = SpecifiedOperand | Displaced | Pair | TensorAddress | Arguments
 Initial = Scalar | Displaced | GenericAddress
-
-SPECIAL_REGISTERS: Mapping[str, str] = MappingProxyType(
-    {
-        **{
-            f"%{prefix}{name}.{axis}": "u32"
-            for prefix in ("", "n")
-            for name in ("tid", "ctaid", "clusterid")
-            for axis in "xyz"
-        },
-        **{f"%cluster_{name}.{axis}": "u32" for name in ("ctaid", "nctaid") for axis in "xyz"},
-        **{f"%{name}": "u32" for name in ("laneid", "warpid", "nwarpid", "smid", "nsmid")},
-        **{f"%{name}": "u32" for name in ("cluster_ctarank", "cluster_nctarank", "clock", "clock_hi")},
-        **{f"%{kind}_smem_size": "u32" for kind in ("total", "aggr", "dynamic")},
-        **{f"%globaltimer{half}": "u32" for half in ("_lo", "_hi")},
-        **{f"%lanemask_{name}": "u32" for name in ("eq", "le", "lt", "ge", "gt")},
-        **{f"%{name}": "u64" for name in ("gridid", "clock64", "globaltimer", "current_graph_exec")},
-        **{f"%pm{number}": "u32" for number in range(8)},
-        **{f"%pm{number}_64": "u64" for number in range(8)},
-        **{f"%envreg{number}": "b32" for number in range(32)},
-        **{f"%reserved_smem_offset_{name}": "b32" for name in ("begin", "end", "cap", "0", "1")},
-        "%is_explicit_cluster": "pred",
-    }
-)
-"""Special registers with their types.
-
-Source: PTX ISA 9.1 chapter 10.
-"""
-
 
 _CODES = MappingProxyType({16: "<e", 32: "<f", 64: "<d"})
 

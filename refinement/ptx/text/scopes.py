@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from ....spec.errors import InputError
 from ....spec.ptx.constant_expressions import WARP_SIZE
 from ....spec.ptx.operands import Register, Scalar, Sink
-from .operands import SPECIAL_REGISTERS, Label, SpecialRegister, Symbol
+from ....spec.ptx.special_registers import SPECIAL_REGISTERS
+from .operands import Label, SpecialRegister, Symbol
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)", re.ASCII)
 _RANGE_LIMIT = 1 << 24
@@ -137,7 +138,7 @@ class Scopes:
         block = self._blocks[-1]
         if name in block.declared:
             raise InputError(f"{name!r} is declared twice in one block")
-        if name in _EVERYWHERE:
+        if name in _EVERYWHERE and (name not in SPECIAL_REGISTERS or "." in name):
             raise InputError(f"{name!r} can't be declared: PTX defines it")
         block.declared.add(name)
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
-from ....spec.ptx.operands import Address, Register, Vector
+from ....spec.ptx.operands import Address, Negated, Register, Vector
+from ....spec.ptx.special_registers import SPECIAL
 from .module import Function, InstructionStatement, Module, Variable
-from .operands import Displaced, GenericAddress, Operand, Symbol, TensorAddress
+from .operands import Displaced, GenericAddress, Label, Pair, SpecialRegister, Symbol, TensorAddress
 
 
 def used_variables(module: Module, function: Function) -> tuple[Variable, ...]:
@@ -53,11 +55,31 @@ def variable_spaces(module: Module, function: Function) -> Mapping[str, str]:
     return variables | {parameter.name: "param" for parameter in (*function.parameters, *function.returned)}
 
 
-def in_its_space(operand: Operand, spaces: Mapping[str, str]) -> Operand:
-    """Return an operand; the address of a variable with the state space that the variable lies in."""
-    if isinstance(operand, Address) and isinstance(operand.base, Symbol) and operand.base.name in spaces:
-        return replace(operand, base=Register(operand.base.name, f".{spaces[operand.base.name]}"))
-    return operand
+def as_declared(part: Any, spaces: Mapping[str, str]) -> Any:
+    """Return an operand, or part of one; names that are no registers with what they are.
+
+    Variables are in their state spaces; functions, labels and special registers are `.func`, `.label` and
+    `.special`.
+    """
+    match part:
+        case Symbol(name):
+            return Register(name, f".{spaces.get(name, 'func')}")
+        case Label(name):
+            return Register(name, ".label")
+        case SpecialRegister(name):
+            return Register(name, SPECIAL)
+        case Address(base) | Displaced(base):
+            return replace(part, base=as_declared(base, spaces))
+        case Vector(elements):
+            return replace(part, elements=tuple(as_declared(each, spaces) for each in elements))
+        case Negated(register):
+            return replace(part, register=as_declared(register, spaces))
+        case Pair(first, second):
+            return replace(part, first=as_declared(first, spaces), second=as_declared(second, spaces))
+        case TensorAddress(base, others):
+            others = tuple(as_declared(each, spaces) for each in others)
+            return replace(part, base=as_declared(base, spaces), others=others)
+    return part
 
 
 def misplaced(instruction: InstructionStatement, spaces: Mapping[str, str]) -> Iterator[str]:

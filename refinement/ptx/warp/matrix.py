@@ -33,7 +33,7 @@ from ..registers.threads import WARP, Indices
 from ..state.execution import Decoders, Execution, Step
 from ..text.module import InstructionStatement, Module
 from ..text.operands import Operand
-from ..text.variables import in_its_space
+from ..text.variables import as_declared
 
 
 def illegal(module: Module, instruction: InstructionStatement, spaces: Mapping[str, str]) -> list[Violation]:
@@ -53,10 +53,10 @@ def illegal(module: Module, instruction: InstructionStatement, spaces: Mapping[s
     InputError
         If it is no instruction at all, or the module's target is not known.
     """
-    placed = replace(
-        instruction, operands=tuple(in_its_space(operand, spaces) for operand in instruction.operands)
+    declared = tuple(as_declared(operand, spaces) for operand in instruction.operands)
+    return violations(
+        replace(instruction, operands=declared).specified(), target_named(module.target), module.version
     )
-    return violations(placed.specified(), target_named(module.target), module.version)
 
 
 def operands_by_name(instruction: InstructionStatement, form: Multiplication) -> Mapping[str, Operand]:

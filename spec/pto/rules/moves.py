@@ -72,10 +72,10 @@ def _to(*locations: Location) -> Callable[[Callable[[Profile, Tile, Tile], Messa
 
 
 def index(resolved: Resolved, role: str) -> int | None:
-    """Return the row or column of a block where the text gives it as a number."""
+    """Return the row or column of a block where the text gives it: as a number, or the name of a constant."""
     operand = resolved.instruction.operands().get(role)
     written = "" if operand is None else operand.name
-    return int(written) if _NUMBER.fullmatch(written) else None
+    return int(written) if _NUMBER.fullmatch(written) else resolved.numbers.get(written)
 
 
 def _places(resolved: Resolved, profile: Profile) -> Messages:

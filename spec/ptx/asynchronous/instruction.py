@@ -14,6 +14,7 @@ from ...instruction_set import Description, Judgement, described
 from ...legality import Note, NoteKind
 from ..legality import Module
 from ..operands import Predicate
+from ..special_registers import PREDEFINED
 from ..targets import NEWEST, TARGETS, spell_version, target_named, version_named
 from . import legality
 from .catalogue import ROWS, is_judged, later_words
@@ -47,7 +48,7 @@ def read(text: str, declarations: Mapping[str, str] | None = None) -> Asynchrono
     mnemonic = re.sub(r"\s", "", written["mnemonic"])
     if not is_judged(mnemonic):
         return None
-    names = declarations or {}
+    names = declarations or PREDEFINED
     guard = written["guard"]
     predicate = Predicate(guard, bool(written["negated"]), names.get(guard)) if guard else None
     return AsynchronousInstruction(

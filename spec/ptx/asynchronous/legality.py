@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ... import legality
 from ...legality import Violation
+from ..declarations import SPACES
 from ..legality import Module, target_version
 from ..operands import (
     UNDECLARED,
@@ -23,6 +24,7 @@ from ..operands import (
     Sink,
     Vector,
 )
+from ..special_registers import as_read
 from ..targets import spell_version
 from .catalogue import LATER_TARGET, by_head, form_of, later_words, spelling
 from .operands import Elected, Given, NegatedPlace, Offset, TensorPlace
@@ -231,7 +233,7 @@ def _parts(place: Place, form: Form, operand: Given) -> Iterator[tuple[object, f
             yield base, _ADDRESSES
         case Sort.TENSOR, TensorPlace(Address(base), Vector(coordinates)):
             yield base, _integers(64)
-            yield from ((coordinate, _integers(32)) for coordinate in coordinates)
+            yield from ((as_read(coordinate), _integers(32)) for coordinate in coordinates)
         case Sort.OFFSETS, Vector(elements):
             yield from ((element, _integers(16)) for element in elements)
         case Sort.ELECTED, Elected(first, second):
@@ -272,8 +274,10 @@ def _classes(written: Asynchronous, _: Module) -> Iterator[str]:
             if register.type == UNDECLARED:
                 yield f"{place.name}: {register} is not declared"
             elif register.space is not None:
-                if place.sort not in (Sort.ADDRESS, Sort.TENSOR, Sort.LOCATION):
-                    yield f"{place.name} is no variable, but {register} of .{register.space}"
+                base = operand.address.base if isinstance(operand, TensorPlace) else register
+                located = place.sort in (Sort.ADDRESS, Sort.TENSOR, Sort.LOCATION) and register is base
+                if register.space not in SPACES or not located:
+                    yield f"{place.name} is a register, not {register} of .{register.space}"
             elif register.type not in types:
                 allowed = ", ".join(f".{name}" for name in sorted(types))
                 yield f"{place.name} is of {allowed}, not {register} of .{register.type}"
@@ -283,7 +287,7 @@ def _space(written: Asynchronous, _: Module) -> Iterator[str]:
     for form, place, operand in placed(written):
         spaces = form.spaces(place)
         for register, _types in registers(place, form, operand):
-            if spaces and register.space is not None and register.space not in spaces:
+            if spaces and register.space in SPACES and register.space not in spaces:
                 allowed = " or ".join(f".{space}" for space in spaces)
                 yield f"{place.name} takes a variable in {allowed}, not {register} in .{register.space}"
 

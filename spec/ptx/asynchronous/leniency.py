@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from ...legality import Note, NoteKind, Violation
 from ..operands import Address, Decimal, HexFloat, Integer, Register, Sink, Vector
+from ..special_registers import SPECIAL
 from .catalogue import form_of, spelling
 from .legality import Asynchronous, is_of_sort, placed, registers
 from .operands import Elected, Given, NegatedPlace, Offset
@@ -86,7 +87,6 @@ def _other_registers(written: Asynchronous) -> bool:
         register.type in types or _suits(form, place, operand, str(register.type))
         for form, place, operand in placed(written)
         for register, types in registers(place, form, operand)
-        if register.space is None
     )
 
 
@@ -95,6 +95,8 @@ def _suits(form: Form, place: Place, operand: Given, declared: str) -> bool:
         return declared[0] in "bus" or form.row.opcode in ("cp", "fence")
     if place.sort is Sort.TENSOR or isinstance(operand, Offset):
         return True
+    if declared.startswith("."):
+        return place.sort in (Sort.ADDRESS, Sort.LOCATION) and declared != SPECIAL
     if place.name == "ctaMask":
         return declared in ("b64", "u64", "s64") and "im2col" in form.modifiers
     if place.name == "new_val":
@@ -199,6 +201,10 @@ LENIENT = (
     ),
     Lenience("async-operand", "numbers for answers to requests", _constant_answer),
     Lenience("async-version", "fence.acquire and fence.release in every version", _one_way_fence),
+    Lenience(
+        "async-space", "variables anywhere, for maps behind fences",
+        lambda written: written.mnemonic.startswith("fence.proxy.tensormap::generic."),
+    ),
     Lenience("async-space", "variables anywhere, for generic addresses of stores and copies", _generic),
 )  # fmt: skip
 """All that is known; of what an entry is about ptxas may refuse some."""

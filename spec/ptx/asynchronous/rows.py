@@ -15,7 +15,7 @@ from itertools import product
 from math import prod
 from types import MappingProxyType
 
-from ..operands import Vector
+from ..operands import GENERIC, Vector
 from ..targets import Availability
 
 SPACES = ("global", "shared", "shared::cta", "shared::cluster", "param", "const", "local")
@@ -246,7 +246,7 @@ class Form:
         if place.space in ("first", "last"):
             named = self.key[1]
             wanted = named[0 if place.space == "first" else -1] if named else ""
-            return (wanted.partition("::")[0],) if wanted else ()
+            return (wanted.partition("::")[0],) if wanted else GENERIC
         return {"shared": ("shared",), "map": MAP_SPACES}.get(place.space, ())
 
     @property
@@ -275,8 +275,8 @@ class Form:
         return ".".join([self.row.head, *self.modifiers])
 
 
-MAP_SPACES = ("global", "const", "param")
-"""Where tensor maps may be."""
+MAP_SPACES = ("global",)
+"""Where variables are whose names are generic addresses of tensor maps."""
 
 RANKS = ("1d", "2d", "3d", "4d", "5d")
 """Modifiers that say how many dimensions a tensor has."""

@@ -13,6 +13,7 @@ from ...errors import InputError, UnsupportedError
 from ...instruction_set import Description, Judgement, described
 from ..legality import Module
 from ..operands import Predicate
+from ..special_registers import PREDEFINED
 from ..targets import NEWEST, TARGETS, spell_version, target_named, version_named
 from . import legality
 from .catalogue import by_opcode
@@ -45,7 +46,7 @@ def read(text: str, declarations: Mapping[str, str] | None = None) -> ScalarInst
     written = _WRITTEN.fullmatch(_COMMENT.sub(" ", text))
     if written is None or written["opcode"] not in by_opcode():
         return None
-    names = declarations or {}
+    names = declarations or PREDEFINED
     guard = written["guard"]
     predicate = Predicate(guard, bool(written["negated"]), names.get(guard)) if guard else None
     modifiers = tuple(filter(None, re.sub(r"\s", "", written["modifiers"]).split(".")))

@@ -212,12 +212,13 @@ def _constants(_: Scalar, form: Form, operands: Sequence[Written]) -> Iterator[s
 
 def _classes(_: Scalar, form: Form, operands: Sequence[Written]) -> Iterator[str]:
     for place, operand, _negated, _is_result in _placed(form, operands):
-        if not isinstance(operand, Register) or operand.type is None or operand.space is not None:
+        if not isinstance(operand, Register) or operand.type is None:
             continue
         if operand.type == UNDECLARED:
             yield f"{place.name}: {operand} is not declared"
         elif operand.type not in _suiting(place):
-            yield f"{place.name} is of .{place.type}, not {operand} of .{operand.type}"
+            declared = operand.type.removeprefix(".")
+            yield f"{place.name} is of .{place.type}, not {operand} of .{declared}"
 
 
 def _suiting(place: Place) -> frozenset[str]:

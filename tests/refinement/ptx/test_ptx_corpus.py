@@ -10,7 +10,6 @@ from cuda_contracts import CORPUS as CUDA
 
 from mmaproof.refinement.ptx.text.module import Module
 from mmaproof.refinement.ptx.text.operands import (
-    SPECIAL_REGISTERS,
     Arguments,
     Displaced,
     Label,
@@ -23,6 +22,7 @@ from mmaproof.refinement.ptx.text.operands import (
 from mmaproof.refinement.ptx.text.parser import parse, read
 from mmaproof.spec.ptx.legality import violations
 from mmaproof.spec.ptx.operands import Address, Register, Vector
+from mmaproof.spec.ptx.special_registers import SPECIAL_REGISTERS
 from mmaproof.spec.ptx.targets import NEWEST, target_named
 
 KERNELS = Path(__file__).parents[2] / "kernels"

@@ -177,8 +177,8 @@ def test_an_instruction_has_its_parts_in_the_order_written():
     assert instruction_of("cvt.rn.bf16x2.f32 %r1, f, f;").types == ("bf16x2", "f32")
 
 
-def test_comments_and_empty_statements_may_stand_anywhere():
-    body = "add.s32 /* ; { */ %r1, // ; }\n %r2, 3;; // begin inline asm\n;/**/ ret /***/ ; // \"'{"
+def test_comments_may_stand_anywhere():
+    body = "add.s32 /* ; { */ %r1, // ; }\n %r2, 3; // begin inline asm\n/**/ ret /***/ ; // \"'{"
     assert [str(each) for each in function_of(body).body] == ["add.s32 %r1, %r2, 3;", "ret;"]
 
 
@@ -388,7 +388,7 @@ def body_error(body: str) -> str:
         ("mov.b32 %r1, 'x';", '8:14: expected an operand, not "\'"'),
         (".branchtargets start;", "8:1: a label must stand before a table"),
         ("/* never closed", "8:1: expected '@' or an instruction, not '/*'"),
-        ("{", "9:2: expected ';', '{', '}', a directive, a label, a variable or an instruction, not the end"),
+        ("{", "9:2: expected '{', '}', a directive, a label, a variable or an instruction, not the end"),
     ],
 )
 def test_errors_say_where_and_what(body, message):

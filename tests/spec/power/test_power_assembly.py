@@ -113,6 +113,8 @@ def test_accepted_spellings(text: str, canonical: str) -> None:
         ("xvf32ger r0,34,35", "xvf32ger: AT must be a number such as 5 or a5 or acc5 or wacc5, not 'r0'"),
         ("xvf32ger 00,34,35", "xvf32ger: AT must be .*, not '00'"),
         ("xvf32ger 0,34,3_5", "xvf32ger: XB must be .*, not '3_5'"),
+        ("xvf32ger 0,vs0x22,35", "xvf32ger: XA must be a number such as 5 or vs5, not 'vs0x22'"),
+        ("xvf32ger %a0x0,34,35", "xvf32ger: AT must be .*, not '%a0x0'"),
         ("xvf32ger 0,%34,35", "xvf32ger: XA must be .*, not '%34'"),
         ("xvf32ger 0,,35", "xvf32ger takes AT,XA,XB, not '0,,35'"),
         ("xvf32ger 0, ,35", "xvf32ger: XA must be .*, not ''"),

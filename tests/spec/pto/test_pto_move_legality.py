@@ -315,6 +315,19 @@ def test_blocks_at_whole_fractals_inside_the_source_are_legal(
     assert "extract-alignment" not in wrong
 
 
+def broken_in(text: str) -> list[str]:
+    statements = judged_statements(parse_module(text).body, A5)
+    return [violation.rule.id for each in statements for violation in each.judgement.violations]
+
+
+def test_indices_that_are_constants_of_the_text_are_judged() -> None:
+    constants = "%c0 = arith.constant 0 : index\n%c8 = arith.constant 8 : index\n"
+    loop = "scf.for %i = %c0 to %c8 step %c8 {\n  %c112 = arith.constant 112 : index\n  EXTRACT\n}"
+    assert broken_in(constants + extract("%c8", "%c0", MAT, RIGHT)) == ["extract-window", "extract-alignment"]
+    assert broken_in(constants + loop.replace("EXTRACT", extract("%c0", "%c112"))) == ["extract-window"]
+    assert broken_in(constants + extract("%c0", "%n")) == []
+
+
 def test_addresses_assigned_to_allocated_tiles() -> None:
     text = """%b = pto.alloc_tile : !pto.tile_buf<bias, 1x16xf32>
     pto.tassign %b, @tile(0x3000)"""

@@ -106,6 +106,7 @@ def test_the_f16_types_of_wmma_are_those_of_d_and_c() -> None:
         ("mma.sp.sp", "repeats a modifier"),
         ("mma.popc.xor", "'.popc' must follow"),
         ("mma.m99999n8k4", "is no shape"),
+        ("mma.m016n8k4", "is no shape"),
         ("mma..sync", "can't begin with '..sync'"),
         ("mma {r0", "expected '}', not the end"),
         ("mma {}", "expected a register, '_' or a constant, not '}'"),

@@ -14,6 +14,7 @@ from mmaproof.spec.ptx.declarations import read_declarations
 from mmaproof.spec.ptx.instructions import Instruction
 from mmaproof.spec.ptx.legality import RULES, violations
 from mmaproof.spec.ptx.operands import UNDECLARED
+from mmaproof.spec.ptx.special_registers import SPECIAL
 from mmaproof.spec.ptx.targets import NEWEST, TARGETS, VERSIONS, target_named, version_named
 from mmaproof.spec.ptx.variant import Variant
 from mmaproof.spec.ptx.variant_rules import ASPECTS, form_of, narrow
@@ -222,7 +223,7 @@ def test_only_a_suitable_register_may_stand_in_the_braces_of_a_scale_factor(scal
         (f"@pred_1 {LOAD} {WORDS2}, [row+(16*2)]", "sm_90"),
         (f"{LOAD.replace('.shared', '')} {WORDS2}, [tile]", "sm_90"),
         ("wmma.load.a.sync.aligned.row.m16n16k16.s8 {b32_0, b32_1}, [b64_0], 16+16", "sm_90"),
-        ("wmma.load.a.sync.aligned.row.m16n16k16.s8 {b32_0, b32_1}, [b64_0], %tid.x", "sm_90"),
+        (f"{MMA}.m8n8k16.row.col.s32.s8.s8.s32 {WORDS2}, {{b32_0}}, {{b32_1}}, {{%tid.x, b32_1}}", "sm_90"),
     ],
 )
 def test_declared_names_are_legal(text: str, target: str) -> None:
@@ -251,7 +252,7 @@ def test_what_is_no_declaration_is_refused(text: str, message: str) -> None:
 def test_declarations_are_those_of_ptx() -> None:
     found = read_declarations("%r<3>:b32, %v:.v4.f32, %p: pred, tile:shared,")
     names = ("%r0", "%r2", "%r3", "%r01", "%v", "%v.x", "%p", "tile", "%q", "%tid.x")
-    expected = ["b32", "b32", UNDECLARED, UNDECLARED, "v4.f32", "f32", "pred", ".shared", UNDECLARED, "u32"]
+    expected = ["b32", "b32", UNDECLARED, UNDECLARED, "v4.f32", "f32", "pred", ".shared", UNDECLARED, SPECIAL]
     assert [found[name] for name in names] == expected
     assert (len(found), list(found)[-1]) == (6, "%r2")
 
