@@ -432,19 +432,23 @@ class _Attempt:
             return replace(blank, verdict="refuted", findings=(wrong,))
         if not candidate.launches:
             return replace(blank, findings=("the candidate launches no kernel: all of it is PyTorch's own",))
-        if not self.memory_only:
-            parts = with_shared_products_as_data(candidate, reference)
-            result = self._compared(*parts[:2], folder, blank) if parts[2] else blank
-            if result.verdict == "verified":
-                alike = (
-                    f"assumed: both modules get the same finite numbers from {what}" for what in parts[2]
-                )
-                return replace(result, hypotheses=(*result.hypotheses, *alike))
-        return self._compared(candidate, reference, folder, blank)
+        try:
+            if not self.memory_only:
+                mine, theirs, shared = with_shared_products_as_data(candidate, reference)
+                result = self._compared(mine, theirs, folder, blank) if shared else blank
+                if result.verdict == "verified":
+                    alike = (
+                        f"assumed: both modules get the same finite numbers from {one}" for one in shared
+                    )
+                    return replace(result, hypotheses=(*result.hypotheses, *alike))
+            return self._compared(candidate, reference, folder, blank)
+        except TimeUpError as reason:
+            return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))
 
     def _compared(
         self, candidate: Recording, reference: Recording, folder: Path, blank: TorchResult
     ) -> TorchResult:
+        """Return the verdict on two recordings; raises TimeUpError where it takes too long."""
         from ..kernels import verify as verify_kernel
 
         try:
@@ -452,8 +456,6 @@ class _Attempt:
             files = ContractWriter(candidate, wanted, self.requires, self.target).write(folder)
             with within(self.seconds):
                 report = verify_kernel(files.kernel, files.contract)
-        except TimeUpError as reason:
-            return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))
         except (NotRecordedError, UnsupportedError) as reason:
             return replace(blank, findings=(str(reason),))
         except DisagreementError as reason:
