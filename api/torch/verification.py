@@ -21,6 +21,7 @@ from .own_run import OwnRun
 from .own_sizes import memory_at_own_sizes, run_at_own_sizes
 from .own_verdict import SHOWN, judged_with
 from .recording import NotRecordedError, Operation, Recording
+from .shared_products import with_shared_products_as_data
 from .sizes import (
     MOST_WORK,
     WORK,
@@ -421,8 +422,6 @@ class _Attempt:
     def _verified(
         self, candidate: Recording, reference: Recording, folder: Path, blank: TorchResult
     ) -> TorchResult:
-        from ..kernels import verify as verify_kernel
-
         blank = replace(
             blank,
             launches=tuple(launch.entry for launch in candidate.launches),
@@ -434,12 +433,29 @@ class _Attempt:
         if not candidate.launches:
             return replace(blank, findings=("the candidate launches no kernel: all of it is PyTorch's own",))
         try:
+            if not self.memory_only:
+                mine, theirs, shared = with_shared_products_as_data(candidate, reference)
+                result = self._compared(mine, theirs, folder, blank) if shared else blank
+                if result.verdict == "verified":
+                    alike = (
+                        f"assumed: both modules get the same finite numbers from {one}" for one in shared
+                    )
+                    return replace(result, hypotheses=(*result.hypotheses, *alike))
+            return self._compared(candidate, reference, folder, blank)
+        except TimeUpError as reason:
+            return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))
+
+    def _compared(
+        self, candidate: Recording, reference: Recording, folder: Path, blank: TorchResult
+    ) -> TorchResult:
+        """Return the verdict on two recordings; raises TimeUpError where it takes too long."""
+        from ..kernels import verify as verify_kernel
+
+        try:
             wanted = None if self.memory_only else reference
             files = ContractWriter(candidate, wanted, self.requires, self.target).write(folder)
             with within(self.seconds):
                 report = verify_kernel(files.kernel, files.contract)
-        except TimeUpError as reason:
-            return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))
         except (NotRecordedError, UnsupportedError) as reason:
             return replace(blank, findings=(str(reason),))
         except DisagreementError as reason:

@@ -212,9 +212,9 @@ class Detours:
             return None
 
     def _computed(self, inputs: Mapping[str, Words], *, ordinary: bool) -> _Off:
-        kernel, formula = (ErrorBounds(self._store, inputs, overflows=False) for _ in range(2))
+        formula = ErrorBounds(self._store, inputs, overflows=False)
         errors, wanted = formula.errors(self._expected), self._numbers(formula, self._expected)
-        got = self._numbers(kernel, self._actual)
+        got = self._numbers(formula, self._actual)
         size = np.maximum(np.abs(wanted), np.nan_to_num(formula.sizes(self._expected), nan=np.inf))
         stable = np.isfinite(wanted) & np.isfinite(size) & (errors <= _STABLE * np.maximum(size, _NIL))
         least = self._least(formula)
@@ -226,6 +226,7 @@ class Detours:
         apart = np.isfinite(got) & (np.abs(got - wanted) > _OFF * size)
         apart &= stable & (errors <= _STABLE * size) & (least >= self._nearest)
         if apart.any() and not ordinary:
+            kernel = ErrorBounds(self._store, inputs, overflows=False)
             kernel.errors(self._replaced)
             apart &= kernel.sizes(self._replaced) <= _CANCELS * size
             apart &= not self._has_steps and (self._greatest(formula) >= 1 or not self._has_functions)
@@ -234,9 +235,9 @@ class Detours:
         return _Off(wrong, told, got, wanted)
 
     def _off_of_reals(self, inputs: Mapping[str, Words], wanted: Reals) -> _Off:
-        kernel, formula = (ErrorBounds(self._store, inputs, overflows=False) for _ in range(2))
+        formula = ErrorBounds(self._store, inputs, overflows=False)
         formula.errors(self._expected)
-        got = self._numbers(kernel, self._actual)
+        got = self._numbers(formula, self._actual)
         size = np.maximum(np.abs(wanted), np.nan_to_num(formula.sizes(self._expected), nan=np.inf))
         if not isinstance(self._format, FloatFormat):
             size = np.maximum(size, 4.0)

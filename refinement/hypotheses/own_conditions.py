@@ -38,6 +38,7 @@ from .guarded_terms import GuardedTerms, times_irrational
 from .narrow_conversions import NarrowConversions
 from .symbolic_bounds import SymbolicBounds
 from .term_growth import TermGrowth
+from .widened_products import fits_as_widened
 
 _OF_SHAPE = 64
 """Conditions of terms of one shape that are looked at."""
@@ -360,6 +361,7 @@ class OwnConditions:
         (number,) = self._numbers(np.array([term]), fmt)
         low, high = self._exact_range(term)
         overflows = not narrow and not max(abs(low), abs(high)) < overflow_from(fmt)
+        overflows = overflows and not fits_as_widened(self._store, term)
         least = min(abs(low), abs(high)) if low > 0 or high < 0 else 0.0
         for key, value in number.items():
             if not key:

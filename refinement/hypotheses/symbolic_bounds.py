@@ -5,19 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from ...spec.formats import F64
+from ...spec.formats import F64, FloatFormat
 from ..analysis.literal_constants import LN_OF_2, LOG2_OF_10, LOG2_OF_E
 from ..normal_forms.elementary_forms import POWER, RECIPROCAL
 from ..normal_forms.extrema import Extremum, Member
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.functions.library_functions import WRITTEN
 from ..normal_forms.sparse_polynomials import Coefficient, Monomial, Sparse, added, sparse, without
-from ..terms.store import NORMAL_FORM
+from ..terms.store import INPUT, NORMAL_FORM
 
 _DEPTH = 4
 """Extrema that are replaced by what they are of, one inside of the other; softmax takes one or two."""
@@ -80,8 +80,28 @@ class SymbolicBounds:
             found = (self.upper(member, depth - 1) for member in among)
             bounds.append(min(found) if falls else max(found))
             if np.isfinite(bounds[-1]):
-                break
-        return min(bounds)
+                return bounds[-1]
+        ended = self._at_ends(number, rising)
+        return min(bounds) if ended is None else self.upper(ended, 0)
+
+    def _at_ends(self, number: Sparse, rising: Sequence[Monomial]) -> Sparse | None:
+        """Return a polynomial with the greatest finite numbers in place of inputs in monomials that rise.
+
+        ``-L - x`` is at most 0 where L is the greatest number of x's format: running maxima start at -L.
+        """
+        for key in rising:
+            inputs = [atom for atom in key if self._store.operation(atom & 0xFFFFFFFF).name == INPUT]
+            rest = without(key, inputs[:1])
+            if len(inputs) != 1 or not self.keeps_sign(rest):
+                return None
+            fmt = self._store.operation(inputs[0] & 0xFFFFFFFF).result
+            if not isinstance(fmt, FloatFormat) or self._forms.quantifier.format(inputs[0]) != fmt:
+                return None
+            others = {each: value for each, value in number.items() if each != key}
+            number = added(
+                others, {rest: abs(Fraction(number[key])) * (fmt.exact(fmt.largest << fmt.padding_bits) or 0)}
+            )
+        return number
 
     def _without_parts(self, number: Sparse) -> Sparse | None:
         """Return a polynomial without two extrema of which one is of a part of what the other is of.

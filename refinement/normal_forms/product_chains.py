@@ -18,6 +18,7 @@ from ...spec.formats import F64, FloatFormat, Format
 from ...spec.operand_arrays import blocks
 from ...spec.rounding import Rounding
 from ..terms.slices import groups
+from ..terms.store import CONSTANT
 from .reading_words import Piece, Quantities, numbered
 from .readings import Quantifier
 
@@ -146,7 +147,11 @@ def _unroll(quantifier: Quantifier, current: _Unrolling, front: Quantities, whol
     """Take quantities of one kind apart, as far as they are sums of quantities and products of two."""
     if (accumulated := quantifier.accumulated(front)) is not None:
         left, right, addend = accumulated
-        current.add(left, right, quantifier.elements(left[:1]).shape[1])
+        if (factors := _summed_products(quantifier, left, right, whole)) is not None:
+            for column in range(factors[0].shape[1]):
+                current.add(factors[0][:, column], factors[1][:, column], 0)
+        else:
+            current.add(left, right, quantifier.elements(left[:1]).shape[1])
         current.pending.append(addend)
         return
     pieces = None
@@ -161,6 +166,34 @@ def _unroll(quantifier: Quantifier, current: _Unrolling, front: Quantities, whol
             current.add(first, others[0], 0)
         else:
             current.pending.append(first)
+
+
+def _summed_products(
+    quantifier: Quantifier, left: Quantities, right: Quantities, whole: Whole
+) -> tuple[Quantities, Quantities] | None:
+    """Return the factors (n, K) of products in vectors (n,) that are multiplied with ones; else None.
+
+    A kernel adds the square of each number, and a formula all squares at once: both have the same factors.
+    """
+    if not (right == right[0]).all() or not _are_ones(quantifier, quantifier.elements(right[:1])):
+        return None
+    products = quantifier.elements(left)
+    kinds = quantifier.kinds(products.reshape(-1))
+    if (kinds != kinds[0]).any() or quantifier.atomic_kinds()[kinds[0]] or whole(products.reshape(-1)).any():
+        return None
+    pieces = quantifier.split(products.reshape(-1))
+    if pieces is None or len(pieces) != 1 or len(pieces[0].factors) != 2 or not _is_plain(pieces[0]):
+        return None
+    one, other = (factor.reshape(products.shape) for factor in pieces[0].factors)
+    return one, other
+
+
+def _are_ones(quantifier: Quantifier, elements: Quantities) -> bool:
+    distinct = np.unique(elements)
+    if len(distinct) > 1 or not quantifier.store.are(CONSTANT, quantifier.terms(distinct)).all():
+        return False
+    pieces = quantifier.split(distinct)
+    return pieces is not None and not pieces[0].factors and pieces[0].coefficient[0] == 1
 
 
 def _is_plain(piece: Piece) -> bool:

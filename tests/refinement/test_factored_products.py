@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -120,3 +121,32 @@ def test_too_many_rows_have_no_keys(monkeypatch) -> None:  # type: ignore[no-unt
     factored = FactoredProducts(forms.quantifier, forms._identify)
     assert (factored.keys(chain) == -1).all()
     assert factored.same(chain, chain).all()
+
+
+@pytest.mark.parametrize(
+    ("weight", "square", "same"), [(1.0, True, True), (2.0, True, False), (1.0, False, False)]
+)
+def test_products_that_are_added_at_once_are_those_added_one_by_one(
+    weight: float, square: bool, same: bool
+) -> None:
+    """Formulas sum a vector of squares, which is their dot product with ones; kernels add each square."""
+    forms = NormalForms(TermStore())
+    store = forms.store
+    x = store.apply(operations.function("tanh", F32, F32), store.inputs("x", F32, np.arange(LENGTH)))
+    total, start = store.constants(0, 32).reshape(1), store.constants(0, 32).reshape(1)
+    for each in x.reshape(LENGTH, 1):
+        total = store.apply(operations.fused(F32, ((F32, F32),), (F32,)), each, each, total)
+    products = store.apply(operations.fused(F32, ((F32, F32),)), x, x if square else x[::-1])
+    ones = np.full(LENGTH, store.constants(np.float32(weight).view(np.uint32), 32), dtype=np.int32)
+    how = Accumulation("any", LENGTH)
+    vectors = [store.vectors(each.reshape(1, LENGTH)) for each in (products, ones)]
+    dot = store.apply(operations.dot(F32, F32, F32, F32, how), *vectors, start)
+    chains = [
+        chain
+        for each in (total, dot)
+        for _, chain in unrolled(
+            forms.quantifier, forms.quantifier.read(each, F32), lambda some: np.zeros(len(some), dtype=bool)
+        )
+    ]
+    found = FactoredProducts(forms.quantifier, forms._identify).same(*chains)
+    assert found.tolist() == [same]
