@@ -36,6 +36,7 @@ from ..terms.traversal import by_operation, within
 from .exact_scalings import is_scaled_exactly
 from .guarded_terms import GuardedTerms, times_irrational
 from .narrow_conversions import NarrowConversions
+from .rounded_comparisons import RoundedComparisons
 from .symbolic_bounds import SymbolicBounds
 from .term_growth import TermGrowth
 
@@ -106,6 +107,7 @@ class OwnConditions:
         self._sampled = set[int]()
         self._bounds = SymbolicBounds(forms)
         self._conversions = NarrowConversions(forms, self._bounds, self._formula, self._numbers)
+        self._comparisons = RoundedComparisons(forms, self._formula, self._numbers)
 
     def first(self) -> OwnCondition | None:
         """Return the first of them, in the order of the kernel; None if none is found."""
@@ -201,17 +203,6 @@ class OwnConditions:
                     size = abs(Fraction(value))
                     least, greatest = found.get(key, (size, size))
                     found[key] = min(least, size), max(greatest, size)
-        return found
-
-    @cached_property
-    def _compared(self) -> set[frozenset[Key]]:
-        """The pairs of numbers that the formula compares, or takes the extremum of."""
-        found = set[frozenset[Key]]()
-        for operation, members in by_operation(self._store, self._formula):
-            if operation.name in (operations.COMPARE, operations.EXTREMUM):
-                if len(members) > _MOST:
-                    raise UnsupportedError("the formula has too many comparisons")
-                found |= {self._sides(operation, term) for term in members.tolist()}
         return found
 
     # -- conditions
@@ -377,24 +368,10 @@ class OwnConditions:
         return max(1.0, float(self._growth.of(self._formula)[:, 0].max())) + 2.0**-20
 
     def _comparison(self, operation: Operation, term: int) -> OwnCondition | None:
-        """Look at a comparison in which a number cancels that is added to others: it may absorb them."""
-        sides = [int(each) for each in self._store.arguments(term)[:2]]
-        fmt = operation.operands[0]
-        numbers = self._numbers(np.array(sides), fmt)
-        left, right = numbers
-        difference = added(left, right, -1)
-        summed = [each for each, side in zip(numbers, sides, strict=True) if self._rounds_a_sum(side)]
-        if not any(key not in difference for number in summed for key in number if len(number) > 1):
-            return None
-        if self._sides(operation, term) in self._compared:
-            return None
-        argument = sides[0] if self._rounds_a_sum(sides[0]) else sides[1]
-        return OwnCondition(term, argument, "no rounding changes the outcome of a comparison", "")
-
-    def _rounds_a_sum(self, term: int) -> bool:
-        """Tell whether a term is a rounded sum; one that is exact turns nothing."""
-        is_sum = self._store.operation(term).name in (operations.FUSED, operations.DOT)
-        return is_sum and not self._is_exact(term)
+        """Look at a comparison of rounded numbers, of others than the formula's."""
+        side = self._comparisons.rounded_side(operation, term)
+        what = "no rounding changes the outcome of a comparison"
+        return None if side is None else OwnCondition(term, side, what, "")
 
     def _is_exact(self, term: int) -> bool:
         return self._forms.quantifier.computed_equality.is_exact(term)
@@ -422,10 +399,6 @@ class OwnConditions:
 
     def _key(self, atom: int) -> Key:
         return frozenset(self._elementary.arguments[atom].items())
-
-    def _sides(self, operation: Operation, term: int) -> frozenset[Key]:
-        numbers = self._numbers(self._store.arguments(term)[:2], operation.operands[0])
-        return frozenset(frozenset(number.items()) for number in numbers)
 
     def _is_extremal(self, monomial: Monomial) -> bool:
         """Tell whether a product has an extremum."""
