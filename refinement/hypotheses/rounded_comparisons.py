@@ -55,19 +55,18 @@ class RoundedComparisons:
 
     def rounded_side(self, operation: Operation, term: int) -> int | None:
         """Return the rounded side of a comparison of floats where the formula rounds none; or None."""
-        sides = self._store.arguments(term)[:2]
-        left, right = numbers = self._numbers(sides, operation.operands[0])
+        sides: list[int] = self._store.arguments(term)[:2].tolist()
+        left, right = numbers = self._numbers(np.array(sides), operation.operands[0])
         if _pair(left, right) in self._compared:
             return None
         difference = added(left, right, -1)
-        summed = [side for side in sides.tolist() if self._is_rounded_sum(side)]
-        for side in summed:
-            number = numbers[sides.tolist().index(side)]
-            if len(number) > 1 and not number.keys() <= difference.keys():
-                return summed[0]
-        if self._keeps_sign(*sides.tolist()) or _scaled(difference) not in self._unrounded:
+        summed = [self._is_rounded_sum(side) for side in sides]
+        for number, is_sum in zip(numbers, summed, strict=True):
+            if is_sum and len(number) > 1 and not number.keys() <= difference.keys():
+                return sides[summed.index(True)]
+        if self._keeps_sign(*sides) or _scaled(difference) not in self._unrounded:
             return None
-        return next((side for side in sides.tolist() if not self._is_kept(side)), None)
+        return next((side for side in sides if not self._is_kept(side)), None)
 
     @cached_property
     def _compared(self) -> set[frozenset[Key]]:
