@@ -39,6 +39,7 @@ from .narrow_conversions import NarrowConversions
 from .rounded_comparisons import RoundedComparisons
 from .symbolic_bounds import SymbolicBounds
 from .term_growth import TermGrowth
+from .unused_inputs import unused_input
 
 _OF_SHAPE = 64
 """Conditions of terms of one shape that are looked at."""
@@ -112,6 +113,9 @@ class OwnConditions:
     def first(self) -> OwnCondition | None:
         """Return the first of them, in the order of the kernel; None if none is found."""
         found: list[OwnCondition] = []
+        if (unused := unused_input(self._store, self._formula, self._own)) is not None:
+            argument, term = unused
+            found.append(OwnCondition(term, argument, "every input is finite", ""))
         for operation, members in by_operation(self._store, self._own):
             rule = self._rule(operation)
             if rule is None:
