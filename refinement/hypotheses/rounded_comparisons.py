@@ -23,7 +23,7 @@ from ..terms.interning import Ids
 from ..terms.operations import Sum
 from ..terms.store import Operation
 from ..terms.traversal import by_operation
-from .exact_scalings import is_scaled_exactly
+from .exact_scalings import is_scaled_exactly, scaling_of
 
 Number = dict[Monomial, Fraction | int]
 Key = frozenset[tuple[Monomial, Fraction | int]]
@@ -142,13 +142,13 @@ class RoundedComparisons:
         most = float(np.abs(self._ranges.exact[term]).max())
         if operation.name == operations.CONVERT and isinstance(operation.operands[0], IntegerFormat):
             return most <= 2.0**fmt.precision
+        scaling = scaling_of(self._store, term)
+        if scaling is None or not is_scaled_exactly(self._store, term):
+            return False
+        source, exponent = scaling
+        overflows = most >= overflow_from(fmt) and source.maximum_exponent + exponent > fmt.maximum_exponent
         first = [int(each) for each in self._store.arguments(term)[:2]]
-        is_doubled = isinstance(how, Sum) and (how.products, how.addends) == (0, 2) and first[0] == first[1]
-        return (
-            (is_doubled or is_scaled_exactly(self._store, term))
-            and most < overflow_from(fmt)
-            and all(map(self._computed.is_exact, first))
-        )
+        return not overflows and all(map(self._computed.is_exact, first))
 
 
 def _pair(left: Sparse, right: Sparse) -> frozenset[Key]:

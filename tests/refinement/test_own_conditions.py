@@ -315,3 +315,11 @@ def test_integers_that_floats_have_are_compared_as_floats(most: int, verdict: st
         assert (
             result_of(both("cvt.rn.f32.s32 {0}, {1};"), LESS, INTEGERS, requires=requires).verdict == verdict
         )
+
+
+@pytest.mark.parametrize("factor", [0.125, 2.0, -4.0])
+def test_powers_of_two_times_numbers_of_f16_are_compared_as_the_numbers(factor: float) -> None:
+    scaled_side = f"cvt.f32.f16 {{0}}, {{1}}; mul.f32 {{0}}, {{0}}, {single(factor)};"
+    formula = LESS if factor > 0 else LESS.replace("<", ">")
+    arrays = {"A": "f16", "B": "f16", "Y": "f32 out"}
+    assert result_of(both(scaled_side), formula, arrays).verdict == "verified"
