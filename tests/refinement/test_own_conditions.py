@@ -124,7 +124,7 @@ OWN = {
     ),
     "a divisor that is an extremum": Case(
         inside("%B", -3.0, -2.999, "max.f32 %f1, %A, %B;" + DIVIDED),
-        "Y[i] = B[i]", TWO, ("A[i] >= 1",),
+        "Y[i] = B[i]", TWO, ("1 <= A[i] <= 1e9",),
     ),
     "a power beside what is opaque": Case(
         inside("%B", -3.0, -2.999,
