@@ -113,9 +113,6 @@ class OwnConditions:
     def first(self) -> OwnCondition | None:
         """Return the first of them, in the order of the kernel; None if none is found."""
         found: list[OwnCondition] = []
-        if (unused := unused_input(self._store, self._formula, self._own)) is not None:
-            argument, term = unused
-            found.append(OwnCondition(term, argument, "every input is finite", ""))
         for operation, members in by_operation(self._store, self._own):
             rule = self._rule(operation)
             if rule is None:
@@ -123,7 +120,17 @@ class OwnConditions:
             for term in self._representatives(members):
                 with suppress(UnsupportedError):  # too many products, of which only the search tells
                     found += [each for each in (rule(operation, term),) if each is not None]
-        return min(found, default=None)
+        return min(found, default=None) or self._unused()
+
+    def _unused(self) -> OwnCondition | None:
+        """Look at floats that the formula does not use: they cancel only if they are finite."""
+        unused = unused_input(self._store, self._formula, self._own)
+        if unused is None:
+            return None
+        argument, term = unused
+        fmt = as_float(self._store.operation(argument).result)
+        largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
+        return OwnCondition(term, argument, "every input is finite", f"<= {largest:g}")
 
     def _rule(self, operation: Operation) -> Callable[[Operation, int], OwnCondition | None] | None:
         match operation.name:
