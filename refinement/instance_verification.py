@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..spec.errors import InputError, OutOfBudget, UnsupportedError
 from ..spec.formats import FloatFormat
 from .checker.evaluated import ObjectionError
@@ -26,10 +28,13 @@ from .expected.contract_terms import rounded_literals
 from .expected.requirements import Requirements, UnmetError
 from .findings.finding import KernelFinding, Kind
 from .findings.groups import one_for_each_cause
+from .hypotheses.unused_inputs import omitting_choices
 from .machine.array_memory import inputs_of
 from .machine.front_end import Kernel, Outcome
 from .normal_forms.forms import NormalForms
+from .terms.interning import Ids
 from .terms.store import TermStore
+from .terms.traversal import within
 
 _SHOWN_LITERALS = 4
 """Rounded numbers of formulas that a verdict names."""
@@ -205,7 +210,7 @@ def _examined(
     where = f" at {instance}" if str(instance) else ""
     progress = None if told is None else lambda done, all_: told(f"running{where}", done, all_)
     outcome = kernel.run(instance, store, inputs_of(store, instance), progress)
-    _decide(store, instance, outcome)
+    _decide(store, instance, outcome.depends)
     examination = Examination(_of_causes(kernel, outcome), guards=outcome.guards, notes=outcome.notes)
     examination.assumptions = [*outcome.assumptions, *assumptions_of(instance, outcome.alignments)]
     reference = reference_of(instance, store)
@@ -230,6 +235,9 @@ def _examined(
         examination.findings += clobbered_beside(kernel, instance, NormalForms(store), outcome)
     if not outcome.complete or examination.findings:
         examination.equality = None
+    elif examination.roundings is not None and examination.roundings.float_inputs:
+        formula = np.concatenate([each.expected for each in comparer.compared])
+        _decide(store, instance, omitting_choices(store, within(store, formula)))
     examination.findings.sort(key=lambda each: not each.kind.refutes)
     if examination.equality is None and not examination.findings:
         examination.findings.append(
@@ -325,10 +333,10 @@ def _of_causes(kernel: Kernel, outcome: Outcome) -> list[KernelFinding]:
     return one_for_each_cause(outcome.findings)
 
 
-def _decide(store: TermStore, instance: Instance, outcome: Outcome) -> None:
-    """Ask for cases where a run ended early for not knowing what scalars are."""
+def _decide(store: TermStore, instance: Instance, terms: Ids) -> None:
+    """Ask for cases where a run, or what a formula chooses, depends on free scalars by some terms."""
     scalars = [scalar.name for scalar in instance.scalars.values() if scalar.value is None]
-    if condition := deciding(store, outcome.depends, scalars):
+    if condition := deciding(store, terms, scalars):
         raise ScalarDependenceError(condition)
 
 
@@ -338,7 +346,7 @@ def _run_of_former(
     """Run the kernel that another one is compared with; what is wrong with it leaves the other undecided."""
     own = instance.contract.instance(instance.sizes, former=True).in_case(instance.case)
     outcome = former.run(own, store, inputs_of(store, own))
-    _decide(store, own, outcome)
+    _decide(store, own, outcome.depends)
     objections = [
         replace(
             finding,

@@ -37,12 +37,12 @@ def discharged(ranges: RealRanges, terms: Ids, undergone: Roundings) -> Rounding
     open_domains = _open_domains(ranges, terms)
     return replace(
         undergone,
-        float_inputs=undergone.float_inputs and not _are_finite(store, leaves_of(store, terms)),
+        float_inputs=undergone.float_inputs and not are_finite(store, leaves_of(store, terms)),
         domains=tuple(domain for domain in undergone.domains if domain in open_domains),
     )
 
 
-def _are_finite(store: TermStore, leaves: Ids) -> bool:
+def are_finite(store: TermStore, leaves: Ids) -> bool:
     """Tell whether all floating-point inputs among leaves have finite ends."""
     for operation, members in by_operation(store, leaves):
         if operation.name != INPUT or not isinstance(operation.result, FloatFormat):

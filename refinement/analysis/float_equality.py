@@ -49,7 +49,7 @@ class ComputedEquality(Domain):
         if one & other & _EXACT:
             return True
         return bool(
-            (one & _KEEPS_ZERO and self._is_zero(right)) or (other & _KEEPS_ZERO and self._is_zero(left))
+            (one & _KEEPS_ZERO and self.is_zero(right)) or (other & _KEEPS_ZERO and self.is_zero(left))
         )
 
     def extremum_of(self, left: int, right: int) -> str | None:
@@ -90,7 +90,8 @@ class ComputedEquality(Domain):
         (found,) = narrower(self.store, operation, terms, fmt).tolist()
         return None if found == NONE else found
 
-    def _is_zero(self, term: int) -> bool:
+    def is_zero(self, term: int) -> bool:
+        """Tell whether a term is the constant 0, of either sign."""
         terms = np.array([term], dtype=np.int32)
         if not self.store.are(CONSTANT, terms)[0]:
             return False

@@ -114,7 +114,7 @@ def _contract(document: Table) -> Contract:
         _launch(launch, sizes[0]),
         FormerKernel(
             against.text("entry"),
-            _launch(against if against.values.keys() & set(LAUNCH) else launch, sizes[0]),
+            _launch(against, sizes[0], None if several or olds else launch),
             Equality(against.choice("equality", list(Equality), Equality.VALUE)),
             former_launches,
         ),
@@ -360,13 +360,17 @@ def _host(table: Table) -> Source | None:
     return Source(host, "host", table.where("host"))
 
 
-def _launch(launch: Table, sizes: Mapping[str, int]) -> LaunchExtents:
-    shared = launch.values.get("dynamic_shared")
+def _launch(launch: Table, sizes: Mapping[str, int], default: Table | None = None) -> LaunchExtents:
+    """Read a launch, and from another one the keys that it lacks."""
+    grid, block, shared, cluster = (
+        launch if key in launch.values or default is None else default for key in LAUNCH
+    )
+    size = shared.values.get("dynamic_shared")
     return LaunchExtents(
-        _extents(launch, "grid", sizes),
-        _extents(launch, "block", sizes),
-        None if shared is None else expression(launch, "dynamic_shared", shared, sizes),
-        _extents(launch, "cluster", sizes) if "cluster" in launch.values else (),
+        _extents(grid, "grid", sizes),
+        _extents(block, "block", sizes),
+        None if size is None else expression(shared, "dynamic_shared", size, sizes),
+        _extents(cluster, "cluster", sizes) if "cluster" in cluster.values else (),
     )
 
 

@@ -21,13 +21,27 @@ def is_scaled_exactly(store: TermStore, term: int) -> bool:
     most p significant bits: a format of as many bits, and of a quantum of at most ``q + k``, has it, where it
     does not overflow.
     """
+    result, scaling = store.operation(term).result, scaling_of(store, term)
+    if scaling is None or not isinstance(result, FloatFormat):
+        return False
+    source, exponent = scaling
+    return source.precision <= result.precision and source.quantum + exponent >= result.quantum
+
+
+def scaling_of(store: TermStore, term: int) -> tuple[FloatFormat, int] | None:
+    """Return the format of x before it was widened, and k, if a term is ``x * 2**k`` or ``x + x``."""
     operation = store.operation(term)
     how, result = operation.attribute, operation.result
     if operation.name != operations.FUSED or not isinstance(result, FloatFormat):
-        return False
-    if not isinstance(how, Sum) or how.products != 1 or how.addends or how.flush:
-        return False
-    sides = list(zip(store.arguments(np.array([term]))[0, :2].tolist(), operation.operands, strict=True))
+        return None
+    if not isinstance(how, Sum) or how.flush:
+        return None
+    sides = list(zip(store.arguments(np.array([term]))[0, :2].tolist(), operation.operands, strict=False))
+    if (how.products, how.addends) == (0, 2) and sides[0] == sides[1]:
+        source = _source(store, *sides[0])
+        return None if source is None else (source, 1)
+    if (how.products, how.addends) != (1, 0):
+        return None
     for (number, own), (factor, read) in (sides, sides[::-1]):
         if not isinstance(read, FloatFormat) or not store.are(CONSTANT, np.array([factor]))[0]:
             continue
@@ -35,8 +49,8 @@ def is_scaled_exactly(store: TermStore, term: int) -> bool:
         fraction, exponent = frexp(float(decode(words, read)[0]))
         source = _source(store, number, own)
         if abs(fraction) == 0.5 and source is not None:
-            return source.precision <= result.precision and source.quantum + exponent - 1 >= result.quantum
-    return False
+            return source, exponent - 1
+    return None
 
 
 def _source(store: TermStore, term: int, read: Format) -> FloatFormat | None:

@@ -36,8 +36,10 @@ from ..terms.traversal import by_operation, within
 from .exact_scalings import is_scaled_exactly
 from .guarded_terms import GuardedTerms, times_irrational
 from .narrow_conversions import NarrowConversions
+from .rounded_comparisons import RoundedComparisons
 from .symbolic_bounds import SymbolicBounds
 from .term_growth import TermGrowth
+from .unused_inputs import unused_input
 from .widened_products import fits_as_widened
 
 _OF_SHAPE = 64
@@ -107,6 +109,7 @@ class OwnConditions:
         self._sampled = set[int]()
         self._bounds = SymbolicBounds(forms)
         self._conversions = NarrowConversions(forms, self._bounds, self._formula, self._numbers)
+        self._comparisons = RoundedComparisons(forms, self._formula, self._numbers)
 
     def first(self) -> OwnCondition | None:
         """Return the first of them, in the order of the kernel; None if none is found."""
@@ -118,7 +121,17 @@ class OwnConditions:
             for term in self._representatives(members):
                 with suppress(UnsupportedError):  # too many products, of which only the search tells
                     found += [each for each in (rule(operation, term),) if each is not None]
-        return min(found, default=None)
+        return min(found, default=None) or self._unused()
+
+    def _unused(self) -> OwnCondition | None:
+        """Look at floats that the formula does not use: they cancel only if they are finite."""
+        unused = unused_input(self._store, self._formula, self._own)
+        if unused is None:
+            return None
+        argument, term = unused
+        fmt = as_float(self._store.operation(argument).result)
+        largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
+        return OwnCondition(term, argument, "every input is finite", f"<= {largest:g}")
 
     def _rule(self, operation: Operation) -> Callable[[Operation, int], OwnCondition | None] | None:
         match operation.name:
@@ -202,17 +215,6 @@ class OwnConditions:
                     size = abs(Fraction(value))
                     least, greatest = found.get(key, (size, size))
                     found[key] = min(least, size), max(greatest, size)
-        return found
-
-    @cached_property
-    def _compared(self) -> set[frozenset[Key]]:
-        """The pairs of numbers that the formula compares, or takes the extremum of."""
-        found = set[frozenset[Key]]()
-        for operation, members in by_operation(self._store, self._formula):
-            if operation.name in (operations.COMPARE, operations.EXTREMUM):
-                if len(members) > _MOST:
-                    raise UnsupportedError("the formula has too many comparisons")
-                found |= {self._sides(operation, term) for term in members.tolist()}
         return found
 
     # -- conditions
@@ -379,24 +381,10 @@ class OwnConditions:
         return max(1.0, float(self._growth.of(self._formula)[:, 0].max())) + 2.0**-20
 
     def _comparison(self, operation: Operation, term: int) -> OwnCondition | None:
-        """Look at a comparison in which a number cancels that is added to others: it may absorb them."""
-        sides = [int(each) for each in self._store.arguments(term)[:2]]
-        fmt = operation.operands[0]
-        numbers = self._numbers(np.array(sides), fmt)
-        left, right = numbers
-        difference = added(left, right, -1)
-        summed = [each for each, side in zip(numbers, sides, strict=True) if self._rounds_a_sum(side)]
-        if not any(key not in difference for number in summed for key in number if len(number) > 1):
-            return None
-        if self._sides(operation, term) in self._compared:
-            return None
-        argument = sides[0] if self._rounds_a_sum(sides[0]) else sides[1]
-        return OwnCondition(term, argument, "no rounding changes the outcome of a comparison", "")
-
-    def _rounds_a_sum(self, term: int) -> bool:
-        """Tell whether a term is a rounded sum; one that is exact turns nothing."""
-        is_sum = self._store.operation(term).name in (operations.FUSED, operations.DOT)
-        return is_sum and not self._is_exact(term)
+        """Look at a comparison of rounded numbers, of others than the formula's."""
+        side = self._comparisons.rounded_side(operation, term)
+        what = "no rounding changes the outcome of a comparison"
+        return None if side is None else OwnCondition(term, side, what, "")
 
     def _is_exact(self, term: int) -> bool:
         return self._forms.quantifier.computed_equality.is_exact(term)
@@ -424,10 +412,6 @@ class OwnConditions:
 
     def _key(self, atom: int) -> Key:
         return frozenset(self._elementary.arguments[atom].items())
-
-    def _sides(self, operation: Operation, term: int) -> frozenset[Key]:
-        numbers = self._numbers(self._store.arguments(term)[:2], operation.operands[0])
-        return frozenset(frozenset(number.items()) for number in numbers)
 
     def _is_extremal(self, monomial: Monomial) -> bool:
         """Tell whether a product has an extremum."""

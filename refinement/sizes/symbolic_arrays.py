@@ -333,10 +333,9 @@ class SymbolicMemory:
             ],
         )
 
-    def stored_terms(self) -> Ids:
-        """Return what was stored, whatever the place."""
-        found = [each.terms for each in self.written.values()]
-        return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *found]))
+    def stored_terms(self) -> list[tuple[Format, Ids]]:
+        """Return what was stored in each array, whatever the place, and how its elements are read."""
+        return [(self.array(name).format, np.unique(each.terms)) for name, each in self.written.items()]
 
     def array(self, name: str) -> SymbolicArray:
         """Return an array by its name."""

@@ -50,7 +50,11 @@ DETOURS = {
         ["abs(X[i]) <= 100"],
     ),
     "quotient times divisor": Detour(
-        "div.rn.f32 %f1, %A, %B; mul.f32 %Y, %f1, %B;", "Y[i] = A[i]", TWO, "divisor", ["B[i] != 0"]
+        "div.rn.f32 %f1, %A, %B; mul.f32 %Y, %f1, %B;",
+        "Y[i] = A[i]",
+        TWO,
+        "divisor",
+        ["B[i] != 0", "abs(B[i]) <= 1e30"],
     ),
     "root by its reciprocal": Detour(
         "rsqrt.approx.f32 %f1, %X; mul.f32 %Y, %f1, %X;", "Y[i] = sqrt(X[i])", ONE, "divisor", ["X[i] > 0"]
@@ -112,9 +116,7 @@ def test_conditions_on_inputs_rule_a_detour_out(name: str) -> None:
     assert result.requires == tuple(each.requires)
 
 
-@pytest.mark.parametrize(
-    "name", ["root squared", "power of a logarithm", "quotient times divisor", "great and back"]
-)
+@pytest.mark.parametrize("name", ["root squared", "power of a logarithm", "great and back"])
 def test_the_condition_that_is_asked_for_is_enough(name: str) -> None:
     each = DETOURS[name]
     condition = refused(result_of(each.body, each.formula, each.arrays)).split('"')[1]
@@ -339,11 +341,11 @@ HIDDEN = {
     ),
     "absorbed by 1 in a comparison": Hidden(
         BESIDE_1,
-        "Y[i] = relu(X[i])", ONE, "turns", [],
+        "Y[i] = relu(X[i])", ONE, "changes the outcome", [],
     ),
     "absorbed by data in a comparison": Hidden(
         f"add.f32 %f1, %A, %B; setp.gt.f32 %p1, %f1, %B; selp.f32 %Y, %A, {single(0)}, %p1;",
-        "Y[i] = relu(A[i])", TWO, "turns", [],
+        "Y[i] = relu(A[i])", TWO, "changes the outcome", [],
     ),
 }  # fmt: skip
 

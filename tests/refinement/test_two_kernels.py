@@ -229,3 +229,15 @@ def test_nothing_to_compare_is_wrong_use(tmp_path: Path) -> None:
     contract.write_text(ONE_SIDED.format("").replace('access = "out"', ""), encoding="utf-8")
     with pytest.raises(InputError, match="nothing can be compared"):
         verify(CUDA / "simt_f32_sm80.ptx", contract, against=CUDA / "simt_f32_sm80.ptx")
+
+
+def test_a_key_that_the_other_launch_lacks_is_that_of_the_first() -> None:
+    """The kernels have grids of their own, and one block."""
+    launches = "[launch]\ngrid = 2\nblock = [8, 4]\ndynamic_shared = 64\n[against]\ngrid = 3\n"
+    contract = parse_contract('[kernel]\nisa = "ptx"\n[sizes]\nN = 1\n' + launches, "contract.toml")
+    former = contract.former.launch
+    assert [[each.source.text for each in extents] for extents in (former.grid, former.block)] == [
+        ["3"],
+        ["8", "4"],
+    ]
+    assert former.dynamic_shared == contract.launch.dynamic_shared

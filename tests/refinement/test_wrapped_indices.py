@@ -149,3 +149,19 @@ def test_what_an_index_that_overflows_meets_is_a_fault_unless_the_formula_says_s
     contract = contract.replace("X[i] + X[i]", f"X[{index}] + X[{index}]")
     found = prove_blocks(edited(tmp_path, kernel, *edits), contract).overflow
     assert (found is not None and "it should be X[536870912]" in found.access) == seen
+
+
+def test_an_index_that_overflows_is_no_fault_where_what_it_loads_cancels(
+    kernel: Path, tmp_path: Path
+) -> None:
+    guard = "setp.ge.u32 %p, %r5, %r1;\n@%p bra END;"
+    edits = (
+        ("rem.u32 %r6, %r5, %r1;", f"{guard}\nmul.lo.u32 %r6, %r5, 8;\nshr.u32 %r6, %r6, 3;"),
+        (
+            "mov.f32 %f1, %f0;",
+            "sub.f32 %f1, %f0, %f0;\nmul.wide.u32 %rd3, %r5, 4;\nadd.s64 %rd4, %rd1, %rd3;\n"
+            "ld.global.f32 %f0, [%rd4];",
+        ),
+    )
+    contract = CONTRACT.replace("DOMAIN", "any up to 1073741824").replace("X[i] + X[i]", "X[i]")
+    assert prove_blocks(edited(tmp_path, kernel, *edits), contract).overflow is None

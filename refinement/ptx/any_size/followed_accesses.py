@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.errors import UnsupportedError
+from ....spec.formats import Format
+from ...normal_forms.forms import NormalForms
+from ...normal_forms.polynomials import ABSENT
 from ...sizes.symbolic_arrays import OutsideError, SymbolicArray
 from ...terms.interning import Ids
 from ...terms.traversal import leaves_of
@@ -63,15 +66,15 @@ class Followed:
         Why it was not followed to its end.
     instructions : int
         How many it took.
-    stored : array (n,)
-        What was stored.
+    stored : list of (Format, array)
+        What was stored in each array, and how its elements are read.
     """
 
     visits: list[Visit] = field(default_factory=list)
     outside: int | None = None
     error: UnsupportedError | None = None
     instructions: int = 0
-    stored: Ids = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    stored: list[tuple[Format, Ids]] = field(default_factory=list)
 
     def visit(self, like: Followed, thread: int, own: int) -> Visit | None:
         """Return the visit of a thread that is the last one of another thread, by its line and how often."""
@@ -84,15 +87,32 @@ class Followed:
         return None
 
     def reaches_output(self, launch: SymbolicLaunch, visit: Visit, offset: int) -> bool:
-        """Tell whether what is stored depends on the element at some bytes of an array that was loaded."""
+        """Tell whether what is stored depends on the element at some bytes of an array that was loaded.
+
+        What cancels over the reals does not count: ``(x - x) + y`` is y, whatever x is.
+        """
         store, array = launch.store, visit.array
         place = store.symbols.constants(np.array([8 * offset // array.element_bits]))
         element = store.elements_at(array.name, array.format, place)
-        return bool(np.isin(leaves_of(store, self.stored), element).any())
+        forms = NormalForms(store)
+        return any(
+            np.isin(leaves_of(store, _left_of(forms, terms, fmt)), element).any()
+            for fmt, terms in self.stored
+        )
 
     def often(self, thread: int, line: int) -> int:
         """Return how often a thread has come to an access."""
         return sum(visit.line == line and thread in visit.threads for visit in self.visits)
+
+
+def _left_of(forms: NormalForms, terms: Ids, fmt: Format) -> Ids:
+    """Return terms of which numbers are made that others cancel in; the numbers where that is not known."""
+    try:
+        atoms = np.unique(forms.polynomials(terms, fmt).atoms)
+    except UnsupportedError:
+        return terms
+    left = [atom & 0xFFFFFFFF for atom in atoms[atoms != ABSENT].tolist()]
+    return np.array([forms.quantifier.origin(term) or term for term in left], dtype=np.int32)
 
 
 def follow(launch: SymbolicLaunch, batch: LoopBatch, most: int) -> Followed:

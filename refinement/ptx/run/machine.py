@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -40,6 +41,8 @@ from .results import Contents, Run, Statistics
 Progress = Callable[[int, int], None]
 """Called with the blocks done, and all."""
 
+_NOWHERE: Offsets = np.zeros(0, dtype=np.int64)
+
 
 def run(
     module: Module,
@@ -57,6 +60,7 @@ def run(
     turns: Mapping[int, int] | None = None,
     drops_races: bool = False,
     takeovers: Takeovers | None = None,
+    alone: Offsets = _NOWHERE,
 ) -> Run:
     """Run a kernel, its threads in one order.
 
@@ -91,6 +95,8 @@ def run(
         something depends on that.
     takeovers : sequence of sequence of int, optional
         Which clusters are launched, and which others each takes over, where kernels ask for that.
+    alone : array
+        Words of global memory that one thread alone changes by atomics, which return what was there.
 
     Raises
     ------
@@ -116,6 +122,7 @@ def run(
         AccessHistory if blocks is None else StoreHistory,
     )
     launching.pass_arguments(store, memory, function, arguments)
+    memory.globals.atomics.trusted = alone
     program = Program(module, function)
     program.check_legality(observations)
     instructions = thread_instructions = barriers = 0
@@ -189,18 +196,25 @@ def run(
         loose_races=loose_races,
         cancelling=0 if launches is None else launches.line,
         clusters=launch.blocks // launch.cluster_blocks,
+        alone=_changed_by_one_thread(store, memory, contents, depends),
     )
 
 
 def run_apart_from_races(once: Callable[..., Run]) -> Run:
     """Run a kernel; where all that is wrong are races, see whether anything depends on what they give.
 
+    What atomics return is known where one thread alone changes a word by them: the kernel is then run again.
+
     Parameters
     ----------
     once : callable
-        Runs it, given `drops_races`.
+        Runs it, given `drops_races`, and `alone`.
     """
     done = once()
+    if len(done.alone):
+        again = once(alone=done.alone)
+        if np.isin(done.alone, again.alone).all():
+            done, once = again, partial(once, alone=done.alone)
     refuting = [finding for finding in done.findings if finding.kind.refutes]
     if not done.loose_races or any(each.kind is not Kind.RACE for each in refuting):
         return done
@@ -296,6 +310,14 @@ def _overwritten(store: TermStore, space: Space, lanes: slice | Offsets, size: i
     found = ByteLanes(store, size)
     found.terms[:], found.lows[:] = lost.lanes.terms[lanes], lost.lanes.lows[lanes]
     return Contents(found, lost.lines[lanes], lost.writers[lanes])
+
+
+def _changed_by_one_thread(
+    store: TermStore, memory: Memory, contents: Mapping[str, Contents], depends: Ids
+) -> Offsets:
+    """Return words that one thread alone changes by atomics, if anything depends on what these return."""
+    stored = [each.lanes.terms[each.lines != 0] for each in contents.values()]
+    return memory.globals.atomics.of_one_thread(store, np.unique(np.concatenate([depends, *stored])))
 
 
 def _judge_contents(

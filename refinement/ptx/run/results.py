@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...findings.finding import KernelFinding, KernelNote, Kind
 from ...findings.guard_outcomes import GuardOutcome
-from ...machine.memory import ByteLanes
+from ...machine.memory import ByteLanes, Offsets
 from ...terms.interning import Ids
 from ..registers.threads import WARP, Threads
 
@@ -115,6 +115,9 @@ class Run:
         The line of the first request to cancel a launch; 0 of none.
     clusters : int
         Clusters of the grid.
+    alone : array
+        Lanes of words of global memory that one thread alone changes by atomics, if results depend on what
+        these return.
     """
 
     contents: Mapping[str, Contents]
@@ -139,6 +142,7 @@ class Run:
     loose_races: bool = False
     cancelling: int = 0
     clusters: int = 1
+    alone: Offsets = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def block_threads(self) -> int:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ....spec.errors import InputError, UnsupportedError
 from ....spec.open_results import OpenResult
-from ....spec.ptx.open_results import ATOMIC_RESULT
 from ....spec.ptx.open_results import SPECIAL_REGISTERS as OPEN_REGISTERS
 from ....spec.ptx.operands import Decimal, HexFloat, Integer, Negated, Predicate, Register, Sink
 from ...conditions.feasible_conditions import holds_for_some
@@ -264,8 +263,7 @@ class Execution:
     def returned(self, part: Space, offsets: Offsets, before: Ids, threads: Indices) -> Ids:
         """Return what atomics return of words (n,) that held something before; see `Semaphores.returned`."""
         if self.semaphores is None:
-            width = int(self.store.widths(before[:1])[0])
-            return self.store.undefined(len(before), width, ATOMIC_RESULT)
+            return part.atomics.returned(self.store, offsets, before)
         return self.semaphores.returned(part, offsets, before, threads, self.instruction)
 
     def in_order_after_all(self, part: Space, offsets: Offsets, threads: Indices) -> NDArray[np.bool_]:

@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.errors import UnsupportedError
-from ....spec.ptx.open_results import ATOMIC_RESULT
 from ...machine.memory import Offsets
 from ...terms.interning import Ids
 from ...terms.store import CONSTANT, TermStore
@@ -316,7 +315,8 @@ class Semaphores:
         known = self._store.are(CONSTANT, before) & (part.name == "global")
         numbers = self._store.constant_values(before)
         wide = instruction.one_of(_NARROW) is None
-        found = self._store.undefined(len(before), width, ATOMIC_RESULT)
+        others = [self._words.number(part.name, each) in self._words.of_number for each in offsets.tolist()]
+        found = part.atomics.returned(self._store, offsets, before, ~np.array(others, dtype=bool))
         for index in np.flatnonzero(known).tolist():
             word = self._words.of_number.get(offset := int(offsets[index]))
             if word is None or word.broken or not word.writes[-1].step:

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.ptx.asynchronous.clusters import PLACE_BITS
+from ....spec.ptx.open_results import ATOMIC_RESULT
 from ...machine.memory import ByteLanes, Offsets, Region
 from ...terms.interning import Ids
 from ...terms.store import TermStore
+from ...terms.traversal import leaves_of
 from ..order.races import AccessHistory
 from .overwritten import Overwritten
 
@@ -93,12 +95,55 @@ class UnownedReads:
             self._unread[own] = False
 
 
+_SEVERAL = -1
+"""Instead of a thread: several change a place."""
+
+
 class Atomics:
-    """The last atomic operation on each byte."""
+    """The last atomic operation on each byte, who made them, and what they returned.
+
+    Attributes
+    ----------
+    trusted : array
+        Lanes of words that one thread alone changes by atomics, of which these return what was there.
+    """
 
     def __init__(self) -> None:
         self._found: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self._names: dict[tuple[str, int], int] = {}
+        self._users: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._returned: list[tuple[Offsets, Ids]] = []
+        self.trusted: Offsets = np.zeros(0, dtype=np.int64)
+
+    def note_users(self, lanes: Offsets, size: int, threads: NDArray[np.intp]) -> None:
+        """Note who changes lanes (n, bytes) of a space of some size, by numbers in the grid."""
+        if len(self._users) < size:
+            self._users = np.concatenate([self._users, np.zeros(size - len(self._users), dtype=np.int64)])
+        own = np.broadcast_to(threads[:, None] + 1, lanes.shape)
+        before = self._users[lanes]
+        self._users[lanes] = own
+        several = ((before != 0) & (before != own)) | (self._users[lanes] != own)
+        self._users[lanes[several]] = _SEVERAL
+
+    def returned(
+        self, store: TermStore, offsets: Offsets, before: Ids, are_data: NDArray[np.bool_] | None = None
+    ) -> Ids:
+        """Return what atomics return of words (n,): what was there, where that is known, else anything.
+
+        It is not known of words by which threads wait for each other: `are_data` tells which are none.
+        """
+        found = store.undefined(len(before), int(store.widths(before[:1])[0]), ATOMIC_RESULT)
+        self._returned.append((offsets, found))
+        known = np.isin(offsets, self.trusted) & (True if are_data is None else are_data)
+        return np.where(known, before, found).astype(np.int32)
+
+    def of_one_thread(self, store: TermStore, terms: Ids) -> Offsets:
+        """Return lanes of words that one thread alone changes, if terms depend on what that returns."""
+        if not self._returned:
+            return self.trusted
+        lanes, results = (np.concatenate(each) for each in zip(*self._returned, strict=True))
+        used = np.isin(results, leaves_of(store, terms)) | np.isin(lanes, self.trusted)
+        return np.unique(lanes[used & (self._users[lanes] != _SEVERAL)])
 
     def numbers(self, name: str, operands: Ids) -> NDArray[np.int32]:
         """Return a number, not 0, of each operation by its name and operand."""

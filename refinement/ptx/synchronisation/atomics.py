@@ -3,7 +3,8 @@
 Modelled is what leaves the same in every order: sums, extrema, bits, counts (``inc``, ``dec`` with one
 limit), and the exchange for one value, each alone at its place, or in order after all others. A float's sum
 does depend on the order; it is summed in that of the threads, and the run is marked as unordered. What
-``atom`` returns is undefined, as it depends on who came first; but see `tickets`. What ``.release`` and
+``atom`` returns is undefined, as it depends on who came first, unless one thread alone changes the word of
+global memory (`Atomics`); but see `tickets`. What ``.release`` and
 ``.acquire`` put in order matters for who learns from a word of others, see `semaphores`; elsewhere it is left
 out: there are more races without it, never fewer. Source:
 PTX ISA 9.1 sections 9.7.13.5 and 9.7.13.7.
@@ -350,6 +351,7 @@ def check_alike(
             f"{execution.instruction.mnemonic} on {place}, after an atomic with {what}: their order matters"
         )
     part.atomics.put(lanes, numbers)
+    part.atomics.note_users(lanes, len(part.lanes), execution.ordering.names[threads])
 
 
 def _update(

@@ -1,0 +1,71 @@
+"""Floats that a kernel uses and its formula does not: ``0 * c`` is 0 over the reals, but NaN where c is.
+
+A verdict over the reals supposes that inputs are finite. The formula needs that of its own inputs alone:
+where it says ``where(beta == 0, a, a + beta * c)``, c may be anything if beta is 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...spec.formats import FloatFormat
+from ..analysis.discharged_hypotheses import are_finite
+from ..terms import operations
+from ..terms.interning import Ids
+from ..terms.store import INPUT, LEAVES, VECTOR, Operation, TermStore
+from ..terms.traversal import by_operation, leaves_of
+
+_MOST = 64
+"""Conditions of the choices of a formula that are looked at; of further ones NaNs are not told apart."""
+
+
+def unused_input(store: TermStore, formula: Ids, own: Ids) -> tuple[int, int] | None:
+    """Return a float that the formula does not have at all, and the first term that computes with it.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    formula, own : array
+        All terms of the formula, and those of the kernel that are not among them.
+    """
+    known, groups = _floats(store, formula), list(by_operation(store, own))
+    inputs = [
+        members
+        for operation, members in groups
+        if _is_float(operation) and operation.attribute not in known and not are_finite(store, members)
+    ]
+    for operation, terms in groups if inputs else ():
+        if operation.name in LEAVES or operation.name == operations.COMPARE:
+            continue
+        given = store.elements(terms) if operation.name == VECTOR else store.arguments(terms)
+        used = np.argwhere(np.isin(given, np.concatenate(inputs)))
+        if len(used):
+            row, column = used[0].tolist()
+            return int(given[row, column]), int(terms[row])
+    return None
+
+
+def omitting_choices(store: TermStore, formula: Ids) -> Ids:
+    """Return conditions of choices in a formula (n,) of which one side lacks an input that the other has."""
+    found = []
+    for operation, members in by_operation(store, formula):
+        if operation.name == operations.SELECT:
+            conditions, first = np.unique(store.arguments(members)[:, 0], return_index=True)
+            for condition, term in zip(
+                conditions[:_MOST].tolist(), members[first[:_MOST]].tolist(), strict=True
+            ):
+                sides = (leaves_of(store, store.arguments(term)[k : k + 1]) for k in (1, 2))
+                one, other = (_floats(store, side) for side in sides)
+                if one != other:
+                    found.append(condition)
+    return np.array(found, dtype=np.int32)
+
+
+def _floats(store: TermStore, terms: Ids) -> set[str]:
+    """Return the names of inputs that are floats."""
+    return {str(each.attribute) for each, _ in by_operation(store, terms) if _is_float(each)}
+
+
+def _is_float(operation: Operation) -> bool:
+    return operation.name == INPUT and isinstance(operation.result, FloatFormat)
