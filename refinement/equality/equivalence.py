@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.float_encoding import is_nan
-from ...spec.formats import F32, F64, FloatFormat, Format, IntegerFormat
+from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..analysis.discharged_hypotheses import discharged
 from ..analysis.rounding_depth import Roundings, roundings
 from ..checker.evaluated import Checked, ObjectionError, Taken, checked
@@ -23,8 +22,8 @@ from ..terms import operations
 from ..terms.domains import NONE, Domain
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore, bits
-from ..terms.traversal import by_operation, leaves_of
-from .differing_terms import MOST_AT_FIRST, Indices, are_equal_at_a_point, differing_members, with_poles
+from ..terms.traversal import by_operation
+from .differing_terms import MOST_AT_FIRST, Indices, differing_members, needs_fractions, with_poles
 from .distinguishing_inputs import DistinguishingInputs
 from .finite_masks import FiniteMasks
 from .instances_of_pairs import without_instances
@@ -280,34 +279,6 @@ def _undergone(forms: NormalForms, actual: Ids, expected: Ids, found: Comparison
     return discharged(forms.overflows.ranges, both, undergone)
 
 
-def _is_equal_by_fractions(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
-    """Tell whether terms (at most 1) are equal with floats taken for the simple fractions next to them.
-
-    Only of terms that a random point of a finite field does not show to be equal: whatever else is tried on
-    them then mostly fails, and takes long.
-    """
-    if not isinstance(fmt, FloatFormat) or are_equal_at_a_point(forms.store, actual, expected, fmt):
-        return False
-    with suppress(ExpansionError):
-        if _have_near_fractions(forms, np.concatenate([actual, expected])):
-            one = np.zeros(1, dtype=np.intp)
-            return not len(differing_members(forms.of_fractions, actual, expected, one, fmt)[0])
-    return False
-
-
-def _have_near_fractions(forms: NormalForms, terms: Ids) -> bool:
-    """Tell whether terms depend on words that are floats next to simple fractions."""
-    leaves = leaves_of(forms.store, terms)
-    constants = leaves[forms.store.are(CONSTANT, leaves)]
-    for operation, members in by_operation(forms.store, constants):
-        for fmt in (F32, F64):
-            if fmt.bits == operation.result.bits:
-                words = forms.store.constant_values(members).tolist()
-                for number in filter(None, map(fmt.exact, words)):
-                    forms.quantifier.number(number, fmt)
-    return forms.quantifier.near_fractions
-
-
 _WRITTEN_OUT = 2.0**-18
 """How far a polynomial that is taken for a function may be from it where the checker evaluates both."""
 
@@ -346,7 +317,7 @@ def _compared(
     others = np.flatnonzero(actual != expected)
     read, tell = compared_as(fmt), differing or differing_members
     unequal, reason = others, None
-    by_fractions = _is_equal_by_fractions(forms, actual[others[:1]], expected[others[:1]], read)
+    by_fractions = needs_fractions(forms, actual[others[:1]], expected[others[:1]], read)
     for fractions in (True, False) if by_fractions else (False, True):
         if fractions and len(unequal) and forms.quantifier.near_fractions:
             before = len(unequal)
