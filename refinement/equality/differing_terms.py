@@ -143,8 +143,9 @@ def needs_fractions(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format)
         SharedSubterms(each, partial(_unequal_at_once, each, within=expected)).unequal
         for each in (forms, forms.of_fractions)
     )
+    ways: list[_Unequal] = [plain, forms.unequal, forms.outer.unequal]
     return _is_shown(by_fractions, actual, expected, fmt) and not any(
-        _is_shown(each, actual, expected, fmt) for each in (plain, forms.unequal, forms.outer.unequal)
+        _is_shown(each, actual, expected, fmt) for each in ways
     )
 
 

@@ -316,7 +316,8 @@ def _compared(
     """
     others = np.flatnonzero(actual != expected)
     read, tell = compared_as(fmt), differing or differing_members
-    unequal, reason = others, None
+    reason: str | None = None
+    unequal = others
     by_fractions = needs_fractions(forms, actual[others[:1]], expected[others[:1]], read)
     for fractions in (True, False) if by_fractions else (False, True):
         if fractions and len(unequal) and forms.quantifier.near_fractions:

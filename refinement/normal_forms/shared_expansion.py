@@ -36,14 +36,16 @@ class Product(NamedTuple):
 Step = Callable[[Quantities], list[list[Product]]]
 """Quantities that split, to the products of each."""
 
-_Polynomial = dict[Monomial, Coefficient | fmpq]
+_Number = Coefficient | fmpq
+
+_Polynomial = dict[Monomial, _Number]
 
 
 class TooManyProductsError(Exception):
     """What is multiplied out has too many products, whatever is shared."""
 
 
-def polynomials(roots: Iterable[int], step: Step) -> dict[int, _Polynomial]:
+def polynomials(roots: Iterable[int], step: Step) -> dict[int, dict[Monomial, Coefficient]]:
     """Return the polynomials of quantities.
 
     Raises
@@ -123,7 +125,7 @@ class _Elimination:
         for each in set(monomial) & self._products.keys():
             containing.setdefault(each, set()).add(monomial)
 
-    def _add_replaced(self, into: _Polynomial, monomial: Monomial, value: Coefficient, latest: int) -> None:
+    def _add_replaced(self, into: _Polynomial, monomial: Monomial, value: _Number, latest: int) -> None:
         """Add a monomial with what a quantity in it is made of in its place."""
         step = self._step(latest)
         made: _Polynomial = {tuple(each for each in monomial if each != latest): value}
@@ -164,12 +166,12 @@ class _Elimination:
 _NOTHING = Product(0, (), ())
 
 
-def _fast(coefficient: Coefficient) -> Coefficient | fmpq:
+def _fast(coefficient: Coefficient) -> _Number:
     """Return a coefficient whose arithmetic takes a twentieth of the time of `Fraction`."""
     return fmpq(*coefficient.as_integer_ratio()) if isinstance(coefficient, Fraction) else coefficient
 
 
-def _coefficient(number: Coefficient | fmpq) -> Coefficient:
+def _coefficient(number: _Number) -> Coefficient:
     if isinstance(number, fmpq):
         return Fraction(int(number.p), int(number.q)) if number.q != 1 else int(number.p)
     return number
@@ -188,7 +190,7 @@ def _merged(one: Monomial, other: Monomial) -> Monomial:
     return tuple(sorted((*one, *other), reverse=True)) if one and other else one or other
 
 
-def _add(into: _Polynomial, monomial: Monomial, value: Coefficient) -> None:
+def _add(into: _Polynomial, monomial: Monomial, value: _Number) -> None:
     total = into.get(monomial, 0) + value
     if total:
         into[monomial] = total
