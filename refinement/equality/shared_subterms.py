@@ -22,7 +22,7 @@ from ..terms import operations
 from ..terms.domains import Domain, Rewriting
 from ..terms.instances import RELATED, SHARED, TermInstances
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, NORMAL_FORM, VECTOR, Operation
+from ..terms.store import CONSTANT, INPUT, NORMAL_FORM, VECTOR, Operation
 from ..terms.traversal import by_operation, cone, operands
 from .sum_relations import SumRelations
 
@@ -52,6 +52,7 @@ class SharedSubterms:
     def __init__(self, forms: NormalForms, unequal: Unequal) -> None:
         self._forms, self._store, self._unequal = forms, forms.store, unequal
         self._infinite, self._computed = _HasInfinities(forms.store), _IsComputed(forms.store)
+        self._inputs = _Inputs(forms.store)
         self._related: dict[tuple[Format, frozenset[Any]], int] = {}
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
@@ -100,9 +101,9 @@ class SharedSubterms:
     def _shared(self, fmt: Format, pair: Sequence[int]) -> dict[int, int] | None:
         """Return what both terms share, by the numbers of atoms, if they are equal with it; else None."""
         sides = [self._sums(np.array([each], dtype=np.int32)) for each in pair]
-        if any(side is None or not len(side) for side in sides):
+        if any(side is None or not len(side[0]) for side in sides):
             return None
-        one, other = (side for side in sides if side is not None)
+        (one, every), (other, all_others) = (side for side in sides if side is not None)
         atoms: dict[int, int] = {}
         relations = SumRelations(self._forms)
         for _ in range(_ROUNDS):
@@ -111,7 +112,12 @@ class SharedSubterms:
                 pass
             if len(atoms) > before and self._are_equal(atoms, pair, fmt):
                 return atoms
-            if not self._match_by_relations(one, other, atoms, relations):
+            before = len(atoms)
+            left = self._of_equal_inputs(one, other, atoms)
+            if not self._match_by_relations(*left, atoms, relations):
+                either = np.concatenate([one, other])
+                self._match_multiplied_out(*self._of_equal_inputs(every, all_others, atoms, either), atoms)
+            if len(atoms) == before:
                 return None
             if self._are_equal(atoms, pair, fmt):
                 return atoms
@@ -124,8 +130,8 @@ class SharedSubterms:
             return not len(self._unequal(terms[:1], terms[1:], fmt))
         return False
 
-    def _sums(self, term: Ids) -> Ids | None:
-        """Return the sums that a term depends on in several ways; None where they are not to be replaced.
+    def _sums(self, term: Ids) -> tuple[Ids, Ids] | None:
+        """Return the sums that a term depends on in several ways, and all; None where none is to be replaced.
 
         Sums that are one real number may have been rounded to two, which equalities and bits tell apart.
         """
@@ -149,8 +155,9 @@ class SharedSubterms:
         parents[self._store.arguments(opposites)[:, 0]] += 1
         sums = np.array([_is_sum(each) for each in self._store.operations])
         is_sum = sums[self._store.operation_numbers(reached)] | divided[reached]
-        found = reached[is_sum & (parents[reached] > 1)]
-        return found[~self._infinite.values(found)] if len(found) else found
+        every = reached[is_sum]
+        every = every[~self._infinite.values(every)] if len(every) else every
+        return every[parents[every] > 1], every
 
     def _reads_bits(self, operation: Operation, terms: Ids) -> bool:
         """Tell whether terms of one operation depend on the bits of a float that is computed."""
@@ -169,10 +176,43 @@ class SharedSubterms:
         """
         before = len(atoms)
         numbers = [self._numbers(side[~np.isin(side, list(atoms))], atoms) for side in (one, other)]
-        for number in numbers[0].keys() & numbers[1].keys():
-            if len(numbers[0][number]) == len(numbers[1][number]) == 1:
-                atoms[numbers[0][number][0]] = atoms[numbers[1][number][0]] = number
+        for *pair, number in _joined(numbers):
+            atoms.update(dict.fromkeys(pair, number))
         return len(atoms) > before
+
+    def _of_equal_inputs(
+        self, one: Ids, other: Ids, atoms: dict[int, int], some: Ids | None = None
+    ) -> tuple[Ids, Ids]:
+        """Return the sums of each side that are no atoms, and depend on the inputs of one of the other.
+
+        Of the many running sums of one side, few can be a sum of the other. If some are given, one of these
+        is also to depend on them.
+        """
+        sides = [side[~np.isin(side, list(atoms))] for side in (one, other)]
+        inputs = [[each.tobytes() for each in self._inputs.values(side)] for side in sides]
+        both = set(inputs[0]) & set(inputs[1])
+        if some is not None:
+            both &= {each.tobytes() for each in self._inputs.values(some[~np.isin(some, list(atoms))])}
+        chosen = [np.array([each in both for each in own], dtype=bool) for own in inputs]
+        return sides[0][chosen[0]], sides[1][chosen[1]]
+
+    def _match_multiplied_out(self, one: Ids, other: Ids, atoms: dict[int, int]) -> None:
+        """Add sums of both sides without functions that are equal with everything in them multiplied out.
+
+        A variance that is merged from parts (Welford) is no sum of the products that the formula adds.
+        """
+        quantifier = self._forms.quantifier
+        plain = [each[~self._forms.are_slow(each)] for each in (one, other)]
+        patient, quantifier.is_patient = quantifier.is_patient, False
+        try:
+            if len(plain[0]) and len(plain[1]):
+                found = sorted(_joined([self._numbers(each, {}, self._forms.thorough) for each in plain]))
+                for *pair, number in found:  # the inner ones first, which may show the others
+                    cheap = [self._numbers(np.array([each], dtype=np.int32), atoms) for each in pair]
+                    if cheap[0].keys() != cheap[1].keys():
+                        atoms.update(dict.fromkeys(pair, number))
+        finally:
+            quantifier.is_patient = patient
 
     def _match_by_relations(
         self, one: Ids, other: Ids, atoms: dict[int, int], relations: SumRelations
@@ -186,7 +226,7 @@ class SharedSubterms:
         found: list[dict[tuple[Format, frozenset[Any]], list[int]]] = []
         for side in (one, other):
             by_polynomial: dict[tuple[Format, frozenset[Any]], list[int]] = {}
-            left = side[~np.isin(side, [*atoms])] if quantities else side[:0]
+            left = side if quantities else side[:0]
             for term, made in zip(left.tolist(), self._rewritten(atoms, left).tolist(), strict=True):
                 fmt = self._format(term)
                 if (polynomial := relations.reduced(made, fmt)) is not None:
@@ -214,7 +254,9 @@ class SharedSubterms:
     def _format(self, term: int) -> Format:
         return self._store.operation(term).result
 
-    def _numbers(self, terms: Ids, atoms: dict[int, int]) -> dict[int, list[int]]:
+    def _numbers(
+        self, terms: Ids, atoms: dict[int, int], forms: NormalForms | None = None
+    ) -> dict[int, list[int]]:
         """Return the sums by the numbers of their polynomials."""
         found: dict[int, list[int]] = {}
         if not len(terms):
@@ -223,7 +265,7 @@ class SharedSubterms:
         with suppress(ExpansionError):
             for operation, members in by_operation(self._store, np.unique(made)):
                 some = np.flatnonzero(np.isin(made, members))
-                numbers = self._forms.identifiers(made[some], operation.result)
+                numbers = (forms or self._forms).identifiers(made[some], operation.result)
                 for term, number in zip(terms[some].tolist(), numbers.tolist(), strict=True):
                     found.setdefault(number, []).append(term)
         return found
@@ -245,6 +287,26 @@ class SharedSubterms:
 
 def _is_sum(operation: Operation) -> bool:
     return operation.name in _SUMS and isinstance(operation.result, FloatFormat)
+
+
+def _joined(numbers: Sequence[dict[int, list[int]]]) -> list[tuple[int, int, int]]:
+    """Return the sums of two sides that alone have one number, with that."""
+    alike = ((*numbers[0][each], *numbers[1][each], each) for each in numbers[0].keys() & numbers[1].keys())
+    return [(some[0], some[1], some[2]) for some in alike if len(some) == 3]
+
+
+class _Inputs(Domain):
+    """Which inputs a term depends on, as a row of bits: the same for the same inputs, rarely for others."""
+
+    dtype = np.dtype((np.uint64, 16))
+
+    def leaf(self, operation: Operation, terms: Ids) -> NDArray[np.uint64]:
+        """Return one bit of each input."""
+        found = np.zeros((len(terms), *self.dtype.shape), dtype=np.uint64)
+        if operation.name == INPUT:
+            words, bits = np.divmod(terms % (64 * found.shape[1]), 64)
+            found[np.arange(len(terms)), words] = np.uint64(1) << bits.astype(np.uint64)
+        return found
 
 
 class _IsComputed(Domain):

@@ -8,10 +8,12 @@ replaced first, in all monomials at once, so that equal ones meet before they ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
+from flint import fmpq
 
 from .reading_words import TERM, Coefficient, Monomial, Quantities
 
@@ -34,14 +36,16 @@ class Product(NamedTuple):
 Step = Callable[[Quantities], list[list[Product]]]
 """Quantities that split, to the products of each."""
 
-_Polynomial = dict[Monomial, Coefficient]
+_Number = Coefficient | fmpq
+
+_Polynomial = dict[Monomial, _Number]
 
 
 class TooManyProductsError(Exception):
     """What is multiplied out has too many products, whatever is shared."""
 
 
-def polynomials(roots: Iterable[int], step: Step) -> dict[int, _Polynomial]:
+def polynomials(roots: Iterable[int], step: Step) -> dict[int, dict[Monomial, Coefficient]]:
     """Return the polynomials of quantities.
 
     Raises
@@ -51,7 +55,10 @@ def polynomials(roots: Iterable[int], step: Step) -> dict[int, _Polynomial]:
     """
     wanted = sorted(set(roots))
     elimination = _Elimination(_all_products(wanted, step))
-    return {each: elimination.polynomial(each) for each in wanted}
+    return {
+        each: {monomial: _coefficient(value) for monomial, value in elimination.polynomial(each).items()}
+        for each in wanted
+    }
 
 
 def _all_products(wanted: list[int], step: Step) -> dict[int, list[Product]]:
@@ -118,7 +125,7 @@ class _Elimination:
         for each in set(monomial) & self._products.keys():
             containing.setdefault(each, set()).add(monomial)
 
-    def _add_replaced(self, into: _Polynomial, monomial: Monomial, value: Coefficient, latest: int) -> None:
+    def _add_replaced(self, into: _Polynomial, monomial: Monomial, value: _Number, latest: int) -> None:
         """Add a monomial with what a quantity in it is made of in its place."""
         step = self._step(latest)
         made: _Polynomial = {tuple(each for each in monomial if each != latest): value}
@@ -140,14 +147,15 @@ class _Elimination:
         if quantity not in self._steps:
             made: _Polynomial = {}
             for product in self._products[quantity]:
-                coefficient, monomial, factors = product.coefficient, list(product.atoms), [*product.factors]
+                coefficient = _fast(product.coefficient)
+                monomial, factors = [*product.atoms], [*product.factors]
                 while factors and coefficient:
                     factor = factors.pop()
                     if len(self._products[factor]) > 1:
                         monomial.append(factor)
                         continue
                     inner = self._products[factor][0] if self._products[factor] else _NOTHING
-                    coefficient *= inner.coefficient
+                    coefficient *= _fast(inner.coefficient)
                     monomial += inner.atoms
                     factors += inner.factors
                 _add(made, tuple(sorted(monomial, reverse=True)), coefficient)
@@ -156,6 +164,17 @@ class _Elimination:
 
 
 _NOTHING = Product(0, (), ())
+
+
+def _fast(coefficient: Coefficient) -> _Number:
+    """Return a coefficient whose arithmetic takes a twentieth of the time of `Fraction`."""
+    return fmpq(*coefficient.as_integer_ratio()) if isinstance(coefficient, Fraction) else coefficient
+
+
+def _coefficient(number: _Number) -> Coefficient:
+    if isinstance(number, fmpq):
+        return Fraction(int(number.p), int(number.q)) if number.q != 1 else int(number.p)
+    return number
 
 
 def _order(quantity: int) -> int:
@@ -171,7 +190,7 @@ def _merged(one: Monomial, other: Monomial) -> Monomial:
     return tuple(sorted((*one, *other), reverse=True)) if one and other else one or other
 
 
-def _add(into: _Polynomial, monomial: Monomial, value: Coefficient) -> None:
+def _add(into: _Polynomial, monomial: Monomial, value: _Number) -> None:
     total = into.get(monomial, 0) + value
     if total:
         into[monomial] = total

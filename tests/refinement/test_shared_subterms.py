@@ -208,3 +208,45 @@ def test_rows_that_are_instances_of_the_first_share_what_that_shares(
     other.append(standardised(store, about=False, **{**places[-1], **change}))
     assert shown(store, np.stack(one), np.stack(other)) == holds
     assert len(looked) == (1 if holds else 2)
+
+
+def number(store: TermStore, value: float) -> Ids:
+    """Return a constant."""
+    return store.constants(np.float32(value).view(np.uint32), 32)
+
+
+def merged(store: TermStore, terms: list[Ids], share: float) -> tuple[Ids, Ids]:
+    """Return mean and sum of squares about it of numbers, merged from those of both halves."""
+    if len(terms) == 1:
+        return terms[0], number(store, 0.0)
+    middle = len(terms) // 2
+    (mean, squares), (other, others) = (
+        merged(store, each, share) for each in (terms[:middle], terms[middle:])
+    )
+    apart = apply(store, SUM, other, apply(store, operations.negate(F32), mean))
+    both = apply(store, SUM, squares, others)
+    part = apply(store, PRODUCT, apart, number(store, len(terms) * share))
+    return apply(store, ADDED, apart, number(store, 0.5), mean), apply(store, ADDED, apart, part, both)
+
+
+def scaled(store: TermStore, terms: list[Ids], of: int, mean: Ids, squares: Ids) -> Ids:
+    """Return a number less the mean, by the root of the variance."""
+    variance = apply(store, ADDED, squares, number(store, 1 / len(terms)), number(store, 2.0**-16))
+    centred = apply(store, SUM, terms[of], apply(store, operations.negate(F32), mean))
+    factor = store.apply(operations.function("rsqrt", F32, F32), variance)
+    return np.asarray(apply(store, PRODUCT, centred, factor)).reshape(-1)
+
+
+@pytest.mark.parametrize(("share", "right"), [(0.25, True), (0.5, False)])
+def test_a_variance_that_is_merged_from_parts_is_multiplied_out(share: float, right: bool) -> None:
+    """No product that the formula adds is one of the kernel's. Where one is shown, the others are, too."""
+    store = TermStore()
+    terms = [store.inputs("X", F32, np.array([each])) for each in range(8)]
+    mean = apply(store, PRODUCT, total(store, terms, backwards=False), number(store, 1 / 8))
+    centred = [apply(store, SUM, each, apply(store, operations.negate(F32), mean)) for each in terms]
+    squares = total(store, [apply(store, PRODUCT, each, each) for each in centred], backwards=True)
+    sides = [
+        np.concatenate([scaled(store, terms, of, *some) for of in range(len(terms))])
+        for some in (merged(store, terms, share), (mean, squares))
+    ]
+    assert shown(store, *sides) == right

@@ -24,12 +24,12 @@ def sizes_of(extent: Expression, contract: Contract) -> list[str]:
 
 
 def tile_of(node: Node, name: str) -> int:
-    """Return what a grid's extent divides a size by; only a guess."""
+    """Return what a grid's extent divides a size by, in one or several steps; only a guess."""
     for each in walk(node):
         if isinstance(each, Binary) and each.operator == "//" and isinstance(each.right, Number):
             inside = [part.name for part in walk(each.left) if isinstance(part, Name)]
             if name in inside and each.right.value >= 1:
-                return int(each.right.value)
+                return int(each.right.value) * tile_of(each.left, name)
     return 1
 
 
