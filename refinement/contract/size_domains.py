@@ -239,3 +239,7 @@ class QuantifiedSizes:
         """Tell whether there are no other sets of sizes."""
         chosen = {tuple(each[domain.name] for domain in self.domains) for each in sets}
         return len(chosen) == prod(domain.count for domain in self.domains)
+
+
+NO_SIZE = ResidueClass(SizeDomain("no size", "1", 1, 1, 1), 1, 0)
+"""In place of a size that is gone through by induction, where all others are numbers."""

@@ -91,7 +91,7 @@ class SymbolicBounds:
         """
         for key in rising:
             inputs = [atom for atom in key if self._store.operation(atom & 0xFFFFFFFF).name == INPUT]
-            rest = without(key, inputs[:1])
+            rest = without(key, tuple(inputs[:1]))
             if len(inputs) != 1 or not self.keeps_sign(rest):
                 return None
             fmt = self._store.operation(inputs[0] & 0xFFFFFFFF).result

@@ -15,7 +15,7 @@ from ...checker.evaluated import Checked
 from ...contract.arguments import Array
 from ...contract.contract import Contract
 from ...contract.parameters import ArrayParameter
-from ...contract.size_domains import QuantifiedSizes, ResidueClass, SizeDomain
+from ...contract.size_domains import NO_SIZE, QuantifiedSizes, ResidueClass
 from ...contract.size_polynomials import SizePolynomials, constant
 from ...equality.equivalence import compare
 from ...examine.references import FormulaReference
@@ -36,18 +36,11 @@ from ...terms.interning import Ids
 from ..memory.symbolic_accesses import memory_of_any_size
 from ..registers.values import Value, of_terms
 from ..run.entry import PtxEntry
+from .grid_tiles import AXES, MOST_BLOCKS
 from .launch_formulas import formula_terms
 from .loop_states import LoopBatch
 from .size_proofs import LimitError, Timed
 from .symbolic_launch import Corners, SymbolicLaunch
-
-AXES = "xyz"
-MOST_BLOCKS = (2**31 - 1, 65535, 65535)
-"""Of a grid, along each axis. Source: CUDA C++ Programming Guide, technical specifications."""
-
-
-NO_SIZE = ResidueClass(SizeDomain("no size", "1", 1, 1, 1), 1, 0)
-"""In place of a size that is gone through by induction, where all others are numbers."""
 
 
 class BlockLaunch(SymbolicLaunch):

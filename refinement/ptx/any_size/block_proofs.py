@@ -19,7 +19,7 @@ import numpy as np
 from ....spec.errors import InputError, UnsupportedError
 from ...checker.evaluated import Checked
 from ...contract.contract import Contract
-from ...contract.size_domains import LARGEST, ResidueClass, SizeDomain, with_tail
+from ...contract.size_domains import LARGEST, NO_SIZE, ResidueClass, SizeDomain, with_tail
 from ...contract.size_polynomials import SizePolynomials
 from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
@@ -31,7 +31,7 @@ from ...sizes.symbolic_integers import Doubt, deciding
 from ...sizes.tile_places import Place, places
 from ..run.entry import PtxEntry
 from ..run.launching import entry_named
-from .block_launch import NO_SIZE, BlockLaunch
+from .block_launch import BlockLaunch
 from .first_overflows import in_blocks
 from .grid_tiles import group_sizes, most_blocks, sizes_of, tile_of
 from .overflow_faults import first_of_grid

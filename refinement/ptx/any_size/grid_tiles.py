@@ -9,7 +9,10 @@ from ...formula.tree import Binary, Name, Node, Number, walk
 from ...sizes.block_positions import BlockOrder
 from ..run.launching import entry_named
 from ..text.module import Module
-from .block_launch import MOST_BLOCKS
+
+AXES = "xyz"
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)
+"""Of a grid, along each axis. Source: CUDA C++ Programming Guide, technical specifications."""
 
 _MOST_GROUP = 64
 _GROUPS = (8, 4, 16, 2)

@@ -24,7 +24,8 @@ from ...terms.traversal import by_operation, operands
 from ..registers.values import of_terms
 from ..run.entry import PtxEntry
 from ..text.operands import SpecialRegister
-from .block_launch import AXES, BlockLaunch
+from .block_launch import BlockLaunch
+from .grid_tiles import AXES
 from .loop_states import Cells, LoopBatch
 from .symbolic_launch import Corners
 

@@ -14,7 +14,7 @@ import numpy as np
 from ....spec.errors import UnsupportedError
 from ...contract.contract import Contract, Instance
 from ...contract.parameters import ArrayParameter
-from ...contract.size_domains import QuantifiedSizes
+from ...contract.size_domains import NO_SIZE, QuantifiedSizes
 from ...contract.size_polynomials import SizePolynomials
 from ...formula.index_arithmetic import Expression
 from ...sizes.given_elements import check_given
@@ -23,8 +23,8 @@ from ...sizes.row_arithmetic import RowArithmetic
 from ..registers.threads import Indices, Launch, Threads
 from ..registers.values import Value, of_terms
 from ..run.entry import PtxEntry
-from .block_launch import AXES, MOST_BLOCKS, NO_SIZE
 from .followed_accesses import Followed, follow
+from .grid_tiles import AXES, MOST_BLOCKS
 from .symbolic_launch import MOST_THREADS, Corners, SymbolicLaunch
 
 MOST_INSTRUCTIONS = 1 << 12
