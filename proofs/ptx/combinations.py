@@ -340,7 +340,7 @@ def _addresses() -> Certificate:
     load = "wmma.load.b.sync.aligned.col.m16n16k16{}.s8 {{d0, d1}}, [{}]"
     for space in ("", ".shared", ".shared::cta", ".global"):
         for where in ("shared", "global", "constant", "local"):
-            fits = space.partition("::")[0] in ("", f".{where}")
+            fits = where != "constant" and space.partition("::")[0] in ("", f".{where}")
             rules = frozenset() if fits else frozenset({"address-space"})
             for offset in ("", "+16"):
                 expected[load.format(space, f"in_{where}{offset}"), _SPACES] = rules

@@ -106,10 +106,10 @@ def read(path: Path) -> dict[str, Any]:
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
             document = json.load(stream)
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror or error}", str(path)) from error
-    except (EOFError, ValueError, RecursionError) as error:
-        raise InputError(f"can't be read as a certificate: {error}", str(path)) from error
+    except (OSError, EOFError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"can't be read as a certificate: {getattr(error, 'strerror', None) or error}", str(path)
+        ) from error
     if not isinstance(document, dict) or document.get("certificate") != SCHEMA:
         raise InputError(f"is not a certificate of version {SCHEMA}", str(path))
     return document
