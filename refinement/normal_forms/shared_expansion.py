@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from flint import fmpq
@@ -36,7 +36,9 @@ class Product(NamedTuple):
 Step = Callable[[Quantities], list[list[Product]]]
 """Quantities that split, to the products of each."""
 
-_Number = Coefficient | fmpq
+_Rational: TypeAlias = Any  # flint.fmpq, which has no type for checkers
+
+_Number = Coefficient | _Rational
 
 _Polynomial = dict[Monomial, _Number]
 
