@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.formats import F32, F64, FloatFormat, Format
-from ..checker.evaluated import residues
+from ...spec.formats import Format
 from ..normal_forms.elementary_forms import OutweighedMaskError
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
 from ..terms.domains import NONE
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, TermStore
-from ..terms.traversal import by_operation, leaves_of
 from .arg_extrema import ArgExtrema
 from .finite_masks import ChosenMasks
 from .instances_of_pairs import without_instances
@@ -112,58 +109,13 @@ def _thoroughly(
     return differing, reason if len(differing) else None
 
 
-def _are_equal_at_a_point(store: TermStore, actual: Ids, expected: Ids, fmt: Format) -> bool:
-    """Tell whether terms (n,) have the same values at a random point of a finite field."""
-    at_a_point, _ = residues(store)
-    return bool((at_a_point.of(actual, fmt) == at_a_point.of(expected, fmt)).all())
-
-
 def _is_first_unequal(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
     """Tell whether multiplying out does not show the first of several terms, nor then the others."""
     if len(actual) < 2:
         return False
-    if not _are_equal_at_a_point(forms.store, actual[:1], expected[:1], fmt):
-        return True
     with suppress(OutweighedMaskError, ExpansionError):
         return bool(len(forms.unequal(actual[:1], expected[:1], fmt)))
     return False
-
-
-def needs_fractions(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
-    """Tell whether terms (at most 1) share sums only if floats are the simple fractions next to them.
-
-    Whatever else is tried on the floats themselves then fails, and takes long: a constant such as 3 / 7 is
-    rounded in each of the steps of a running mean.
-    """
-    if not isinstance(fmt, FloatFormat) or _are_equal_at_a_point(forms.store, actual, expected, fmt):
-        return False
-    if not _have_near_fractions(forms, np.concatenate([actual, expected])):
-        return False
-    plain, by_fractions = (
-        SharedSubterms(each, partial(_unequal_at_once, each, within=expected)).unequal
-        for each in (forms, forms.of_fractions)
-    )
-    ways: list[_Unequal] = [plain, forms.unequal, forms.outer.unequal]
-    return _is_shown(by_fractions, actual, expected, fmt) and not any(
-        _is_shown(each, actual, expected, fmt) for each in ways
-    )
-
-
-def _is_shown(unequal: _Unequal, actual: Ids, expected: Ids, fmt: Format) -> bool:
-    with suppress(OutweighedMaskError, ExpansionError):
-        return not len(unequal(actual, expected, fmt))
-    return False
-
-
-def _have_near_fractions(forms: NormalForms, terms: Ids) -> bool:
-    """Tell whether terms depend on words that are floats next to simple fractions."""
-    leaves = leaves_of(forms.store, terms)
-    for operation, members in by_operation(forms.store, leaves[forms.store.are(CONSTANT, leaves)]):
-        for fmt in (F32, F64):
-            if fmt.bits == operation.result.bits:
-                for number in filter(None, map(fmt.exact, forms.store.constant_values(members).tolist())):
-                    forms.quantifier.number(number, fmt)
-    return forms.quantifier.near_fractions
 
 
 def _unequal_at_once(

@@ -23,7 +23,7 @@ from ..terms.domains import NONE, Domain
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, Operation, TermStore, bits
 from ..terms.traversal import by_operation
-from .differing_terms import MOST_AT_FIRST, Indices, differing_members, needs_fractions, with_poles
+from .differing_terms import MOST_AT_FIRST, Indices, differing_members, with_poles
 from .distinguishing_inputs import DistinguishingInputs
 from .finite_masks import FiniteMasks
 from .instances_of_pairs import without_instances
@@ -316,16 +316,11 @@ def _compared(
     """
     others = np.flatnonzero(actual != expected)
     read, tell = compared_as(fmt), differing or differing_members
-    reason: str | None = None
-    unequal = others
-    by_fractions = needs_fractions(forms, actual[others[:1]], expected[others[:1]], read)
-    for fractions in (True, False) if by_fractions else (False, True):
-        if fractions and len(unequal) and forms.quantifier.near_fractions:
-            before = len(unequal)
-            unequal, reason = tell(forms.of_fractions, actual, expected, unequal, read)
-            forms.needs_fractions |= len(unequal) < before
-        elif not fractions:
-            unequal, reason = tell(forms, actual, expected, unequal, read)
+    unequal, reason = tell(forms, actual, expected, others, read)
+    if len(unequal) and forms.quantifier.near_fractions:
+        before = len(unequal)
+        unequal, reason = tell(forms.of_fractions, actual, expected, unequal, read)
+        forms.needs_fractions |= len(unequal) < before
     equal = np.ones(len(actual), dtype=bool)
     equal[unequal] = False
     actual, expected = computed or (actual, expected)
