@@ -31,7 +31,7 @@ _MOST, _MOST_TERMS, _POINTS = 16, 2000, 8
 """Divisors that are evaluated, of which others are renamings; terms of one; and points of both kinds."""
 
 _NEAR = 2.0**-50
-"""How well a divisor must be known."""
+"""How well a divisor must be known that may be 0."""
 
 _SHARE = 2 / 3
 """The share of inputs that are next to a number together."""
@@ -80,11 +80,11 @@ def _vanishes(store: TermStore, divisor: int, fmt: Format) -> bool:
     for point in _points(store, terms, plan):
         with suppress(Lost):
             value = plan.at(point.draw).number(divisor, fmt)
-            if not value.is_finite() or value.rad() > _NEAR:
+            if not value.is_finite():
                 continue
             if not value.contains(0):
                 return False
-            vanishes = True
+            vanishes |= bool(value.rad() <= _NEAR)
     return vanishes
 
 

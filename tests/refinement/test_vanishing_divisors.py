@@ -48,8 +48,16 @@ def beyond_a_hundred(store: TermStore, x: Ids, _: Ids) -> Ids:
     return store.apply(GREATER, added(store, x, np.full(COUNT, hundred)), np.full(COUNT, zero))
 
 
+def steep(store: TermStore, x: Ids, y: Ids) -> Ids:
+    """Return powers that are known to be large, though not nearly, or are as good as 0."""
+    factor = store.constants(np.float32(2.0**40).view(np.uint32), 32)
+    product = store.apply(MULTIPLY, store.apply(MULTIPLY, x, y), np.full(COUNT, factor))
+    return store.apply(EXPONENTIAL, product)
+
+
 @pytest.mark.parametrize(
-    ("divisors", "vanish"), [(rest, True), (powers, True), (extremes, False), (beyond_a_hundred, False)]
+    ("divisors", "vanish"),
+    [(rest, True), (powers, True), (extremes, False), (beyond_a_hundred, False), (steep, False)],
 )
 def test_functions_and_choices_are_evaluated(divisors: Terms, vanish: bool) -> None:
     store = TermStore()
