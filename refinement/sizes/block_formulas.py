@@ -230,6 +230,8 @@ class BlockSpace(FormulaSpace):
                 end = self._store.integers(self._ends[bound.name][None], _WIDTH)
                 less = operations.compare(operations.signed(_WIDTH), "lt")
                 bits = apply(self._store, less, index, end).reshape(rows.shape[:-1])
+                if self._store.are(operations.COMPARE, bits).any():  # zeros must be in place of all behind it
+                    raise UnsupportedError(f"which terms over {bound.name} there are depends on sizes")
                 inside = replace(inside, conditions=(*inside.conditions, bits))
         return inside, axes
 

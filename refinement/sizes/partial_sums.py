@@ -38,8 +38,8 @@ from ..formula.tree import (
 )
 from .zeros_of_tails import factors, has_zero, is_finite_product
 
-PREFIX = "sum_so_far"
-"""The array, in the contracts for parts, of what a loop holds for each output element."""
+PREFIX = "sum so far"
+"""The array, in the contracts for parts, of what a loop holds; no parameter can have this name."""
 
 Stays = Callable[[str, Sequence[int]], bool]
 """Whether elements of an array have the given values of those whose indices are larger by some numbers."""

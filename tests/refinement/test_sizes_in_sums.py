@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,13 @@ def test_terms_that_saturate_are_made_of_elements(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(PartialSums, "so_far", so_far)
     _prove(RIGHT["terms times their index"], tmp_path)
     assert met
+
+
+@pytest.mark.parametrize(("order", "is_right"), [("K - 1 - k", True), ("k", False)])
+def test_an_array_may_have_any_name(order: str, is_right: bool, tmp_path: Path) -> None:
+    path = tmp_path / "kernel.ptx"
+    path.write_text(KERNEL.replace("TERM", FROM_THE_END).replace("END", ""), encoding="utf-8")
+    text = CONTRACT.replace('"w"', '"sum_so_far"')
+    text = text.replace("FORMULA", f"sum(k < K, x[i + k] * sum_so_far[{order}])")
+    with nullcontext() if is_right else pytest.raises(UnsupportedError):
+        prove_size(text, path)
