@@ -92,7 +92,7 @@ WORDS = {
 DECLARED = "%r<3>:b32, %v:.v4.f32, %p: pred, tile:shared,"
 NAMES = {
     "%r0": "b32", "%r2": "b32", "%r3": None, "%r01": None, "%r": None, "%v": "v4.f32", "%v.x": "f32",
-    "%v.w": "f32", "%r0.x": None, "%p": "pred", "tile": ".shared", "%q": None, "%tid.x": "u32",
+    "%v.w": "f32", "%r0.x": None, "%p": "pred", "tile": ".shared", "%q": None, "%tid.x": ".special",
 }  # fmt: skip
 """What the names are by these declarations; nothing where none is of it."""
 
