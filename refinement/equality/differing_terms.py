@@ -109,13 +109,13 @@ def _thoroughly(
     return differing, reason if len(differing) else None
 
 
-def _is_first_unequal(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
-    """Tell whether multiplying out does not show the first of several terms, nor then the others."""
+def _shows_first(unequal: _Unequal, actual: Ids, expected: Ids, fmt: Format) -> bool:
+    """Tell whether a comparison shows the first of several terms: it then may show them all at once."""
     if len(actual) < 2:
-        return False
+        return True
     with suppress(OutweighedMaskError, ExpansionError):
-        return bool(len(forms.unequal(actual[:1], expected[:1], fmt)))
-    return False
+        return not len(unequal(actual[:1], expected[:1], fmt))
+    return True
 
 
 def _unequal_at_once(
@@ -161,14 +161,13 @@ def _at_once(
     Terms may be parts of others that are expected: what these share is not taken for an atom again.
     """
     left = members
-    ways: list[_Unequal] = [
-        forms.unequal,
-        forms.outer.unequal,
-        partial(_unequal_unmasked, forms, within),
-    ]
+    unmasked = partial(_unequal_unmasked, forms, within)
+    ways: list[_Unequal] = [forms.unequal, forms.outer.unequal, unmasked]
     if within is None:
+        given = actual[left], expected[left], fmt
         shared = SharedSubterms(forms, partial(_unequal_at_once, forms, within=expected[members])).unequal
-        ways.insert(0 if _is_first_unequal(forms, actual[left], expected[left], fmt) else 1, shared)
+        begin = next((each for each in (forms.unequal, unmasked) if _shows_first(each, *given)), shared)
+        ways = [begin, *(each for each in (*ways[:1], shared, *ways[1:]) if each is not begin)]
     for unequal in ways:
         with suppress(OutweighedMaskError):
             try:

@@ -6,7 +6,7 @@ rounds the same numbers to a format that is as narrow; or bounds do. What is cho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from math import inf
@@ -24,8 +24,7 @@ from ..terms.interning import Ids
 from ..terms.store import INPUT, Operation
 from ..terms.traversal import by_operation, leaves_of
 from .symbolic_bounds import SymbolicBounds
-
-Number = dict[Monomial, Fraction | int]
+from .term_polynomials import Number, TermPolynomials
 
 _MOST = 1 << 12
 """Roundings of a formula that are looked at; of formulas of more, only the search tells."""
@@ -51,8 +50,8 @@ class NarrowConversions:
         Of their polynomials.
     formula : array (n,)
         The terms of the formula.
-    numbers : callable
-        Returns the polynomials of terms, read in a format.
+    numbers : TermPolynomials
+        Of the terms.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class NarrowConversions:
         forms: NormalForms,
         bounds: SymbolicBounds,
         formula: Ids,
-        numbers: Callable[[Ids, Format], list[Number]],
+        numbers: TermPolynomials,
     ) -> None:
         self._store, self._ranges, self._bounds = forms.store, forms.overflows.ranges, bounds
         self._numbers = numbers
@@ -86,12 +85,28 @@ class NarrowConversions:
         ]
         return fmt.maximum_exponent < max([self._end, *ends])
 
+    def prepare(self, operation: Operation, terms: Ids) -> None:
+        """Compute the polynomials of terms (n,) that are asked for where they may overflow."""
+        if not self.is_one(operation):
+            return
+        fmt = as_float(operation.result)
+        self._ranges.fill(terms)
+        wide = terms[np.abs(self._ranges.exact[terms]).max(axis=1) >= overflow_from(fmt)]
+        alone = self._is_alone(operation)
+        self._numbers.prepare(
+            *((self._store.arguments(wide)[:, 0], operation.operands[0]) if alone else (wide, fmt))
+        )
+
+    def _is_alone(self, operation: Operation) -> bool:
+        """Tell whether one number is rounded."""
+        return operation.name != operations.DOT and len(operation.operands) == 1
+
     def overflows(self, operation: Operation, term: int) -> bool:
         """Tell whether a rounding is not known to be within its format where those of the formula are."""
         fmt = as_float(operation.result)
         if self._is_within(self._ranges.exact[term], fmt) or not self._takes_wide(term, fmt):
             return False
-        alone = operation.name != operations.DOT and len(operation.operands) == 1
+        alone = self._is_alone(operation)
         first = int(self._store.arguments(term)[0]) if alone else term
         read = operation.operands[0] if alone else fmt
         return any(True for _ in self._unbounded(first, read, fmt))

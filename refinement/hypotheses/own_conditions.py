@@ -17,6 +17,7 @@ from math import log2
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import FloatFormat, Format, as_float
@@ -26,7 +27,7 @@ from ..analysis.real_ranges import normal_from, overflow_from
 from ..analysis.rounding_depth import NONZERO, NOT_NEGATIVE
 from ..normal_forms.elementary_forms import HYPERBOLIC, LOGARITHM, RECIPROCAL, ROOT, stem
 from ..normal_forms.forms import NormalForms
-from ..normal_forms.sparse_polynomials import Monomial, Sparse, added, sparse
+from ..normal_forms.sparse_polynomials import Monomial, Sparse, added
 from ..terms import operations
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
@@ -39,6 +40,7 @@ from .narrow_conversions import NarrowConversions
 from .rounded_comparisons import RoundedComparisons
 from .symbolic_bounds import SymbolicBounds
 from .term_growth import TermGrowth
+from .term_polynomials import TermPolynomials
 from .unused_inputs import unused_input
 from .widened_products import fits_as_widened
 
@@ -105,6 +107,7 @@ class OwnConditions:
         self._formula = within(self._store, expected)
         self._own = np.setdiff1d(within(self._store, actual), self._formula).astype(np.int32)
         self._plain: dict[int, bool] = {}
+        self._numbers = TermPolynomials(forms)
         self._growth = TermGrowth(self._store)
         self._sampled = set[int]()
         self._bounds = SymbolicBounds(forms)
@@ -118,7 +121,9 @@ class OwnConditions:
             rule = self._rule(operation)
             if rule is None:
                 continue
-            for term in self._representatives(members):
+            some = list(self._representatives(members))
+            self._prepare(operation, np.array(some, dtype=np.int32))
+            for term in some:
                 with suppress(UnsupportedError):  # too many products, of which only the search tells
                     found += [each for each in (rule(operation, term),) if each is not None]
         return min(found, default=None) or self._unused()
@@ -148,6 +153,21 @@ class OwnConditions:
             case operations.FUSED if isinstance(operation.result, FloatFormat):
                 return self._scaling if _products(operation) else None
         return None
+
+    def _prepare(self, operation: Operation, terms: Ids) -> None:
+        """Compute the normal forms that the rule of an operation asks for."""
+        if operation.name != operations.FUNCTION:
+            self._conversions.prepare(operation, terms)
+            return
+        read = operation.operands[-1]
+        arguments = self._store.arguments(terms)[:, len(operation.operands) - 1]
+        low, high = self._range(arguments, read).T
+        if stem(operation) == "ex2":
+            self._numbers.prepare(terms[high > as_float(read).maximum_exponent], read)
+        else:
+            unknown = (low <= 0) & (high >= 0)
+            self._numbers.prepare(arguments[unknown], read)
+            self._numbers.prepare(self._applied(operation, terms[unknown]), operation.result)
 
     def _representatives(self, terms: Ids) -> Iterator[int]:
         shapes = TermInstances(self._store).shapes(terms)
@@ -221,7 +241,7 @@ class OwnConditions:
     def _domain(self, operation: Operation, term: int) -> OwnCondition | None:
         """Look at what divides, or has a root or a logarithm."""
         argument = int(self._store.arguments(term)[len(operation.operands) - 1])
-        low, high = self._range(argument, operation.operands[-1])
+        ((low, high),) = self._range(np.array([argument], dtype=np.int32), operation.operands[-1]).tolist()
         if low > 0 or (high < 0 and stem(operation) in _DIVIDING):
             return None
         (divisor,) = self._numbers(np.array([argument]), operation.operands[-1])
@@ -264,7 +284,7 @@ class OwnConditions:
         """Look at the overflow of a power of two."""
         (argument,), (fmt,) = self._store.arguments(term)[:1].tolist(), operation.operands
         assert isinstance(fmt, FloatFormat)
-        if self._range(argument, fmt)[1] <= fmt.maximum_exponent:
+        if self._range(np.array([argument], dtype=np.int32), fmt)[0, 1] <= fmt.maximum_exponent:
             return None
         (number,) = self._numbers(np.array([term]), fmt)
         powers = self._powers(number)
@@ -390,9 +410,6 @@ class OwnConditions:
         return self._forms.quantifier.computed_equality.is_exact(term)
 
     # -- normal forms
-    def _numbers(self, terms: Ids, fmt: Format) -> list[dict[Monomial, Fraction | int]]:
-        return sparse(self._forms.polynomials(np.asarray(terms, dtype=np.int32), fmt), len(terms))
-
     def _applied(self, operation: Operation, terms: Ids) -> Ids:
         """Return functions (n,); of quotients the reciprocals of what divides."""
         if not operations.divides(operation):
@@ -459,11 +476,10 @@ class OwnConditions:
         low, high = self._ranges.exact[term].tolist()
         return low, high
 
-    def _range(self, term: int, fmt: Format) -> tuple[float, float]:
-        terms = np.array([term], dtype=np.int32)
+    def _range(self, terms: Ids, fmt: Format) -> NDArray[np.float64]:
+        """Return the ranges (n, 2) of terms."""
         self._ranges.fill(terms)
-        low, high = self._ranges.read(terms, fmt)[0].tolist()
-        return low, high
+        return self._ranges.read(terms, fmt)
 
 
 def _atoms(number: Sparse) -> list[int]:

@@ -7,14 +7,13 @@ cancels may absorb others. A formula that rounds what it compares needs the same
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ...spec.formats import FloatFormat, IntegerFormat
 from ..analysis.real_ranges import overflow_from
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.sparse_polynomials import Monomial, Sparse, added
@@ -24,8 +23,8 @@ from ..terms.operations import Sum
 from ..terms.store import Operation
 from ..terms.traversal import by_operation
 from .exact_scalings import is_scaled_exactly, scaling_of
+from .term_polynomials import TermPolynomials
 
-Number = dict[Monomial, Fraction | int]
 Key = frozenset[tuple[Monomial, Fraction | int]]
 """A polynomial."""
 
@@ -42,13 +41,11 @@ class RoundedComparisons:
         Of the terms.
     formula : array (n,)
         The terms of the formula.
-    numbers : callable
-        Returns the polynomials of terms, read in a format.
+    numbers : TermPolynomials
+        Of the terms.
     """
 
-    def __init__(
-        self, forms: NormalForms, formula: Ids, numbers: Callable[[Ids, Format], list[Number]]
-    ) -> None:
+    def __init__(self, forms: NormalForms, formula: Ids, numbers: TermPolynomials) -> None:
         self._store, self._ranges, self._numbers = forms.store, forms.overflows.ranges, numbers
         self._computed = forms.quantifier.computed_equality
         self._formula = formula
