@@ -18,7 +18,7 @@ from ..terms.domains import NONE
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.store import TermStore
-from .equivalence import Comparison, compare, compared_as, taken
+from .equivalence import Comparison, Refuted, compare, compared_as, taken
 
 Indices = NDArray[np.intp]
 
@@ -43,7 +43,14 @@ def some_of_each_shape(store: TermStore, terms: Ids) -> Indices:
 
 
 def compare_alike(
-    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, every: bool, *, patient: bool = True
+    forms: NormalForms,
+    actual: Ids,
+    expected: Ids,
+    fmt: Format,
+    every: bool,
+    refuted: Refuted | None = None,
+    *,
+    patient: bool = True,
 ) -> tuple[Comparison, Indices]:
     """Compare terms (n,) as `compare` does, if possible by a few of which all others are instances.
 
@@ -53,6 +60,8 @@ def compare_alike(
     ----------
     every : bool
         Whether all are to be looked at.
+    refuted, patient
+        As of `compare`.
 
     Returns
     -------
@@ -66,9 +75,9 @@ def compare_alike(
     """
     members = np.flatnonzero(actual != expected)
     few = None if every else _patterns(forms.store, actual, expected, members)
-    found = None if few is None else _of_few(forms, actual, expected, fmt, few, patient)
+    found = None if few is None else _of_few(forms, actual, expected, fmt, few, patient, refuted)
     if few is None or found is None:
-        return compare(forms, actual, expected, fmt, patient=patient), np.arange(len(actual))
+        return compare(forms, actual, expected, fmt, patient=patient, refuted=refuted), np.arange(len(actual))
     return found, few
 
 
@@ -89,11 +98,17 @@ def _patterns(store: TermStore, actual: Ids, expected: Ids, members: Indices) ->
 
 
 def _of_few(
-    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, few: Indices, patient: bool
+    forms: NormalForms,
+    actual: Ids,
+    expected: Ids,
+    fmt: Format,
+    few: Indices,
+    patient: bool,
+    refuted: Refuted | None,
 ) -> Comparison | None:
     """Return what is found of all terms by a few of them; None if these do not tell."""
     try:
-        found = compare(forms, actual[few], expected[few], fmt, patient=patient)
+        found = compare(forms, actual[few], expected[few], fmt, patient=patient, refuted=refuted)
     except ObjectionError as objection:
         objection.member = int(few[objection.member])
         raise

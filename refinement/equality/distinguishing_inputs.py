@@ -9,7 +9,6 @@ Where results differ by more than roundings do, the checker looks: it alone says
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +21,10 @@ from ..checker.numbers import Name
 from ..terms.evaluation import Words, evaluate, ones
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, INPUT, UNDEFINED, VECTOR, Operation, TermStore
-from ..terms.traversal import by_operation, cone, gathered
+from ..terms.traversal import by_operation, cone, gathered, operands
 
-_MOST_TERMS, _MOST_WORDS, _MOST_DRAWN = 3000, 1 << 20, 4096
-"""Terms that are evaluated, words that they are in all samples together, and samples."""
+_OF_ONE, _MOST_TERMS, _MOST_WORDS, _MOST_DRAWN = 3000, 1 << 15, 1 << 23, 4096
+"""Terms of a pair, and of pairs that are evaluated together; words that they are in all samples; samples."""
 
 _ENUMERATED = 16
 """Bits of an argument of which all values are tried."""
@@ -61,7 +60,7 @@ class DistinguishingInputs:
     def of(self, pairs: Sequence[tuple[int, int]], fmt: Format) -> Iterator[dict[Name, int]]:
         """Yield the words of inputs on which pairs of terms, read in a format, differ."""
         left = _IN_ALL
-        for terms, together in self._of_same_inputs(pairs):
+        for terms, together in self._groups(pairs):
             if left <= 0:
                 return
             words = self._drawn(terms)
@@ -73,18 +72,18 @@ class DistinguishingInputs:
                     left -= 1
                     yield {name: int(column[place]) for name, column in words.items()}
 
-    def _of_same_inputs(self, pairs: Sequence[_Pair]) -> Iterator[tuple[Ids, list[_Pair]]]:
-        """Yield pairs that depend on the same inputs, and all terms that they depend on, not too many.
+    def _groups(self, pairs: Sequence[_Pair]) -> Iterator[tuple[Ids, list[_Pair]]]:
+        """Yield pairs that are evaluated together, and all terms that they depend on, not too many.
 
-        So what the elements of a row share is evaluated once.
+        Those that depend on one input are apart from others: all its values may be tried.
         """
         groups: dict[bytes, list[tuple[Ids, list[_Pair]]]] = {}
         for pair in pairs:
-            terms = cone(self._store, np.array(pair, dtype=np.int32), _MOST_TERMS)
+            terms = cone(self._store, np.array(pair, dtype=np.int32), _OF_ONE)
             if terms is None:
                 continue
             leaves = terms[self._store.are(INPUT, terms) | self._store.are(UNDEFINED, terms)]
-            alike = groups.setdefault(np.sort(leaves).tobytes(), [])
+            alike = groups.setdefault(leaves.tobytes() if len(leaves) == 1 else b"", [])
             together = np.union1d(alike[-1][0], terms) if alike else terms
             if alike and len(together) <= _MOST_TERMS:
                 alike[-1] = together, [*alike[-1][1], pair]
@@ -95,21 +94,47 @@ class DistinguishingInputs:
 
     def _values(self, terms: Ids, words: dict[Name, Words]) -> dict[int, Words]:
         """Return the words of terms for all samples, of those that can be evaluated."""
-        store, values = self._store, dict[int, Words]()
-        count = len(next(iter(words.values()))) if words else 1
-        for term in terms.tolist():
-            operation, one = store.operation(term), np.array([term], dtype=np.int32)
-            if operation.name == CONSTANT:
-                values[term] = np.full(count, store.constant_values(one)[0], dtype=np.uint64)
-            elif operation.name in (INPUT, UNDEFINED):
-                values[term] = words[self._name(operation, term)]
-            elif operation.name != VECTOR:
-                given = [each[0] for each in gathered(store, operation, one)]
-                try:
-                    values[term] = evaluate(operation, [_read(values, each) for each in given])
-                except (UnsupportedError, KeyError, AssertionError):
+        store, count = self._store, len(next(iter(words.values()))) if words else 1
+        values = np.zeros((len(terms), count), dtype=np.uint64)
+        known, left = np.zeros(len(terms), dtype=bool), np.arange(len(terms))
+        while True:  # what all arguments are known of
+            before = len(left)
+            for operation, members in by_operation(store, terms[left]):
+                given = [np.searchsorted(terms, each) for each in operands(store, operation, members)]
+                if operation.name == VECTOR:
+                    given = [*given[0].reshape(len(members), -1).T]
+                ready = members[np.logical_and.reduce([known[each] for each in given])] if given else members
+                if not len(ready):
                     continue
-        return values
+                places = np.searchsorted(terms, ready)
+                known[places] = self._computed(operation, ready, places, terms, words, values)
+            left = left[~known[left]]
+            if len(left) == before:
+                return {int(terms[place]): values[place] for place in np.flatnonzero(known)}
+
+    def _computed(
+        self,
+        operation: Operation,
+        members: Ids,
+        places: NDArray[np.intp],
+        terms: Ids,
+        words: dict[Name, Words],
+        values: Words,
+    ) -> bool:
+        """Compute terms of one operation whose arguments are known; tells whether that is possible."""
+        if operation.name in (INPUT, UNDEFINED):
+            for term, place in zip(members.tolist(), places.tolist(), strict=True):
+                values[place] = words[self._name(operation, term)]
+        elif operation.name == CONSTANT:
+            values[places] = self._store.constant_values(members)[:, None]
+        elif operation.name != VECTOR:
+            given = gathered(self._store, operation, members)
+            numbers = [values[np.searchsorted(terms, each)].swapaxes(1, -1) for each in given]
+            try:
+                values[places] = evaluate(operation, numbers)
+            except (UnsupportedError, AssertionError):
+                return False
+        return True
 
     def _name(self, operation: Operation, term: int) -> Name:
         index = int(self._store.arguments(np.array([term], dtype=np.int32))[0, 0])
@@ -209,13 +234,6 @@ class DistinguishingInputs:
         numbers = np.unique(np.concatenate([*found, np.array([0.0, 1.0])]))
         finite: NDArray[np.float64] = numbers[np.isfinite(numbers)]
         return finite
-
-
-def _read(values: dict[int, Words], argument: Any) -> Words:
-    """Return the words of an argument, or of the elements of a vector, in all samples."""
-    if np.ndim(argument) == 0:
-        return values[int(argument)]
-    return np.stack([values[each] for each in argument.tolist()], axis=-1)
 
 
 def _numbers(words: Words, fmt: Format) -> NDArray[np.float64]:

@@ -77,6 +77,9 @@ class Comparison:
     evaluated: tuple[Ids, Ids] | None = None
 
 
+Refuted = Callable[[Ids, Ids, Format], NDArray[np.bool_]]
+"""Tells which terms (n,) are seen not to be what is expected, on a few inputs."""
+
 _POLE = "a divisor, or the argument of a logarithm, is 0 for all inputs"
 _CONSTANT = "it may be NaN, or an infinity of the other sign, for all inputs"
 _CHOSEN = "where a select yields an infinity or a 0, it may be NaN"
@@ -88,13 +91,28 @@ def compared_as(fmt: Format) -> Format:
 
 
 def compare(
-    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, patient: bool = True
+    forms: NormalForms,
+    actual: Ids,
+    expected: Ids,
+    fmt: Format,
+    *,
+    patient: bool = True,
+    refuted: Refuted | None = None,
 ) -> Comparison:
     """Compare terms (n,) with the terms expected, both read in a format.
 
     Integers are equal as bits where their polynomials are equal modulo ``2**fmt.bits`` and no float is
     rounded on the way; what is not the identical term can otherwise only be equal over the reals, where no
     operation rounds or overflows. What is found equal is evaluated again by the checker, on its own.
+
+    Parameters
+    ----------
+    forms : NormalForms
+        Of the terms.
+    patient : bool
+        Whether other ways are tried after a sum of too many products.
+    refuted : callable, optional
+        What it tells of all terms that are not soon shown to be equal is not tried to be shown at length.
 
     Raises
     ------
@@ -107,19 +125,14 @@ def compare(
     forms.quantifier.is_patient = patient
     try:
         decide = cache(partial(decided, forms, actual, expected, fmt))
-        found = _of_merges(forms, actual, expected, fmt, identical, decide)
+        merged = cache(partial(_of_merges, forms, actual, expected, fmt, identical, decide))
+        found = merged() if _merges(forms, actual, expected, fmt) else None
         if found is None or not found.equal.all():
             plain = _compared(forms, actual, expected, fmt, identical)
-            if not plain.equal.all():
-                plain = _rewritten(forms, actual, expected, fmt, plain, decide)
-            resolved = decide() if not plain.equal.all() else None
-            terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
-            if not plain.equal.all():
-                plain = _of_choices(forms, *terms, fmt, plain, computed=(actual, expected))
-            if not plain.equal.all():
-                plain = _of_masks(forms, *terms, fmt, plain)
-            if found is None or plain.equal.sum() >= found.equal.sum():
-                found = plain
+            found = plain if plain.equal.all() else merged() or plain
+            if not found.equal.all():
+                plain = _at_length(forms, actual, expected, fmt, plain, decide, refuted)
+            found = plain if plain.equal.sum() >= found.equal.sum() else found
     finally:
         forms.quantifier.is_patient = True
     actual, expected = found.evaluated or (actual, expected)
@@ -146,6 +159,36 @@ def _without_poles(
         return found
     some &= (forms.overflows.within(terms.reshape(-1), poles).reshape(terms.shape) != NONE).any(axis=0)
     return replace(found, equal=found.equal & ~some, reason=_POLE if some.any() else found.reason)
+
+
+def _at_length(
+    forms: NormalForms,
+    actual: Ids,
+    expected: Ids,
+    fmt: Format,
+    found: Comparison,
+    decide: Callable[[], Rewritten | None],
+    refuted: Refuted | None,
+) -> Comparison:
+    """Return what is found of terms (n,) that are not all shown equal as they are."""
+    found = _rewritten(forms, actual, expected, fmt, found, decide)
+    left = ~found.equal
+    if not left.any() or (refuted and refuted(actual[left], expected[left], fmt).all()):
+        return found
+    resolved = decide()
+    terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
+    found = _of_choices(forms, *terms, fmt, found, computed=(actual, expected))
+    return found if found.equal.all() else _of_masks(forms, *terms, fmt, found)
+
+
+def _merges(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
+    """Tell whether terms have choices in proportion as they are, undecided."""
+    if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(forms.store):
+        return False
+    merges = ProportionalChoices(forms.store)
+    for terms in (actual, expected):
+        merges.values(terms)
+    return merges.count > 0
 
 
 def _of_merges(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -348,17 +348,50 @@ def telling(
 
     Returns None if none differs by more.
     """
+    for judged in _judged(store, inputs, actual, expected, fmt, loose, special):
+        if len(judged.wrong):
+            return int(judged.wrong[0]), float(judged.allowed[0])
+    return None
+
+
+def refuted_on(
+    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, loose: float = 0.0
+) -> NDArray[np.bool_]:
+    """Tell which terms (n,) are wrong on inputs: where all that are judged are, all that differ.
+
+    Parameters are those of `telling`.
+    """
+    found = np.zeros(len(actual), dtype=bool)
+    for judged in _judged(store, inputs, actual, expected, fmt, loose, None):
+        found[judged.unequal if len(judged.wrong) == judged.looked_at else judged.wrong] = True
+    return found
+
+
+class _Judged(NamedTuple):
+    """Terms that differ on inputs; those that no rounding explains, of so many, and what it explains."""
+
+    unequal: NDArray[np.intp]
+    wrong: NDArray[np.intp]
+    looked_at: int
+    allowed: NDArray[np.float64]
+
+
+def _judged(
+    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, loose: float,
+    special: SpecialValues | None,
+) -> Iterator[_Judged]:  # fmt: skip
+    """Yield which terms (n,) are wrong on inputs, for each number that undefined ones may be."""
     before = None
     for filled in fillings(store):
         bounds = ErrorBounds(store, inputs, undefined=filled)
         try:
             got, wanted = (numbers_in(bounds.words(terms), fmt) for terms in (actual, expected))
-            suspects = np.flatnonzero(unequal(got, wanted, np.zeros(1)))
+            differing = suspects = np.flatnonzero(unequal(got, wanted, np.zeros(1)))
             if len(suspects) > SUSPECTS:
                 suspects = np.unique([*suspects[: SUSPECTS // 2], *_most_apart(got, wanted, suspects)])
             allowed = explained_by_rounding(bounds, actual[suspects], expected[suspects], fmt, loose)
         except UnsupportedError:
-            return None
+            return
         if before is not None:  # no rounding makes a number a NaN because of what nobody has written
             spoiled = np.isnan(got[suspects].astype(float)) & np.isfinite(before[suspects].astype(float))
             allowed = np.where(spoiled, 0.0, allowed)
@@ -368,10 +401,8 @@ def telling(
             lost = unknown[special.differ(actual[unknown], expected[unknown], fmt, bounds.words)]
             allowed = np.where(np.isin(suspects, lost), 0.0, allowed)
         free = np.isnan(wanted[suspects].astype(float)) & np.isfinite(got[suspects].astype(float))
-        wrong = suspects[unequal(got[suspects], wanted[suspects], allowed) & ~free]  # of NaN, any number
-        if len(wrong):
-            return int(wrong[0]), float(allowed[np.searchsorted(suspects, wrong[0])])
-    return None
+        is_wrong = unequal(got[suspects], wanted[suspects], allowed) & ~free  # of NaN, any number
+        yield _Judged(differing, suspects[is_wrong], len(suspects), allowed[is_wrong])
 
 
 def disproved(

@@ -193,13 +193,14 @@ class OutputComparison:
         members = np.flatnonzero(written & wanted)
         self.compared.append(Compared(output, members, actual, expected))
         self._require_every_digit(output, actual[members], expected[members])
-        terms = self._forms, actual[members], expected[members], output.format, self._reads_all
+        terms = actual[members], expected[members], output.format, self._reads_all
+        compared = partial(compare_alike, self._forms, *terms, self._wrong_values.refuted)
         try:
-            found, some = compare_alike(*terms, patient=False)
+            found, some = compared(patient=False)
         except ExpansionError:
             if self._is_shown_wrong(output, members, actual, expected):
                 return
-            found, some = compare_alike(*terms)
+            found, some = compared()
         _, _, actual, expected = self.compared[-1] = self.compared[-1].read_as(found.read)
         self._note_shown(output, members[found.equal], actual, expected, found)
         right = written | ~wanted
@@ -236,8 +237,7 @@ class OutputComparison:
             self._on_given_data(output, members, actual, expected, found.roundings)
         if found.equal.all() and found.roundings is not None:
             self._look_for_detours(output, members[some[~found.identical[some]]], actual, expected)
-        if self._reference.equality is Equality.BITS:
-            self._value_only(output, members[found.equal & ~found.identical], actual, expected)
+        self._value_only(output, members[found.equal & ~found.identical], actual, expected)
 
     def _note_shown(
         self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids, found: Comparison
@@ -390,7 +390,7 @@ class OutputComparison:
 
     def _value_only(self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids) -> None:
         """Say which elements are equal over the reals only, where the contract demands bits."""
-        if not len(members):
+        if not len(members) or self._reference.equality is not Equality.BITS:
             return
         self._examination.equality = None
         if self._is_apart(output, members, actual, expected):

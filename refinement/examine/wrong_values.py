@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import chain, product
+from itertools import chain, islice, product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...spec.formats import Format
 from ..analysis.rounding_depth import roundings
 from ..contract.arguments import Array
 from ..contract.contract import Instance
@@ -25,7 +26,7 @@ from ..terms.interning import Ids
 from ..terms.store import UNDEFINED
 from ..terms.traversal import leaves_of
 from .counterexample_document import Difference
-from .counterexamples import KernelCounterexample, candidates, telling
+from .counterexamples import KernelCounterexample, candidates, refuted_on, telling
 from .diagnosis import Monomial, Namer, differing, explained
 from .displacement import rule
 from .fault_location import FaultLocator, Fetches
@@ -37,6 +38,9 @@ from .special_inputs import special_inputs
 
 FIRST, SPREAD = 4, 4
 """Wrong elements whose causes are looked for: the first ones, and some from everywhere."""
+
+_TRIED = 6
+"""Inputs on which terms are computed before they are tried to be shown at length."""
 
 _SAMPLES = (64, 4096)
 """How many outputs are computed on inputs that may tell, at first and if those don't."""
@@ -190,6 +194,21 @@ class WrongValues:
         message += self._reference.origin(output, element)
         message += "; it has too many products for its formula to be printed"
         return self._finding(kind, message, line, name, 1), counterexample
+
+    def refuted(self, actual: Ids, expected: Ids, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which terms (n,) are seen to be wrong on a few inputs."""
+        found = np.zeros(len(actual), dtype=bool)
+        for inputs in islice(candidates(self._instance, self._forms.quantifier, [[]]), _TRIED):
+            left = np.flatnonzero(~found)
+            found[left] = refuted_on(
+                self._store, inputs, actual[left], expected[left], fmt, self._loose(actual[left])
+            )
+        return found
+
+    def _loose(self, actual: Ids) -> float:
+        """Return by how much more of a sum's magnitudes a term may be off: where its order is open."""
+        undergone = roundings(self._store, actual[:1]) if self._outcome.reordered else None
+        return 0.0 if undergone is None else float(undergone.growth)
 
     # -- what is wrong
     def _differences(
@@ -365,8 +384,7 @@ class WrongValues:
         thorough: bool = True,
         special: SpecialValues | None = None,
     ) -> KernelCounterexample | None:
-        undergone = roundings(self._store, actual[wrong[:1]]) if self._outcome.reordered else None
-        loose = 0.0 if undergone is None else float(undergone.growth)
+        loose = self._loose(actual[wrong])
         mine, other = (leaves_of(self._store, terms[wrong[:1]]) for terms in (actual, expected))
         alone = np.setxor1d(mine, other)
         inputs_tried = candidates(self._instance, self._forms.quantifier, differences, alone)
