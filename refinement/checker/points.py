@@ -127,7 +127,12 @@ def _within(word: int, fmt: Format, least: float, greatest: float, source: rando
 
 def around(numbers: Sequence[Fraction]) -> list[Fraction]:
     """Return numbers, their opposites, what lies next to them, and powers of two of all sizes."""
-    near = [number + side * (abs(number) + 1) / 256 for number in numbers for side in (0, 1, -1)]
+    near = [
+        number + side * (abs(number) + far) / 256
+        for number in numbers
+        for far in ((1, 0) if 0 < 256 * abs(number) < 1 else (1,))
+        for side in (0, 1, -1)
+    ]
     near += [Fraction(2) ** exponent for exponent in range(-14, 15, 2)]
     return [sign * each for each in near for sign in (1, -1)]
 

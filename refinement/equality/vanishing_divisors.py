@@ -53,7 +53,7 @@ def vanishing_divisors(store: TermStore, terms: Ids) -> Ids:
 
 def _divisor(operation: Operation) -> int | None:
     """Return which argument of an operation must not be 0; None if any may be."""
-    if operation.name == operations.QUOTIENT:
+    if operations.divides(operation):
         return 1
     return 0 if operation.name == operations.FUNCTION and stem(operation) in POLES else None
 

@@ -281,11 +281,12 @@ class FormulaTerms:
 
     def _integer_factor(self, node: Node, scope: Scope, word: IntegerFormat) -> Value:
         """Return a factor in the narrowest format that holds it, else modulo the sum's own width."""
-        concrete = self._is_known(node)
-        if isinstance(node, Element | Name) and not concrete:
+        if isinstance(node, Element | Name) and not self.kinds.is_concrete(node):
             return self._leaf(node, scope)
         linear = all(isinstance(part, Binary | Negative | Element | Name | Number) for part in walk(node))
-        fmt = range_of(self.space, node, scope).narrowest() if linear or concrete else word
+        known, symbolic = self._is_known(node), self.kinds.is_concrete(node)
+        narrows = known or (linear and not symbolic)
+        fmt = range_of(self.space, node, scope).narrowest() if narrows else word
         fmt = fmt if fmt.bits <= word.bits else word
         return Value(self._integer(node, scope, fmt.bits), fmt)
 

@@ -164,5 +164,6 @@ class Expression:
         if (least is not None and found < least) or (most is not None and found > most):
             allowed = f"at least {least}" if most is None else f"{least} to {most}"
             at = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-            raise self.source.error(0, f"{self.source.text} is {found} at {at}; allowed: {allowed}")
+            told = f"{self.source.text} is {found} at {at}" if at else self.source.text
+            raise self.source.error(0, f"{told}; allowed: {allowed}")
         return found

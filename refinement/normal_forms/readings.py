@@ -301,6 +301,8 @@ def _accumulated(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -
             if not q.magnitudes.fit(terms, result) or not (modular or q.magnitudes.fit(terms, fmt)):
                 return None
         addend = fmt
+        if modular:  # where all multiples of 2^w are 0, the sign of a word of w bits makes no difference
+            left, right = (fmt if each.bits == fmt.bits else each for each in (left, right))
     return Accumulated(*(q.argument(terms, i, read) for i, read in enumerate((left, right, addend))))
 
 

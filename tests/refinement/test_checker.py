@@ -6,6 +6,7 @@ import ast
 import pickle
 import random
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from source_modules import REPOSITORY
 
 from mmaproof.refinement.checker.evaluated import ObjectionError, Taken
 from mmaproof.refinement.checker.numbers import Name
+from mmaproof.refinement.checker.points import around
 from mmaproof.refinement.checker.residues import PRIME, inverse, plus, products, times, total
 from mmaproof.refinement.examine.counterexamples import Difference, KernelCounterexample
 from mmaproof.refinement.examine.trials import DisagreementError
@@ -239,3 +241,9 @@ def test_objections_can_be_sent_to_another_process() -> None:
     found = KernelCounterexample("k", None, "c", {}, {}, difference, 0.0, 0.0)
     sent = pickle.loads(pickle.dumps(DisagreementError(found, "evaluated again")))
     assert (sent.counterexample, str(sent)) == (found, str(DisagreementError(found, "evaluated again")))
+
+
+@pytest.mark.parametrize("number", [Fraction(1, 10**30), Fraction(1, 1000), Fraction(3), Fraction(0)])
+def test_points_lie_on_both_sides_of_a_number_and_near_for_its_size(number: Fraction) -> None:
+    near = [each for each in around([number]) if abs(each - number) <= (abs(number) or 1) / 32]
+    assert {(each > number) - (each < number) for each in near} == {0, 1, -1}

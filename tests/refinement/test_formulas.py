@@ -322,3 +322,10 @@ def test_equal_formulas_are_equal(first: str, second: str, arrays: dict[str, str
 @pytest.mark.parametrize("arrays", [HALVES, BYTES], ids=["f16", "s8"])
 def test_different_formulas_are_different(other: str, arrays: dict[str, str]) -> None:
     assert compared("C[i, j] = sum(k, A[i, k] * B[k, j])", other, arrays) == (False, False)
+
+
+@pytest.mark.parametrize(("sizes", "told"), [({}, "-1; allowed"), ({"N": 3}, "-1 is -1 at N = 3; allowed")])
+def test_a_value_out_of_range_is_told_with_the_sizes_that_there_are(sizes: dict[str, int], told: str) -> None:
+    source = Source("-1")
+    with pytest.raises(InputError, match=f": {told}|, column 1: {told}"):
+        Expression(source, parse_expression(source)).value(sizes, least=0)

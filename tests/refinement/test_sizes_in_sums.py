@@ -158,3 +158,27 @@ def test_an_array_may_have_any_name(order: str, is_right: bool, tmp_path: Path) 
     text = text.replace("FORMULA", f"sum(k < K, x[i + k] * sum_so_far[{order}])")
     with nullcontext() if is_right else pytest.raises(UnsupportedError):
         prove_size(text, path)
+
+
+WHOLE = (
+    KERNEL.replace(".f32 %f<", ".b32 %f<")
+    .replace(".global.f32", ".global.u32")
+    .replace("mov.f32 %f1, 0f00000000", "mov.u32 %f1, 0")
+    .replace("add.f32", "add.s32")
+    .replace("END", "")
+)
+FACTORS: Mapping[str, str] = {
+    "k": "mul.lo.s32 %f3, %f2, %r3;",
+    "K": "mul.lo.s32 %f3, %f2, %r1;",
+    "(K - k)": "sub.s32 %r4, %r1, %r3;\nmul.lo.s32 %f3, %f2, %r4;",
+}
+
+
+@pytest.mark.parametrize("stated", FACTORS)
+@pytest.mark.parametrize("made", FACTORS)
+def test_integers_are_counted_too(made: str, stated: str, tmp_path: Path) -> None:
+    path = tmp_path / "kernel.ptx"
+    path.write_text(WHOLE.replace("TERM", FACTORS[made]), encoding="utf-8")
+    text = CONTRACT.replace('"f32"', '"s32"').replace("FORMULA", f"s32(sum(k < K, x[i + k] * {stated}))")
+    with nullcontext() if made == stated else pytest.raises(UnsupportedError):
+        prove_size(text, path)

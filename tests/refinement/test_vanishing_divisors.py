@@ -19,6 +19,7 @@ COUNT = 6
 ADD, NEGATE = operations.fused(F32, (), (F32, F32)), operations.negate(F32)
 MULTIPLY = operations.fused(F32, ((F32, F32),))
 EXPONENTIAL, RECIPROCAL = (operations.function(name, F32, F32) for name in ("ex2", "rcp"))
+QUOTIENTS = [operations.function(name, F32, F32, F32) for name in ("div", "div.approx.ftz")]
 GREATER, LESS = (operations.extremum(F32, which) for which in ("max", "min"))
 
 Terms = Callable[[TermStore, Ids, Ids], Ids]
@@ -63,8 +64,9 @@ def test_functions_and_choices_are_evaluated(divisors: Terms, vanish: bool) -> N
     store = TermStore()
     x, y = (store.inputs(name, F32, np.arange(COUNT)) for name in "xy")
     made = divisors(store, x, y)
-    found = vanishing_divisors(store, store.apply(RECIPROCAL, made))
-    assert found.tolist() == (made.tolist() if vanish else [])
+    for dividing in (store.apply(RECIPROCAL, made), *(store.apply(each, x, made) for each in QUOTIENTS)):
+        found = vanishing_divisors(store, dividing)
+        assert found.tolist() == (made.tolist() if vanish else [])
 
 
 def test_the_one_that_takes_the_same_twice_is_told_from_the_others() -> None:

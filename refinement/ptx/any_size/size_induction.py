@@ -116,9 +116,11 @@ class Induction:
             alone = self.modulus if self._tail and self.launch.is_of_block else self.numbers.domain.step
             cases = distance // self.modulus + first // alone
             if cases > MOST_CASES:
-                raise UnsupportedError(f"{cases} sizes would have to be verified one by one: {reason}")
+                told = f"{cases} sizes would have to be verified one by one; at most {MOST_CASES} are"
+                raise UnsupportedError(f"{told}: {reason}" if reason else told)
             if numbers.last < first + distance:
-                raise UnsupportedError(f"{self.name} is never larger than a few iterations: {reason}")
+                told = f"{self.name} is never larger than a few iterations"
+                raise UnsupportedError(f"{told}: {reason}" if reason else told)
             self.first, self.obligations = first, []
             self.equality, self.checked = Equality.BITS, Checked()
             self._stored: list[Ids] = []

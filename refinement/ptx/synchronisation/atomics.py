@@ -27,7 +27,7 @@ from ...findings.finding import Kind
 from ...machine.memory import Offsets
 from ...terms import bit_slices, operations
 from ...terms.choices import chosen
-from ...terms.chosen_words import equal_to
+from ...terms.chosen_words import equal_to, word_at
 from ...terms.evaluation import apply
 from ...terms.interning import Ids
 from ...terms.store import Operation, TermStore
@@ -174,15 +174,13 @@ def _sum(
     if execution.on_data(active):
         added = _where_taken(execution, name, kind, added, active)
     execution.unordered |= kind in _FLOATS
-    returned = execution.store.undefined(len(active) * lanes, width, ATOMIC_RESULT).reshape(-1, lanes)
     if is_found_by_data(execution, place, active):
-        _update_by_data(execution, space, place, name, kind, np.stack(added), active)
+        parts = _update_by_data(execution, space, place, name, kind, np.stack(added), active)
     else:
         at = addresses(execution, place, active)
-        for some, index, found in update_words(execution, space, at, added, name, kind, active):
-            if bits == width:
-                returned[some, index] = found
-    return width, returned
+        parts = update_words(execution, space, at, added, name, kind, active)
+    words = parts.reshape(-1, width // bits)
+    return width, bit_slices.concatenate(execution.store, list(words.T)).reshape(-1, lanes)
 
 
 def update_words(
@@ -193,10 +191,11 @@ def update_words(
     name: str,
     kind: str,
     threads: Indices,
-) -> list[tuple[Indices, int, Ids]]:
-    """Change words at addresses; returns which were changed together, which lane, and what that returns."""
-    size, returned = TYPE_BITS[kind] // 8, []
-    turns = execution.turns_of(threads)
+) -> Ids:
+    """Change words at addresses, and return what that returns (n, lanes)."""
+    size, turns = TYPE_BITS[kind] // 8, execution.turns_of(threads)
+    returned = execution.store.undefined(len(threads) * len(added), 8 * size, ATOMIC_RESULT)
+    returned = returned.reshape(-1, len(added))
     total = len(added) * size
     for part, members, offsets in located(execution, space, at, total, threads, total, stores=True):
         check_scope(execution, execution.instruction, part)
@@ -205,25 +204,27 @@ def update_words(
             for index, terms in enumerate(added):
                 places = offsets[some] + index * size
                 _check_order(execution, part, places, name, kind, terms[own], threads[own])
-                found = _update(execution, part, places, terms[own], name, kind, threads[own])
-                returned.append((own, index, found))
+                returned[own, index] = _update(execution, part, places, terms[own], name, kind, threads[own])
     return returned
 
 
 def _update_by_data(
     execution: Execution, space: str, place: Operand, name: str, kind: str, added: Ids, active: Indices
-) -> None:
-    """Change words (lanes, n) at every place that data may lead to.
+) -> Ids:
+    """Change words (lanes, n) at every place that data may lead to; return what that returns (n, lanes).
 
     Where data do not lead, what is added changes nothing: 0 for a sum.
     """
     store = execution.store
     nothing = _nothing(execution, name, kind, "at a data-dependent address")
     total = len(added) * TYPE_BITS[kind] // 8
+    returned = np.empty((len(active), len(added)), dtype=np.int32)
     known, told = places_by_data(execution, place, active)
     if len(known.places):
         words = list(added[:, known.places])
-        update_words(execution, space, known.words[:, 0], words, name, kind, active[known.places])
+        returned[known.places] = update_words(
+            execution, space, known.words[:, 0], words, name, kind, active[known.places]
+        )
     for found in told:
         threads = active[found.places]
         choices = [
@@ -235,11 +236,16 @@ def _update_by_data(
             places = located(execution, space, at, total, everyone, total, stores=True)
             if execution.tried(partial(list, places)) is not None:
                 words = list(np.stack(choices, axis=-1).reshape(len(added), -1))
-                update_words(execution, space, at, words, name, kind, everyone)
+                each = update_words(execution, space, at, words, name, kind, everyone)
+                before = each.reshape(*found.words.shape, len(added))
+                returned[found.places] = word_at(store, found.integers, found.codes, before)
                 continue
+        columns = []
         for choice, (at, one) in zip(choices, each_value(execution, found, threads), strict=True):
             with one:
-                update_words(execution, space, at, list(choice), name, kind, threads)
+                columns.append(update_words(execution, space, at, list(choice), name, kind, threads))
+        returned[found.places] = word_at(store, found.integers, found.codes, np.stack(columns, axis=1))
+    return returned
 
 
 def _where_taken(execution: Execution, name: str, kind: str, added: list[Ids], active: Indices) -> list[Ids]:

@@ -89,3 +89,41 @@ def test_another_thread_that_changes_the_word_later_leaves_it_open(tmp_path: Pat
     contract.write_text(text.replace("NEW", BOTH), encoding="utf-8")
     findings = verify(kernel, contract).result.findings
     assert "Z[0] uses what an atomic operation returns" in findings[0].message
+
+
+PACKED = ADD.replace("s32", "noftz.f16x2")
+
+
+@pytest.mark.parametrize(("word", "verdict"), [(OWN, "verified"), (IN_TURN, "refuted")])
+def test_both_halves_of_a_word_are_returned(word: str, verdict: str, tmp_path: Path) -> None:
+    kernel, contract = tmp_path / "kept.ptx", tmp_path / "kept.toml"
+    kernel.write_text(KERNEL.replace("WORD", word).replace("BODY", PACKED), encoding="utf-8")
+    text = CONTRACT.replace("TYPE", "f16").replace("[8]", "[16]").replace("RETURNED", "old(Y[i])")
+    contract.write_text(text.replace("NEW", "old(Y[i]) + X[i]"), encoding="utf-8")
+    assert verify(kernel, contract).result.verdict == verdict
+
+
+LED = """and.b32 %r7, %r5, 1; shl.b32 %r4, %r3, 1; add.u32 %r7, %r7, %r4;
+    mul.wide.u32 %d6, %r7, 4; add.s64 %d6, %d2, %d6; mov.b32 %r6, 0;
+    setp.lt.u32 %p1, %r3, THREADS; @%p1 atom.global.add.s32 %r6, [%d6], 1;"""
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        (LED.replace("THREADS", "4"), "verified"),
+        (LED.replace("THREADS", "4").replace("%r5, 1", "%r5, 2"), "refuted"),
+        (LED.replace("THREADS", "4").replace("shl.b32 %r4, %r3, 1", "mov.b32 %r4, 0"), "refuted"),
+    ],
+    ids=["its own pair", "the next thread's, too", "one pair"],
+)
+def test_a_word_that_data_find_is_returned_where_no_other_thread_finds_it(
+    body: str, verdict: str, tmp_path: Path
+) -> None:
+    kernel, contract = tmp_path / "kept.ptx", tmp_path / "kept.toml"
+    kernel.write_text(KERNEL.replace("WORD", OWN).replace("BODY", body), encoding="utf-8")
+    led = "where((X[i] & 1) == 1, old(Y[(2 * i + 1) % 8]), old(Y[2 * i % 8]))"
+    text = CONTRACT.replace("TYPE", "s32").replace("RETURNED", f"where(i < 4, {led}, 0)")
+    new = "s32(old(Y[i]) + where((X[i // 2] & 1) == i % 2, 1, 0))"
+    contract.write_text(text.replace("NEW", new), encoding="utf-8")
+    assert verify(kernel, contract).result.verdict == verdict
