@@ -8,7 +8,7 @@ which a kernel may rely on.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -33,8 +33,12 @@ def with_shared_products_as_data(
         Of modules whose inputs and parameters of the same name are the same.
     """
     values: dict[Hashable, int] = {}
-    mine, theirs = (_results_of_products(each, values) for each in (candidate, reference))
-    shared = [key for key in theirs if key in mine]
+    shared: list[int] | None = None
+    while True:
+        mine, theirs = (_results_of_products(each, values, shared) for each in (candidate, reference))
+        before, shared = shared, [key for key in theirs if key in mine]
+        if shared == before:
+            break
     found = []
     for recording, places in ((candidate, mine), (reference, theirs)):
         storages, steps = list(recording.storages), list(recording.steps)
@@ -55,8 +59,13 @@ def with_shared_products_as_data(
     return found[0], found[1], where
 
 
-def _results_of_products(recording: Recording, numbers: dict[Hashable, int]) -> dict[int, int]:
+def _results_of_products(
+    recording: Recording, numbers: dict[Hashable, int], shared: Collection[int] | None
+) -> dict[int, int]:
     """Return the steps that fill storages with products for good, by the number of what these are.
+
+    Launches are taken to leave products that are data as they are: those that write to data are findings of
+    `verify`. Other products may be something else after each launch that gets their address.
 
     Parameters
     ----------
@@ -64,6 +73,8 @@ def _results_of_products(recording: Recording, numbers: dict[Hashable, int]) -> 
         Of one module.
     numbers : dict
         Of values of storages, equal for equal values alone; the same dict for both modules.
+    shared : collection of int, optional
+        The products that are data; by default all of them.
     """
 
     def number(value: Hashable) -> int:
@@ -77,9 +88,10 @@ def _results_of_products(recording: Recording, numbers: dict[Hashable, int]) -> 
     filled: dict[int, int] = {}
     used = set[int]()
     for place, step in enumerate(recording.steps):
-        if isinstance(step, Launch):  # whether it writes what it may only read is checked by `verify`
+        if isinstance(step, Launch):
             written = {each for each in step.storages if recording.storages[each].origin not in _GIVEN}
-            values.update((each, number(object())) for each in written if each not in filled)
+            data = {each for each, value in filled.items() if shared is None or value in shared}
+            values.update((each, number(object())) for each in written - data)
             used |= step.storages
             continue
         what_of = _value(step.arguments, values), _value(step.options, values)

@@ -13,7 +13,10 @@ from mmaproof.api.torch.shared_products import with_shared_products_as_data
 X, W = (View(number, "float32", (4, 4), (4, 1), 0) for number in (0, 1))
 H, Y = (View(number, "float32", (4, 4), (4, 1), 0) for number in (2, 3))
 TURNED = replace(W, strides=(1, 4))
-LAUNCH = Launch("k", "k.ptx", (1, 1, 1), (32, 1, 1), 0, (Passed(8, ((0, Pointer(3, 0)),)),), "m.py:9")
+LAUNCH, ON_H = (
+    Launch("k", "k.ptx", (1, 1, 1), (32, 1, 1), 0, (Passed(8, ((0, Pointer(number, 0)),)),), "m.py:9")
+    for number in (3, 2)
+)
 
 
 def recorded(*steps: Any, result: View = Y) -> Recording:
@@ -79,6 +82,16 @@ def test_others_are_not(steps: tuple[Any, ...]) -> None:
 def test_what_launches_write_is_alike_in_no_other_module() -> None:
     steps = LAUNCH, does("mm", X, Y)
     assert not shared(recorded(*steps), recorded(*steps))
+
+
+def test_launches_may_change_products_that_are_no_data() -> None:
+    """The second product is of what the launch leaves in H, and in the reference of the first product."""
+    changed = recorded(does("mm", X, TURNED), ON_H, does("mm", H, W, to=Y))
+    kept = recorded(does("mm", X, TURNED), does("mm", H, W, to=Y))
+    overwritten = recorded(does("mm", X, TURNED), does("mm", H, W, to=Y), does("relu", H))
+    assert len(shared(changed, kept)) == 2  # a launch that writes to H, which is data, is a finding
+    assert not shared(changed, overwritten)
+    assert len(shared(kept, overwritten)) == 1
 
 
 def test_a_result_that_is_not_negative_is_computed() -> None:
