@@ -15,6 +15,7 @@ REFERENCES: dict[str, tuple[str, tuple[str, ...]]] = {
     "lower": ("torch.tril(torch.matmul(x, y))", ("torch.randn(4, 4)", "torch.randn(4, 4)")),
     "scaled": ("x * 3.14 + y / 2 - 1", (X, Y)),
     "relu": ("torch.relu(x)", (X,)),
+    "of_columns": ("torch.cumsum(x, dim=1) - x * y", ("torch.randn(5, 3).t()", "torch.randn(6, 5)[::2]")),
     "leaky": ("F.leaky_relu(x, 0.01)", (X,)),
     "sigmoid": ("torch.sigmoid(x)", (X,)),
     "tanh": ("torch.tanh(x)", (X,)),

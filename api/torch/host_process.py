@@ -33,7 +33,7 @@ from .recorder import Recorder, recording
 from .recording import NotRecordedError, View, to_json
 from .repeated_calls import first_call
 from .sizes import one_by_one, work
-from .weights import copied, matched, replace_weights, weights
+from .weights import copied, matched, replace_weights, weights, whole
 
 MODEL, CANDIDATE = ("Model", "Reference"), ("ModelNew", "Model")
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
@@ -272,7 +272,7 @@ def _run_on_numbers(request: Mapping[str, Any], sizes: Mapping[str, Any]) -> Non
     ]
     kept = {f"input {name}": each for name, each in tensors}
     kept |= {f"parameter {name}": each for name, each in weights(model).items()}
-    numbers = {name: _as_numbers(each) for name, each in kept.items()}
+    numbers = {name: _as_numbers(whole(each)) for name, each in kept.items()}
     with torch.no_grad():
         result = model(*inputs)
     for place, each in enumerate(result if isinstance(result, tuple | list) else [result]):

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from .recording import NotRecordedError
+from .weights import whole
 
 MOST_BYTES = 1 << 29
 """Bytes of inputs, weights and results that a reference may have."""
@@ -213,10 +214,9 @@ class _Writer:
 
     def write(self, name: str, tensor: Any) -> None:
         plain = tensor.detach().cpu()
-        storage = torch.empty(0, dtype=plain.dtype).set_(plain.untyped_storage())
-        whole = plain.contiguous() if " result " in name or " exact " in name else storage
+        held = plain.contiguous() if " result " in name or " exact " in name else whole(plain)
         dtype = str(plain.dtype).removeprefix("torch.")
-        words = whole.view(torch.int16) if dtype == "bfloat16" else whole
+        words = held.view(torch.int16) if dtype == "bfloat16" else held
         file = f"{len(self.files)}.npy"
         np.save(self.folder / file, words.numpy())
         self.files[name] = [file, dtype]

@@ -65,7 +65,7 @@ class Storage:
     values : tuple of numbers, optional
         What it holds at first, repeated.
     shape : tuple of int
-        Of the tensor that it was made for.
+        Of the tensor that it was made for, in the order of its memory.
     variable : (str, str), optional
         The PTX file, and the variable in it that the storage is.
     """

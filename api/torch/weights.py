@@ -42,6 +42,12 @@ def copied(weight: Any) -> Any:
     return made.set_(storage, weight.storage_offset(), weight.shape, weight.stride())
 
 
+def whole(tensor: Any) -> Any:
+    """Return all numbers of a tensor's storage, in the order of its memory."""
+    plain = tensor.detach().cpu()
+    return torch.empty(0, dtype=plain.dtype).set_(plain.untyped_storage())
+
+
 def _layout(weight: Any) -> tuple[Any, ...]:
     """Return where the elements of a weight are in its storage."""
     strides = [stride for stride, extent in zip(weight.stride(), weight.shape, strict=True) if extent > 1]
