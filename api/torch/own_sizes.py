@@ -130,7 +130,8 @@ def memory_at_own_sizes(candidate: Recording, done: OwnRun, sizes: Sizes, second
             except FaultError as fault:
                 faults.append(f"{fault}, in launch {len(launches.done) + 1} of {len(candidate.launches)}")
                 continue
-            return replace(done, memory=tuple(launches.done))
+            doubts = (f"no block that was run writes to result {place}" for place in launches.unwritten())
+            return replace(done, memory=tuple(launches.done), doubts=(*done.doubts, *doubts))
     except (InputError, OSError, UnsupportedError, NotRecordedError) as reason:
         return replace(done, open=(*done.open, f"memory accesses: {reason}"))
     except BudgetError:

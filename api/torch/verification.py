@@ -340,7 +340,8 @@ class _Attempt:
         if depends and self._compares and len(ladder_of_batches) > 1:
             fewer, _ = self._ran(ladder_of_batches, own, all_blocks=True)
             if fewer.compared or fewer.findings:
-                ran = replace(fewer, memory=ran.memory or (() if ran.other else ran.launches))
+                of_all = ran.memory or (() if ran.other else ran.launches)
+                ran = replace(fewer, memory=of_all, doubts=(*ran.doubts, *fewer.doubts))
         if self.requires:
             ran = replace(ran, open=(*ran.open, "results are not compared: the inputs have conditions"))
         return ran
@@ -352,7 +353,7 @@ class _Attempt:
         if not fewer.compared and not fewer.findings:
             return ran
         doubts = tuple(f"with {fewer.other}: {each}" for each in fewer.findings)
-        return replace(fewer, memory=ran.memory, findings=(), doubts=(*fewer.doubts, *doubts))
+        return replace(fewer, memory=ran.memory, findings=(), doubts=(*ran.doubts, *fewer.doubts, *doubts))
 
     @property
     def _compares(self) -> bool:
