@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...refinement.examine.trials import DisagreementError
 from ...spec.errors import InputError, UnsupportedError
@@ -16,7 +16,7 @@ from . import live_modules
 from .blamed_sizes import VALUES, is_of_any_size, kinds_of, numbers_in, one_sided, only_there
 from .contract_text import ContractWriter
 from .numbers import disagreement
-from .outcome import TorchResult
+from .outcome import TorchResult, with_report
 from .own_run import OwnRun
 from .own_sizes import memory_at_own_sizes, run_at_own_sizes
 from .own_verdict import SHOWN, judged_with
@@ -35,9 +35,6 @@ from .sizes import (
 )
 from .time_limit import TimeUpError, within
 from .untrusted import Limits, Recorded, own_recorded, recorded
-
-if TYPE_CHECKING:
-    from ...reports.verify_report import VerifyReport
 
 _WORST = ("refuted", "unsupported", "undecided", "safe", "verified")
 """Verdicts, the one that decides over several first."""
@@ -148,9 +145,11 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     """Verify at the largest sizes that take little time, and at others where these are to blame."""
     steps = ladder(own, together=together)
     result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, WORK, hasty=True))
-    while result.verdict == "undecided" and result.launches and (place := steps.index(result.sizes)):
+    while _may_be_smaller(result) and (place := steps.index(result.sizes)):
+        was_hasty = made.seconds < made.limits.verifying
         smaller = made.at(steps[:place], own, WORK // 4)
         if not smaller.launches:
+            result = made.at([result.sizes], own, MOST_WORK) if was_hasty else result
             break
         result = smaller
     if result.verdict != "refuted" or is_of_any_size(result, own, made.solution):
@@ -175,6 +174,11 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     return only_there(result)
 
 
+def _may_be_smaller(result: TorchResult) -> bool:
+    """Tell whether smaller sizes may be decided where these are not."""
+    return result.verdict == "undecided" and bool(result.launches) and not result.failed
+
+
 HASTE = 1 / 5
 """Part of the time that is spent at the first sizes: what takes longer there is shown at smaller ones."""
 
@@ -195,7 +199,7 @@ def _at_sizes_it_takes(made: _Attempt, own: Sizes, steps: list[Sizes], result: T
             steps.insert(steps.index(step), few)
         for sizes in (step,) if few == step else (few, step):
             larger = made.at([sizes], own, MOST_WORK)
-            if larger.launches:
+            if larger.launches and not larger.failed:
                 return larger
     return result
 
@@ -431,6 +435,11 @@ class _Attempt:
         )
         if wrong := _other_results(candidate, reference):
             return replace(blank, verdict="refuted", findings=(wrong,))
+        for launch in candidate.launches:
+            if 0 in launch.grid:
+                blocks = f"{launch.entry} is launched with a grid of {launch.grid} blocks"
+                said = f"the candidate: {blocks}, which runs nothing, in {launch.where}"
+                return replace(blank, verdict="undecided", failed=True, findings=(said,))
         if not candidate.launches:
             return replace(blank, findings=("the candidate launches no kernel: all of it is PyTorch's own",))
         try:
@@ -463,7 +472,7 @@ class _Attempt:
             return replace(blank, verdict="undecided", findings=(f"a defect of mmaproof: {reason}",))
         except InputError as reason:
             return replace(blank, findings=(f"the recording can't be verified: {reason}",))
-        return _reported(report, blank)
+        return with_report(blank, report)
 
 
 def _other_results(candidate: Recording, reference: Recording) -> str | None:
@@ -476,19 +485,3 @@ def _other_results(candidate: Recording, reference: Recording) -> str | None:
         if mine.dtype != theirs.dtype:
             return f"returns a tensor of {mine.dtype}, not {theirs.dtype}"
     return None
-
-
-def _reported(report: VerifyReport, blank: TorchResult) -> TorchResult:
-    result = report.result
-    return replace(
-        blank,
-        verdict=str(result.verdict),
-        findings=tuple(map(str, result.findings)),
-        notes=(*blank.notes, *map(str, result.notes)),
-        hypotheses=(
-            *(hypothesis.statement for hypothesis in result.hypotheses),
-            *(f"assumed: {assumption}" for assumption in result.assumptions),
-        ),
-        bound=result.bound or "",
-        reports=(report,),
-    )
