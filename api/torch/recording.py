@@ -48,6 +48,16 @@ class View:
         return True
 
 
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a tensor whose elements lie one behind the other."""
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.insert(0, step)
+        step *= extent
+    return tuple(strides)
+
+
 @dataclass(frozen=True)
 class Storage:
     """Memory of a tensor.
