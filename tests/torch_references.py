@@ -69,6 +69,14 @@ REFERENCES: dict[str, tuple[str, tuple[str, ...]]] = {
         "F.scaled_dot_product_attention(x, y, x)",
         ("torch.randn(1, 2, 3, 4)", "torch.randn(1, 2, 3, 4)"),
     ),
+    "causal_attention": (
+        "F.scaled_dot_product_attention(x, x, y, is_causal=True)",
+        ("torch.randn(1, 2, 3, 4)", "torch.randn(1, 2, 3, 4)"),
+    ),
+    "masked_attention": (
+        "F.scaled_dot_product_attention(x, y, x, attn_mask=(torch.arange(3) > torch.arange(3)[:, None]))",
+        ("torch.randn(1, 2, 3, 4)", "torch.randn(1, 2, 3, 4)"),
+    ),
     "conv1d": ("F.conv1d(x, y, stride=2, dilation=2)", (SERIES, "torch.randn(3, 4, 3)")),
     "conv2d": ("F.conv2d(x, y, padding=1, stride=2)", (IMAGE, "torch.randn(5, 4, 3, 3)")),
     "depthwise": ("F.conv2d(x, y, groups=4)", (IMAGE, "torch.randn(8, 1, 3, 2)")),

@@ -336,7 +336,7 @@ def _work(step: Operation) -> int:
 
 _REDUCTIONS = (
     "sum", "mean", "var", "prims.var", "prod", "cumsum", "cumprod", "linalg_vector_norm", "_softmax",
-    "_log_softmax",
+    "_log_softmax", "_safe_softmax",
 )  # fmt: skip
 _WEIGHTS = (
     (("argmax", "argmin"), PLACED),
