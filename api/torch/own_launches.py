@@ -37,7 +37,8 @@ FOLDED = 1 << 16
 """Bytes that stand for an array where only memory is looked at."""
 
 REST = 1.0
-"""Seconds in which all blocks of a launch are run, or those at the corners and some between alone."""
+"""Seconds in which all blocks of a launch are run, or those at the corners and some between alone, if no
+other launch or step of the host needs the results."""
 
 DOUBTFUL = 4
 """How many times as long they may take where no block that was run writes an end of an array."""
@@ -91,6 +92,8 @@ class Launches:
         What bytes are that nobody has written.
     random : Generator, optional
         Draws how inexact results are rounded.
+    rest : float
+        Seconds in which all blocks of a launch are run, or some alone.
 
     Attributes
     ----------
@@ -118,7 +121,9 @@ class Launches:
         draw: int,
         fill: int,
         random: np.random.Generator | None = None,
+        rest: float = REST,
     ) -> None:
+        self._rest = rest
         self._recording, self._modules, self._numbers = recording, modules, numbers
         self._draw, self._fill, self._random = draw, fill, random
         self._names = identifiers(recording)
@@ -251,7 +256,7 @@ class Launches:
         if self._numbers is None:
             return done
         each = (time.process_time() - before) / len(done)
-        soon = min(soon, time.process_time() + REST * (DOUBTFUL if of_arrays.missing() else 1))
+        soon = min(soon, time.process_time() + self._rest * (DOUBTFUL if of_arrays.missing() else 1))
         seen = set(done)
         rest = [number for number in range(every) if number not in seen]
         trial = rest[: max(SIDE_BY_SIDE // threads, 1)]  # side by side, each takes less

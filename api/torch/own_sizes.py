@@ -19,7 +19,7 @@ from ...refinement.ptx.text.module import Module
 from ...refinement.ptx.text.parser import parse
 from ...spec.errors import InputError, UnsupportedError
 from .own_comparison import Compared, compared
-from .own_launches import Launches
+from .own_launches import REST, Launches
 from .own_numbers import Numbers
 from .own_run import OwnRun
 from .recording import NotRecordedError, Recording
@@ -34,7 +34,13 @@ AGAIN = (2, 8)
 
 
 def run_at_own_sizes(
-    candidate: Recording, numbers: Numbers, done: OwnRun, seconds: float, *, compare: bool = True
+    candidate: Recording,
+    numbers: Numbers,
+    done: OwnRun,
+    seconds: float,
+    *,
+    compare: bool = True,
+    rest: float = REST,
 ) -> OwnRun:
     """Run a candidate's launches at the problem's own sizes.
 
@@ -50,6 +56,8 @@ def run_at_own_sizes(
         Of processor time.
     compare : bool
         Whether results are compared.
+    rest : float
+        Of them, how many all blocks of a launch may take that are not run first.
     """
     started = time.process_time()
     try:
@@ -64,7 +72,7 @@ def run_at_own_sizes(
             )
             break
         until = time.process_time() + (seconds / 2 if not draw else left)
-        launches = Launches(candidate, modules, numbers, draw, fill)
+        launches = Launches(candidate, modules, numbers, draw, fill, rest=rest)
         try:
             with within(max(until - time.process_time(), 0) + 1):  # steps of the host look at no clock
                 launches.run(until)

@@ -17,6 +17,7 @@ from .blamed_sizes import VALUES, is_of_any_size, kinds_of, numbers_in, one_side
 from .contract_text import ContractWriter
 from .numbers import disagreement
 from .outcome import TorchResult, with_report
+from .own_launches import REST
 from .own_run import OwnRun
 from .own_sizes import memory_at_own_sizes, run_at_own_sizes
 from .own_verdict import SHOWN, judged_with
@@ -341,8 +342,8 @@ class _Attempt:
         if self._compares and not ran.launches and not ran.findings:  # the smallest batch is too large
             ran = self._at_smaller_extents(ladder_of_batches[-1], own, ran)
         depends = ran.launches and not ran.compared and not ran.findings  # on blocks that were not run
-        if depends and self._compares and len(ladder_of_batches) > 1:
-            fewer, _ = self._ran(ladder_of_batches, own, all_blocks=True)
+        if depends and self._compares:
+            fewer, _ = self._ran(ladder_of_batches, own, all_blocks=True, rest=self.limits.own)
             if fewer.compared or fewer.findings:
                 of_all = ran.memory or (() if ran.other else ran.launches)
                 ran = replace(fewer, memory=of_all, doubts=(*ran.doubts, *fewer.doubts))
@@ -365,7 +366,7 @@ class _Attempt:
         return not (self.memory_only or self.requires)
 
     def _ran(
-        self, batches: Sequence[Sizes], own: Sizes, *, all_blocks: bool = False
+        self, batches: Sequence[Sizes], own: Sizes, *, all_blocks: bool = False, rest: float = REST
     ) -> tuple[OwnRun, Recording | None]:
         """Run launches at the first of several sizes that takes little time.
 
@@ -389,7 +390,12 @@ class _Attempt:
         if found.candidate.recording is None or found.numbers is None:
             return replace(at, open=(found.reason,)), found.memory
         ran = run_at_own_sizes(
-            found.candidate.recording, found.numbers, at, self.limits.own, compare=self._compares
+            found.candidate.recording,
+            found.numbers,
+            at,
+            self.limits.own,
+            compare=self._compares,
+            rest=rest,
         )
         return ran, found.memory
 
