@@ -342,7 +342,9 @@ def of_own_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     torch.manual_seed(request["seed"] + 2)
     again = list(module.get_inputs())
     names, folder = input_names(model, inputs), Path(request["folder"]) / "own"
-    return own_reference.kept(model, names, [inputs, again], weights(model), folder, request["operations"])
+    draws = own_reference.of_one_sign if request["of_one_sign"] else own_reference.of_sizes
+    given = draws([inputs, again], weights(model))
+    return own_reference.kept(model, names, given, weights(model), folder, request["operations"])
 
 
 def answered(

@@ -150,8 +150,7 @@ class Launches:
             )
         given = storage.origin in ("input", "parameter")
         if given:
-            draw = f"{self._draw} " if storage.origin == "input" else ""
-            array = self._numbers.array(f"{draw}{storage.origin} {storage.name}")
+            array = self._numbers.array(f"{self._draw} {storage.origin} {storage.name}")
             if array is None or array.size * array.itemsize != storage.elements * dtype.itemsize:
                 raise UnsupportedError(f"{storage.name} has another size than was recorded")
             return stored(storage.name, array, dtype.itemsize, writable=False)

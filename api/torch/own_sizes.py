@@ -41,6 +41,7 @@ def run_at_own_sizes(
     *,
     compare: bool = True,
     rest: float = REST,
+    draws: tuple[int, int] = (0, 1),
 ) -> OwnRun:
     """Run a candidate's launches at the problem's own sizes.
 
@@ -58,20 +59,23 @@ def run_at_own_sizes(
         Whether results are compared.
     rest : float
         Of them, how many all blocks of a launch may take that are not run first.
+    draws : tuple of int
+        The draws of inputs, by number.
     """
     started = time.process_time()
     try:
         modules = _modules(candidate)
     except (InputError, OSError) as reason:
         return replace(done, open=(str(reason),))
-    for draw, fill in enumerate(FILLS):
+    for draw, fill in zip(draws, FILLS, strict=True):
         left = started + seconds - time.process_time()
-        if draw and (not numbers.has_draw(draw) or seconds - left > seconds * FIRST_DRAW):
+        is_first = draw == draws[0]
+        if not is_first and (not numbers.has_draw(draw) or seconds - left > seconds * FIRST_DRAW):
             done = replace(
                 done, open=(*done.open, "only one draw of inputs was run; a second one takes too long")
             )
             break
-        until = time.process_time() + (seconds / 2 if not draw else left)
+        until = time.process_time() + (seconds / 2 if is_first else left)
         launches = Launches(candidate, modules, numbers, draw, fill, rest=rest)
         try:
             with within(max(until - time.process_time(), 0) + 1):  # steps of the host look at no clock
@@ -103,7 +107,7 @@ def run_at_own_sizes(
             results=found.results,
             findings=found.findings,
             doubts=found.doubts
-            if not draw
+            if is_first
             else tuple(doubt for doubt in done.doubts if doubt in found.doubts),
             open=(*done.open, *(each for each in (*launches.open, *found.open) if each not in done.open)),
         )

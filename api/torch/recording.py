@@ -250,6 +250,18 @@ def identifiers(recording: Recording) -> list[str]:
     return found
 
 
+def other_results(candidate: Recording, reference: Recording) -> str | None:
+    """Return in what the results of both modules are not alike, before any number is looked at."""
+    if len(candidate.results) != len(reference.results):
+        return f"returns {len(candidate.results)} tensors, not {len(reference.results)}"
+    for mine, theirs in zip(candidate.results, reference.results, strict=True):
+        if mine.shape != theirs.shape:
+            return f"returns a tensor of shape {list(mine.shape)}, not {list(theirs.shape)}"
+        if mine.dtype != theirs.dtype:
+            return f"returns a tensor of {mine.dtype}, not {theirs.dtype}"
+    return None
+
+
 _KINDS = {
     each.__name__: each for each in (View, Storage, Operation, Pointer, Word, Passed, Launch, Recording)
 }

@@ -21,7 +21,7 @@ from .own_launches import REST
 from .own_run import OwnRun
 from .own_sizes import memory_at_own_sizes, run_at_own_sizes
 from .own_verdict import SHOWN, judged_with
-from .recording import NotRecordedError, Operation, Recording
+from .recording import NotRecordedError, Operation, Recording, other_results
 from .shared_products import with_shared_products_as_data
 from .sizes import (
     MOST_WORK,
@@ -269,6 +269,7 @@ class _Attempt:
         self.target, self.memory_only, self.limits, self.folder = target, memory_only, limits, folder
         self.doubt, self.seconds = "", limits.verifying
         self._own_run: OwnRun | None = None
+        self._of_one_sign: OwnRun | None = None
 
     def at(
         self,
@@ -330,6 +331,10 @@ class _Attempt:
         ran = self._own_run
         if result.configurations > 1:
             ran = replace(ran, open=(*ran.open, f"the first of {result.configurations} configurations alone"))
+        if result.verdict == "undecided" and ran.shows and self._of_one_sign is None:
+            self._of_one_sign, _ = self._ran([ran.sizes], own, draws=(2, 3))
+        if self._of_one_sign is not None and self._of_one_sign.findings:
+            ran = self._of_one_sign
         seconds = {**result.seconds, "own sizes": round(time.perf_counter() - started, 3)}
         return judged_with(replace(result, seconds=seconds), ran)
 
@@ -366,7 +371,13 @@ class _Attempt:
         return not (self.memory_only or self.requires)
 
     def _ran(
-        self, batches: Sequence[Sizes], own: Sizes, *, all_blocks: bool = False, rest: float = REST
+        self,
+        batches: Sequence[Sizes],
+        own: Sizes,
+        *,
+        all_blocks: bool = False,
+        rest: float = REST,
+        draws: tuple[int, int] = (0, 1),
     ) -> tuple[OwnRun, Recording | None]:
         """Run launches at the first of several sizes that takes little time.
 
@@ -384,6 +395,7 @@ class _Attempt:
             target=self.target,
             limits=self.limits,
             all_blocks=all_blocks,
+            of_one_sign=draws != (0, 1),
         )
         other = ", ".join(f"{name} = {value}" for name, value in found.sizes.items() if value != own[name])
         at = OwnRun(found.sizes, other)
@@ -396,6 +408,7 @@ class _Attempt:
             self.limits.own,
             compare=self._compares,
             rest=rest,
+            draws=draws,
         )
         return ran, found.memory
 
@@ -439,7 +452,7 @@ class _Attempt:
             steps=sum(isinstance(step, Operation) for step in candidate.steps),
             notes=(*blank.notes, *dict.fromkeys((*reference.notes, *candidate.notes))),
         )
-        if wrong := _other_results(candidate, reference):
+        if wrong := other_results(candidate, reference):
             return replace(blank, verdict="refuted", findings=(wrong,))
         for launch in candidate.launches:
             if 0 in launch.grid:
@@ -479,15 +492,3 @@ class _Attempt:
         except InputError as reason:
             return replace(blank, findings=(f"the recording can't be verified: {reason}",))
         return with_report(blank, report)
-
-
-def _other_results(candidate: Recording, reference: Recording) -> str | None:
-    """Return in what the results of both modules are not alike, before any number is looked at."""
-    if len(candidate.results) != len(reference.results):
-        return f"returns {len(candidate.results)} tensors, not {len(reference.results)}"
-    for mine, theirs in zip(candidate.results, reference.results, strict=True):
-        if mine.shape != theirs.shape:
-            return f"returns a tensor of shape {list(mine.shape)}, not {list(theirs.shape)}"
-        if mine.dtype != theirs.dtype:
-            return f"returns a tensor of {mine.dtype}, not {theirs.dtype}"
-    return None

@@ -139,6 +139,14 @@ def test_a_right_kernel_agrees(problem: Problem) -> None:
     )
 
 
+def test_draws_of_one_sign_are_named(problem: Problem) -> None:
+    files = problem.numbers.files
+    files.update({f"{2 + int(name[0])}{name[1:]}": each for name, each in files.items()})
+    recording = problem.recording(problem.launch(bound="64"))
+    (found,) = run_at_own_sizes(recording, problem.numbers, OwnRun({}), 20, draws=(2, 3)).findings
+    assert "with the magnitudes of weights and of what get_inputs() gives" in found
+
+
 def test_a_constant_bound_of_a_loop_is_a_wrong_value(problem: Problem) -> None:
     (found,) = problem.ran(problem.launch(bound="64")).findings
     assert found.startswith("wrong-value: result 0 at [0] is ") and "torch.manual_seed(1)" in found
