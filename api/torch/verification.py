@@ -148,6 +148,8 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, WORK, hasty=True))
     while _may_be_smaller(result) and (place := steps.index(result.sizes)):
         was_hasty = made.seconds < made.limits.verifying
+        if (ran := made.with_own_run(result, own, is_last=False)).verdict == "refuted":  # in less time
+            return ran
         smaller = made.at(steps[:place], own, WORK // 4)
         if not smaller.launches:
             result = made.at([result.sizes], own, MOST_WORK) if was_hasty else result
@@ -320,8 +322,11 @@ class _Attempt:
         }
         return replace(result, seconds=seconds)
 
-    def with_own_run(self, result: TorchResult, own: Sizes) -> TorchResult:
-        """Run launches on numbers at the problem's own sizes, beside what was found at smaller ones."""
+    def with_own_run(self, result: TorchResult, own: Sizes, *, is_last: bool = True) -> TorchResult:
+        """Run launches on numbers at the problem's own sizes, beside what was found at smaller ones.
+
+        What is undecided at last is also run on numbers of one sign.
+        """
         is_done = result.own_sizes or result.verdict == "refuted"
         if is_done or not result.launches or not result.sizes or not self.limits.own:
             return result
@@ -331,7 +336,7 @@ class _Attempt:
         ran = self._own_run
         if result.configurations > 1:
             ran = replace(ran, open=(*ran.open, f"the first of {result.configurations} configurations alone"))
-        if result.verdict == "undecided" and ran.shows and self._of_one_sign is None:
+        if is_last and result.verdict == "undecided" and ran.shows and self._of_one_sign is None:
             self._of_one_sign, _ = self._ran([ran.sizes], own, draws=(2, 3))
         if self._of_one_sign is not None and self._of_one_sign.findings:
             ran = self._of_one_sign
