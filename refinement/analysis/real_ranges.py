@@ -208,15 +208,11 @@ def _function(operation: Operation, given: Sequence[Interval]) -> Interval:
 
 
 def _quotient(operation: Operation, given: Sequence[Interval]) -> Interval:
-    """Return ranges of quotients; those below the normal numbers may be flushed to 0."""
+    """Return ranges of quotients; where subnormal numbers are flushed, any number may be 0, or divided by."""
     exact = given[0] * _inverse(given[1])
-    if operation.attribute not in operations.CORRECTLY_ROUNDED_QUOTIENTS:
-        return _approximated(operation, exact)
-    fmt = operation.result
-    assert isinstance(fmt, FloatFormat)
-    low, high = exact
-    flushed = np.maximum(np.maximum(low, -high), 0) < 2.0 ** (fmt.minimum_exponent + 1)
-    return Interval(np.where(flushed, np.minimum(low, 0), low), np.where(flushed, np.maximum(high, 0), high))
+    if operation.attribute == "div":
+        return exact
+    return _approximated(operation, Interval(np.minimum(exact.low, 0), np.maximum(exact.high, 0)))
 
 
 def _approximated(operation: Operation, exact: Interval) -> Interval:
