@@ -73,8 +73,9 @@ REFERENCES: dict[str, tuple[str, tuple[str, ...]]] = {
         "F.scaled_dot_product_attention(x, x, y, is_causal=True)",
         ("torch.randn(1, 2, 3, 4)", "torch.randn(1, 2, 3, 4)"),
     ),
+    "inverted": ("x.masked_fill(~(x > 0), 2.0)", (X,)),
     "masked_attention": (
-        "F.scaled_dot_product_attention(x, y, x, attn_mask=(torch.arange(3) > torch.arange(3)[:, None]))",
+        "F.scaled_dot_product_attention(x, y, x, attn_mask=~(y[0, 0, :, :3] > x[0, 0, :, :3]))",
         ("torch.randn(1, 2, 3, 4)", "torch.randn(1, 2, 3, 4)"),
     ),
     "conv1d": ("F.conv1d(x, y, stride=2, dilation=2)", (SERIES, "torch.randn(3, 4, 3)")),

@@ -32,5 +32,5 @@ def attention(
         attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
     if attn_mask is not None:
         is_truth = attn_mask.dtype == torch.bool
-        scores = scores.masked_fill(~attn_mask, -inf) if is_truth else scores + attn_mask
+        scores = torch.where(attn_mask, scores, -inf) if is_truth else scores + attn_mask
     return torch.ops.aten._safe_softmax(scores, -1) @ value

@@ -16,7 +16,7 @@ from .recording import NotRecordedError
 
 
 class Unguarded(TorchFunctionMode):
-    """Replaces indexing, ``contiguous``, ``copy_``, ``cuda`` and attention, while it is active.
+    """Replaces indexing, ``contiguous``, ``copy_``, ``~``, ``cuda`` and attention, while it is active.
 
     Parameters
     ----------
@@ -49,6 +49,8 @@ class Unguarded(TorchFunctionMode):
                 raise NotRecordedError("an assignment to elements indexed by tensors or lists")
             self._copy(target, value) if isinstance(value, torch.Tensor) else target.fill_(value)
             return None
+        if function is torch.Tensor.__invert__:
+            return torch.ops.aten.bitwise_not.default(arguments[0])
         if function is torch.nn.functional.scaled_dot_product_attention:
             return attention(*arguments, **(options or {}))
         if function is torch.Tensor.copy_:
