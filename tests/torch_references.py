@@ -15,6 +15,7 @@ REFERENCES: dict[str, tuple[str, tuple[str, ...]]] = {
     "lower": ("torch.tril(torch.matmul(x, y))", ("torch.randn(4, 4)", "torch.randn(4, 4)")),
     "scaled": ("x * 3.14 + y / 2 - 1", (X, Y)),
     "relu": ("torch.relu(x)", (X,)),
+    "of_columns": ("torch.cumsum(x, dim=1) - x * y", ("torch.randn(5, 3).t()", "torch.randn(6, 5)[::2]")),
     "leaky": ("F.leaky_relu(x, 0.01)", (X,)),
     "sigmoid": ("torch.sigmoid(x)", (X,)),
     "tanh": ("torch.tanh(x)", (X,)),
@@ -66,6 +67,15 @@ REFERENCES: dict[str, tuple[str, tuple[str, ...]]] = {
     "triplet": ("F.triplet_margin_loss(x, y, x * 2)", (X, Y)),
     "attention": (
         "F.scaled_dot_product_attention(x, y, x)",
+        ("torch.randn(1, 2, 3, 4)", "torch.randn(1, 2, 3, 4)"),
+    ),
+    "causal_attention": (
+        "F.scaled_dot_product_attention(x, x, y, is_causal=True)",
+        ("torch.randn(1, 2, 3, 4)", "torch.randn(1, 2, 3, 4)"),
+    ),
+    "inverted": ("x.masked_fill(~(x > 0), 2.0)", (X,)),
+    "masked_attention": (
+        "F.scaled_dot_product_attention(x, y, x, attn_mask=~(y[0, 0, :, :3] > x[0, 0, :, :3]))",
         ("torch.randn(1, 2, 3, 4)", "torch.randn(1, 2, 3, 4)"),
     ),
     "conv1d": ("F.conv1d(x, y, stride=2, dilation=2)", (SERIES, "torch.randn(3, 4, 3)")),

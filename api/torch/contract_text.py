@@ -22,6 +22,7 @@ from .recording import (
     View,
     Word,
     identifiers,
+    row_major,
 )
 
 FORMATS = {
@@ -222,7 +223,7 @@ class ContractWriter:
             self._params[name] = {
                 "name": name, "type": _format(storage), "shape": list(view.shape) or [1], "access": "out",
             }  # fmt: skip
-            result = replace(view, storage=len(self.names), strides=_row_major(view.shape), offset=0)
+            result = replace(view, storage=len(self.names), strides=row_major(view.shape), offset=0)
             copy = Operation("copy", (view,), {}, (result,), "the result")
             text, taken = step_text(name, copy, [*self.names, name])
             self._steps.append(text)
@@ -301,15 +302,6 @@ def _format(storage: Storage) -> str:
     if storage.dtype not in FORMATS:
         raise NotRecordedError(f"tensors of {storage.dtype}")
     return FORMATS[storage.dtype]
-
-
-def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    strides: list[int] = []
-    step = 1
-    for extent in reversed(shape):
-        strides.insert(0, step)
-        step *= extent
-    return tuple(strides)
 
 
 def _used(recording: Recording) -> set[int]:

@@ -45,3 +45,9 @@ class HeldMemory:
         """Tell whether the host has had tensors in a storage, and has none any more."""
         held, own = self._references.get(number, (0, 0))
         return bool(held) and torch._C._storage_Use_Count(held) <= own
+
+
+def shape_in_memory(tensor: Any) -> tuple[int, ...]:
+    """Return a tensor's extents in the order of its memory: those of ``x`` for ``x.t()``."""
+    axes = sorted(zip(tensor.stride(), tensor.shape, strict=True), key=lambda each: -each[0])
+    return tuple(extent for _, extent in axes)

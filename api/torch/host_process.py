@@ -33,6 +33,7 @@ from .recorder import Recorder, recording
 from .recording import NotRecordedError, View, to_json
 from .repeated_calls import first_call
 from .sizes import one_by_one, work
+from .weights import copied, matched, replace_weights, weights, whole
 
 MODEL, CANDIDATE = ("Model", "Reference"), ("ModelNew", "Model")
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
@@ -153,66 +154,6 @@ def constructed(maker: Any, given: Any, seed: int) -> Any:
     return maker(**given) if isinstance(given, Mapping) else maker(*given)
 
 
-def weights(model: Any) -> dict[str, Any]:
-    """Return the parameters and buffers of a module by their names."""
-    if not isinstance(model, torch.nn.Module):
-        return {}
-    found = {name: each.detach() for name, each in model.named_parameters()}
-    found |= {name: each for name, each in model.named_buffers() if each is not None}
-    for prefix, module in model.named_modules():
-        for name, value in vars(module).items():
-            if isinstance(value, torch.Tensor):
-                found[f"{prefix}.{name}" if prefix else name] = value.detach()
-    return found
-
-
-def replace_weights(model: Any, made: Mapping[str, Any]) -> None:
-    """Put other tensors in place of a module's parameters, buffers and other tensors."""
-    if not isinstance(model, torch.nn.Module):
-        return
-    for prefix, module in model.named_modules():
-        start = f"{prefix}." if prefix else ""
-        for held in (module._parameters, module._buffers, vars(module)):
-            for name, value in list(held.items()):
-                if isinstance(value, torch.Tensor) and start + name in made:
-                    held[name] = made[start + name]
-
-
-def matched(own: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, str]:
-    """Return which weight of the reference each weight of a candidate is: the same numbers from one seed.
-
-    The same name goes first, then the only one with the same numbers that no other weight is, or the only
-    such one with the same last part of its name.
-
-    Raises
-    ------
-    NotRecordedError
-        If one is none of the reference's, or may be several.
-    """
-
-    def same(a: Any, b: Any) -> bool:
-        return bool(a.shape == b.shape and a.dtype == b.dtype and torch.equal(a.cpu(), b.cpu()))
-
-    found = {name: name for name, each in own.items() if name in known and same(each, known[name])}
-    for name, each in own.items():
-        if name in found:
-            continue
-        shared = [o for o in found if own[o].data_ptr() == each.data_ptr() and same(own[o], each)]
-        if shared:
-            found[name] = found[shared[0]]
-            continue
-        free = [other for other in known if other not in found.values() and same(each, known[other])]
-        alike = [other for other in free if other.rpartition(".")[2] == name.rpartition(".")[2]]
-        if len(free) != 1 and len(alike) != 1:
-            numbers = f"the candidate's {name} {list(each.shape)} has the numbers of"
-            if free:
-                raise NotRecordedError(f"{numbers} {', '.join(free)}, and may be any of them: name it as one")
-            computed = "it is computed from them, or made in another order"
-            raise NotRecordedError(f"{numbers} none of the reference's weights: {computed}")
-        found[name] = alike[0] if len(alike) == 1 else free[0]
-    return found
-
-
 def recorded(
     model: Any,
     inputs: Sequence[Any],
@@ -331,7 +272,7 @@ def _run_on_numbers(request: Mapping[str, Any], sizes: Mapping[str, Any]) -> Non
     ]
     kept = {f"input {name}": each for name, each in tensors}
     kept |= {f"parameter {name}": each for name, each in weights(model).items()}
-    numbers = {name: _as_numbers(each) for name, each in kept.items()}
+    numbers = {name: _as_numbers(whole(each)) for name, each in kept.items()}
     with torch.no_grad():
         result = model(*inputs)
     for place, each in enumerate(result if isinstance(result, tuple | list) else [result]):
@@ -365,7 +306,7 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
     module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
     unfilled = request.get("unfilled", False)
     reference, inputs, given = example(module, request["seed"], unfilled=unfilled)
-    known = {name: each.clone() for name, each in weights(reference).items()}
+    known = {name: copied(each) for name, each in weights(reference).items()}
     names = input_names(reference, inputs)
     drawn = own_reference.quickly_drawn() if unfilled else contextlib.nullcontext()
     with as_if_on_a_gpu(), drawn:
@@ -401,7 +342,9 @@ def of_own_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     torch.manual_seed(request["seed"] + 2)
     again = list(module.get_inputs())
     names, folder = input_names(model, inputs), Path(request["folder"]) / "own"
-    return own_reference.kept(model, names, [inputs, again], weights(model), folder, request["operations"])
+    draws = own_reference.of_one_sign if request["of_one_sign"] else own_reference.of_sizes
+    given = draws([inputs, again], weights(model))
+    return own_reference.kept(model, names, given, weights(model), folder, request["operations"])
 
 
 def answered(

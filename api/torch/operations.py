@@ -16,7 +16,8 @@ import numpy as np
 
 from ...refinement.expected.term_array_arithmetic import special_function
 from ...refinement.expected.term_arrays import NotModelledError, TermArray
-from ...refinement.terms.store import INPUT
+from ...refinement.terms.store import CONSTANT, INPUT
+from ...refinement.terms.traversal import leaves_of
 from .arrays import kind
 from .windows import convolution, windows
 
@@ -294,6 +295,28 @@ def _softmax(x: Any, dim: int, half: bool = False) -> Any:
     return powers / _sum(powers, dim, True)
 
 
+def _safe_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
+    """Return a softmax that is 0 where all of a row is -inf, which no row of finite numbers is."""
+    if not _plain(x) and not _has_infinities(x):
+        return _softmax(x, dim)
+    masked = _extremum("max")(x, dim, True) == -np.inf
+    return np.where(np.broadcast_to(masked, x.shape), 0.0, _softmax(x, dim))
+
+
+_INFINITIES = np.array(
+    [0x7C00, 0xFC00, 0x7F80, 0xFF80, 0x7F800000, 0xFF800000, 0x7FF << 52, 0xFFF << 52], dtype=np.uint64
+)
+"""Encodings of infinities, in floats of any width."""
+
+
+def _has_infinities(x: Any) -> bool:
+    """Tell whether an array of terms is made of infinite constants, among others."""
+    store = x.space.store
+    leaves = leaves_of(store, x.value.terms.reshape(-1))
+    constants = leaves[store.are(CONSTANT, leaves)]
+    return bool(np.isin(store.constant_values(constants), _INFINITIES).any())
+
+
 def _gelu(x: Any, approximate: str = "none") -> Any:
     if approximate == "tanh":
         inner = x + 0.044715 * (x * x * x)
@@ -347,6 +370,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "amin": _extremum("min"), "max": _with_index("max"), "min": _with_index("min"),
         "argmax": _argument("max"), "argmin": _argument("min"), "cumsum": _running(np.add),
         "cumprod": _running(np.multiply), "linalg_vector_norm": _norm, "_softmax": _softmax,
+        "_safe_softmax": _safe_softmax,
         "_log_softmax": _log_softmax,
         "mm": _matmul, "bmm": _matmul, "mv": _matmul, "dot": _matmul, "addmm": _plus_product,
         "addmv": _plus_product, "baddbmm": _plus_product, "convolution": convolution,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,3 +127,20 @@ class TorchResult:
             numbers = numbers_in(words, FORMATS[given["format"]])
             made[name] = torch.tensor(np.asarray(numbers, dtype=np.float64).reshape(given["shape"]))
         return made
+
+
+def with_report(result: TorchResult, report: VerifyReport) -> TorchResult:
+    """Return a result with the verdict of a verification of its kernels."""
+    found = report.result
+    return replace(
+        result,
+        verdict=str(found.verdict),
+        findings=tuple(map(str, found.findings)),
+        notes=(*result.notes, *map(str, found.notes)),
+        hypotheses=(
+            *(hypothesis.statement for hypothesis in found.hypotheses),
+            *(f"assumed: {assumption}" for assumption in found.assumptions),
+        ),
+        bound=found.bound or "",
+        reports=(report,),
+    )

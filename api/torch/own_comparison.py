@@ -16,7 +16,7 @@ import numpy as np
 from ...refinement.ptx.numeric.memory import KNOWN, NOBODY
 from .arrays import places
 from .own_launches import Launches, held_type
-from .own_numbers import Numbers
+from .own_numbers import DRAWS, Numbers
 from .recording import Recording, View
 
 UNITS = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
@@ -196,14 +196,12 @@ def _said(
     """Return a message about the first element that is wrong."""
     first = int(np.argmax(wrong))
     index = _index(result, int(chosen[first]))
-    inputs = f"with what get_inputs() gives after torch.manual_seed({1 + draw})"
-    inputs += " and 4 times as great numbers" if draw else ""
     read = "".join(
         f"; {name} is read in {line} before it is written" for name, line in launches.uninitialised.items()
     )
     return (
         f"wrong-value: result {place} at {index} is {mine[first]}, and PyTorch computes {wanted[first]} "
-        f"({int(wrong.sum()):,} of {len(chosen):,} elements), {inputs}{read}"
+        f"({int(wrong.sum()):,} of {len(chosen):,} elements), {DRAWS[draw]}{read}"
     )
 
 

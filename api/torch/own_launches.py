@@ -22,6 +22,7 @@ from ...refinement.ptx.text.module import Module
 from ...spec.errors import UnsupportedError
 from .arrays import TYPES
 from .arrays import stored as stored_elements
+from .ends_of_arrays import Ends, bases, neighbours, shifted_to
 from .own_numbers import Numbers
 from .programs import HEAD, call, needed, views_in, writes
 from .recording import Launch, Operation, Passed, Pointer, Recording, Storage, identifiers
@@ -36,10 +37,17 @@ FOLDED = 1 << 16
 """Bytes that stand for an array where only memory is looked at."""
 
 REST = 1.0
-"""Seconds in which all blocks of a launch are run, or those at the corners and some between alone."""
+"""Seconds in which all blocks of a launch are run, or those at the corners and some between alone, if no
+other launch or step of the host needs the results."""
+
+DOUBTFUL = 4
+"""How many times as long they may take where no block that was run writes an end of an array."""
 
 DRAWN = 3
 """Blocks that are drawn beside those at the corners of a grid."""
+
+GUESSES = 4
+"""Blocks of which each is run because it may write an end of an array: one writes it if they are alike."""
 
 _ROUNDED = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 """Types to which numbers are rounded, and what PTX calls them."""
@@ -84,6 +92,8 @@ class Launches:
         What bytes are that nobody has written.
     random : Generator, optional
         Draws how inexact results are rounded.
+    rest : float
+        Seconds in which all blocks of a launch are run, or some alone.
 
     Attributes
     ----------
@@ -111,7 +121,9 @@ class Launches:
         draw: int,
         fill: int,
         random: np.random.Generator | None = None,
+        rest: float = REST,
     ) -> None:
+        self._rest = rest
         self._recording, self._modules, self._numbers = recording, modules, numbers
         self._draw, self._fill, self._random = draw, fill, random
         self._names = identifiers(recording)
@@ -138,8 +150,7 @@ class Launches:
             )
         given = storage.origin in ("input", "parameter")
         if given:
-            draw = f"{self._draw} " if storage.origin == "input" else ""
-            array = self._numbers.array(f"{draw}{storage.origin} {storage.name}")
+            array = self._numbers.array(f"{self._draw} {storage.origin} {storage.name}")
             if array is None or array.size * array.itemsize != storage.elements * dtype.itemsize:
                 raise UnsupportedError(f"{storage.name} has another size than was recorded")
             return stored(storage.name, array, dtype.itemsize, writable=False)
@@ -237,11 +248,14 @@ class Launches:
         self._run(launch, program, ends, until)
         each = (time.process_time() - before) / len(ends)
         done = [*ends, *self._while_there_is_time(launch, program, between, each, soon)]
-        if self._numbers is None or len(done) < len(first):
+        if len(done) < len(first):
             return done
-        done += self._last_that_writes(launch, program, done, soon)
+        of_arrays = Ends([array.stored for array in map(self.storages.__getitem__, _pointed(launch))])
+        done += self._that_write_ends(launch, program, done, of_arrays, soon)
+        if self._numbers is None:
+            return done
         each = (time.process_time() - before) / len(done)
-        soon = min(soon, time.process_time() + REST)
+        soon = min(soon, time.process_time() + self._rest * (DOUBTFUL if of_arrays.missing() else 1))
         seen = set(done)
         rest = [number for number in range(every) if number not in seen]
         trial = rest[: max(SIDE_BY_SIDE // threads, 1)]  # side by side, each takes less
@@ -253,27 +267,36 @@ class Launches:
         each = (now - before) / len(tried)
         return [*done, *self._while_there_is_time(launch, program, rest[len(tried) :], each, soon)]
 
-    def _last_that_writes(
-        self, launch: Launch, program: Program, done: Sequence[int], soon: float
+    def _that_write_ends(
+        self, launch: Launch, program: Program, done: Sequence[int], ends: Ends, soon: float
     ) -> list[int]:
-        """Run blocks before the last one, where the end of what others write is nobody's; returns which.
+        """Run blocks that write the ends of arrays, where none that was run does; returns which.
 
-        Grids that are rounded up may end with blocks that have nothing to do.
+        The blocks at the end of a grid may have nothing to do, or each go on with a grid's stride. Blocks are
+        taken for shifts of one another: neighbours along each axis tell how far.
         """
-        wrote, idle, step, ran = -1, prod(launch.grid) - 1, 1, list[int]()
+        ran: list[int] = []
         soon = min(soon, time.process_time() + REST)
-        marks = [array.stored for array in map(self.storages.__getitem__, _pointed(launch))]
-        written = [each for each in marks if each is not None and each.any()]
-        while not all(each[-1] for each in written) and idle - wrote > 1 and time.process_time() < soon:
-            number = max(idle - step, 0) if wrote < 0 else (wrote + idle) // 2
-            before = sum(int(each.sum()) for each in written)
-            if number not in done:
+        base = next(
+            (each for each in bases(launch.grid) if not {*neighbours(each, launch.grid)} & {*done}), None
+        )
+        if base is None or not ends.missing():
+            return ran
+        written = list[list[Any]]()
+        for number in neighbours(base, launch.grid):
+            if time.process_time() > soon:
+                return ran
+            before = [each.copy() for each in ends.marks]
+            self._run(launch, program, [number], time.process_time() + 8 * REST)
+            ran.append(number)
+            written.append([np.flatnonzero(now & ~old) for now, old in zip(ends.marks, before, strict=True)])
+        for which, place in ends.missing():
+            of_blocks = [each[which] for each in written]
+            for number in shifted_to(place, of_blocks, base, launch.grid)[:GUESSES]:
+                if number in done or number in ran or time.process_time() > soon:
+                    continue
                 self._run(launch, program, [number], time.process_time() + 8 * REST)
                 ran.append(number)
-            if number in done or sum(int(each.sum()) for each in written) != before:
-                wrote = number
-            else:
-                idle, step = number, 2 * step
         return ran
 
     def _while_there_is_time(
@@ -299,6 +322,19 @@ class Launches:
                 where = instruction.source or f"line {instruction.line} of the PTX"
                 self.uninitialised.setdefault(name, str(where))
 
+    def unwritten(self) -> list[int]:
+        """Return the results, by place, to which nothing that was run writes, nor any step of the host."""
+        steps = [step for step in self._steps if not isinstance(step, Launch)]
+        changed = {each.storage for step in steps for each in step.results if each is not None}
+        return [
+            place
+            for place, result in enumerate(self._recording.results)
+            if self._recording.storages[result.storage].origin == "empty"
+            and result.storage not in changed
+            and (marks := self.storages[result.storage].stored) is not None
+            and not marks.any()
+        ]
+
     def _forget(self, passed: set[int]) -> None:
         """Note that blocks that were not run may have written what those that were have not."""
         for number in passed:
@@ -307,7 +343,7 @@ class Launches:
                 continue
             if array.states is None:
                 array.states = np.full(-(-array.size // array.unit), KNOWN)
-            if array.added or array.stored is None:
+            if array.added or not isinstance(array.stored, np.ndarray):
                 array.states[:] = UNKNOWN
             else:
                 array.states[~array.stored] = UNKNOWN

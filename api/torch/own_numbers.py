@@ -9,6 +9,15 @@ from typing import Any
 
 import numpy as np
 
+DRAWS = (
+    "with what get_inputs() gives after torch.manual_seed(1)",
+    "with what get_inputs() gives after torch.manual_seed(2) and 4 times as great numbers",
+    "with the magnitudes of weights and of what get_inputs() gives after torch.manual_seed(1)",
+    "with the magnitudes of what get_inputs() gives after torch.manual_seed(2) and the opposites of those of "
+    "weights, or of the inputs where there are no weights",
+)
+"""What the draws of inputs are."""
+
 
 @dataclass(frozen=True)
 class Numbers:

@@ -6,7 +6,8 @@ import contextlib
 import copy
 import operator
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import torch
 
 from .recording import NotRecordedError
+from .weights import whole
 
 MOST_BYTES = 1 << 29
 """Bytes of inputs, weights and results that a reference may have."""
@@ -49,7 +51,7 @@ SCALE = 4.0
 def kept(
     model: Any,
     names: Sequence[str],
-    draws: Sequence[Sequence[Any]],
+    draws: Iterable[tuple[int, Sequence[Any]]],
     held: Mapping[str, Any],
     folder: Path,
     operations: float,
@@ -62,8 +64,8 @@ def kept(
         The reference.
     names : sequence of str
         Of its inputs.
-    draws : sequence of sequences
-        What it is called with; of the second the magnitudes are changed.
+    draws : iterable of (int, sequence)
+        Numbers of draws, and what it is called with; weights may be others for each.
     held : mapping
         Its weights.
     folder : Path
@@ -79,10 +81,9 @@ def kept(
     torch.set_num_threads(os.cpu_count() or 1)
     folder.mkdir(exist_ok=True)
     writer = _Writer(folder)
-    for name, each in held.items():
-        writer.write(f"parameter {name}", each)
-    for number, inputs in enumerate(draws if operations <= QUICK else draws[:1]):
-        given = [_scaled(each) if number else each for each in inputs]
+    for number, given in draws if operations <= QUICK else islice(draws, 1):
+        for name, each in held.items():
+            writer.write(f"{number} parameter {name}", each)
         for name, each in zip(names, given, strict=True):
             if isinstance(each, torch.Tensor):
                 writer.write(f"{number} input {name}", each)
@@ -213,13 +214,36 @@ class _Writer:
 
     def write(self, name: str, tensor: Any) -> None:
         plain = tensor.detach().cpu()
-        storage = torch.empty(0, dtype=plain.dtype).set_(plain.untyped_storage())
-        whole = plain.contiguous() if " result " in name or " exact " in name else storage
+        held = plain.contiguous() if " result " in name or " exact " in name else whole(plain)
         dtype = str(plain.dtype).removeprefix("torch.")
-        words = whole.view(torch.int16) if dtype == "bfloat16" else whole
+        words = held.view(torch.int16) if dtype == "bfloat16" else held
         file = f"{len(self.files)}.npy"
         np.save(self.folder / file, words.numpy())
         self.files[name] = [file, dtype]
+
+
+def of_sizes(draws: Sequence[Sequence[Any]], held: Mapping[str, Any]) -> Iterator[tuple[int, Sequence[Any]]]:
+    """Yield draws of inputs by number; of the second the magnitudes are greater."""
+    for number, inputs in enumerate(draws):
+        yield number, [_scaled(each) if number else each for each in inputs]
+
+
+def of_one_sign(
+    draws: Sequence[Sequence[Any]], held: Mapping[str, Any]
+) -> Iterator[tuple[int, Sequence[Any]]]:
+    """Yield draws 2 and 3: magnitudes of inputs and weights, and with the opposites of weights, or of inputs.
+
+    Sums of products have one sign then, which tells an extremum that begins at 0.
+    """
+    numbers = [each for each in held.values() if each.is_floating_point()]
+    for sign, inputs in zip((1, -1), draws, strict=True):
+        for each in numbers:
+            each.copy_(each.abs() * sign)
+        yield len(draws) + (sign < 0), [_magnitude(each, 1 if numbers else sign) for each in inputs]
+
+
+def _magnitude(value: Any, sign: int) -> Any:
+    return value.abs() * sign if isinstance(value, torch.Tensor) and value.is_floating_point() else value
 
 
 def _scaled(value: Any) -> Any:

@@ -19,7 +19,7 @@ from ...refinement.ptx.text.module import Module
 from ...refinement.ptx.text.parser import parse
 from ...spec.errors import InputError, UnsupportedError
 from .own_comparison import Compared, compared
-from .own_launches import Launches
+from .own_launches import REST, Launches
 from .own_numbers import Numbers
 from .own_run import OwnRun
 from .recording import NotRecordedError, Recording
@@ -34,7 +34,14 @@ AGAIN = (2, 8)
 
 
 def run_at_own_sizes(
-    candidate: Recording, numbers: Numbers, done: OwnRun, seconds: float, *, compare: bool = True
+    candidate: Recording,
+    numbers: Numbers,
+    done: OwnRun,
+    seconds: float,
+    *,
+    compare: bool = True,
+    rest: float = REST,
+    draws: tuple[int, int] = (0, 1),
 ) -> OwnRun:
     """Run a candidate's launches at the problem's own sizes.
 
@@ -50,21 +57,26 @@ def run_at_own_sizes(
         Of processor time.
     compare : bool
         Whether results are compared.
+    rest : float
+        Of them, how many all blocks of a launch may take that are not run first.
+    draws : tuple of int
+        The draws of inputs, by number.
     """
     started = time.process_time()
     try:
         modules = _modules(candidate)
     except (InputError, OSError) as reason:
         return replace(done, open=(str(reason),))
-    for draw, fill in enumerate(FILLS):
+    for draw, fill in zip(draws, FILLS, strict=True):
         left = started + seconds - time.process_time()
-        if draw and (not numbers.has_draw(draw) or seconds - left > seconds * FIRST_DRAW):
+        is_first = draw == draws[0]
+        if not is_first and (not numbers.has_draw(draw) or seconds - left > seconds * FIRST_DRAW):
             done = replace(
                 done, open=(*done.open, "only one draw of inputs was run; a second one takes too long")
             )
             break
-        until = time.process_time() + (seconds / 2 if not draw else left)
-        launches = Launches(candidate, modules, numbers, draw, fill)
+        until = time.process_time() + (seconds / 2 if is_first else left)
+        launches = Launches(candidate, modules, numbers, draw, fill, rest=rest)
         try:
             with within(max(until - time.process_time(), 0) + 1):  # steps of the host look at no clock
                 launches.run(until)
@@ -95,7 +107,7 @@ def run_at_own_sizes(
             results=found.results,
             findings=found.findings,
             doubts=found.doubts
-            if not draw
+            if is_first
             else tuple(doubt for doubt in done.doubts if doubt in found.doubts),
             open=(*done.open, *(each for each in (*launches.open, *found.open) if each not in done.open)),
         )
@@ -130,7 +142,8 @@ def memory_at_own_sizes(candidate: Recording, done: OwnRun, sizes: Sizes, second
             except FaultError as fault:
                 faults.append(f"{fault}, in launch {len(launches.done) + 1} of {len(candidate.launches)}")
                 continue
-            return replace(done, memory=tuple(launches.done))
+            doubts = (f"no block that was run writes to result {place}" for place in launches.unwritten())
+            return replace(done, memory=tuple(launches.done), doubts=(*done.doubts, *doubts))
     except (InputError, OSError, UnsupportedError, NotRecordedError) as reason:
         return replace(done, open=(*done.open, f"memory accesses: {reason}"))
     except BudgetError:

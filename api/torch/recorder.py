@@ -15,7 +15,7 @@ from torch._decomp import decomposition_table
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from .held_memory import HeldMemory
+from .held_memory import HeldMemory, shape_in_memory
 from .recording import Launch, NotRecordedError, Operation, Passed, Pointer, Recording, Storage, View
 from .streams import DEFAULT, Streams
 from .unguarded import Unguarded
@@ -92,9 +92,9 @@ class Recorder(TorchDispatchMode):
         with self.fake:
             base = torch.empty(elements, dtype=real.dtype, device=device)
             made = base.as_strided(real.shape, real.stride(), real.storage_offset())
-        number = self.add(base, Storage(_name(real.dtype), elements, origin, name, None, tuple(real.shape)))
+        held = Storage(_name(real.dtype), elements, origin, name, None, shape_in_memory(real))
+        self._numbers[storage._cdata] = self.add(base, held)
         self._fakes[storage._cdata] = base
-        self._numbers[storage._cdata] = number
         self._alive.append(real)
         return made
 
@@ -361,7 +361,7 @@ class Recorder(TorchDispatchMode):
         for each in new:
             origin = "empty" if name in EMPTY else "constant" if fill is not None else "result"
             elements = each.untyped_storage().nbytes() // each.element_size()
-            storage = Storage(_name(each.dtype), elements, origin, name, fill, tuple(each.shape))
+            storage = Storage(_name(each.dtype), elements, origin, name, fill, shape_in_memory(each))
             self.held.note(self.add, each, storage)
         if name in EMPTY or fill is not None:
             return made

@@ -48,6 +48,16 @@ class View:
         return True
 
 
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a tensor whose elements lie one behind the other."""
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.insert(0, step)
+        step *= extent
+    return tuple(strides)
+
+
 @dataclass(frozen=True)
 class Storage:
     """Memory of a tensor.
@@ -65,7 +75,7 @@ class Storage:
     values : tuple of numbers, optional
         What it holds at first, repeated.
     shape : tuple of int
-        Of the tensor that it was made for.
+        Of the tensor that it was made for, in the order of its memory.
     variable : (str, str), optional
         The PTX file, and the variable in it that the storage is.
     """
@@ -238,6 +248,18 @@ def identifiers(recording: Recording) -> list[str]:
             name = f"{'p' if storage.origin == 'parameter' else 'x'}_" + re.sub(r"\W", "_", storage.name)
         found.append(name if name not in found else f"{name}_{number}")
     return found
+
+
+def other_results(candidate: Recording, reference: Recording) -> str | None:
+    """Return in what the results of both modules are not alike, before any number is looked at."""
+    if len(candidate.results) != len(reference.results):
+        return f"returns {len(candidate.results)} tensors, not {len(reference.results)}"
+    for mine, theirs in zip(candidate.results, reference.results, strict=True):
+        if mine.shape != theirs.shape:
+            return f"returns a tensor of shape {list(mine.shape)}, not {list(theirs.shape)}"
+        if mine.dtype != theirs.dtype:
+            return f"returns a tensor of {mine.dtype}, not {theirs.dtype}"
+    return None
 
 
 _KINDS = {

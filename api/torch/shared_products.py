@@ -2,8 +2,8 @@
 
 A candidate often calls ``self.conv(x)`` as the reference does, and launches a kernel on the result. The same
 operation of the same tensors has the same result, so what is shown for any result is shown for this one; and
-the products need not be multiplied out. Nothing else is replaced: behind a ``relu`` numbers are not negative,
-which a kernel may rely on.
+the products need not be multiplied out. In their place both modules copy the data. Nothing else is replaced:
+behind a ``relu`` numbers are not negative, which a kernel may rely on.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from .programs import views_in
-from .recording import Launch, Operation, Recording, View
+from .recording import Launch, Operation, Recording, Storage, View, row_major
 
 PRODUCTS = ("convolution", "mm", "bmm", "addmm", "baddbmm", "mv", "addmv")
 """Operations of which no result is replaced by less than all numbers of its type."""
@@ -32,38 +31,44 @@ def with_shared_products_as_data(
     candidate, reference : Recording
         Of modules whose inputs and parameters of the same name are the same.
     """
-    values: dict[Hashable, int] = {}
-    mine, theirs = (_results_of_products(each, values) for each in (candidate, reference))
-    shared = [key for key in theirs if key in mine]
-    found = []
-    for recording, places in ((candidate, mine), (reference, theirs)):
-        storages, steps = list(recording.storages), list(recording.steps)
-        for number, key in enumerate(shared):
-            step = steps[places[key]]
+    numbers: dict[Hashable, int] = {}
+    mine, theirs = (_products(each, numbers) for each in (candidate, reference))
+    shared = [value for value in dict.fromkeys(theirs.values()) if value in mine.values()]
+    made = [_with_data(candidate, mine, shared), _with_data(reference, theirs, shared)]
+    first = {value: place for place, value in reversed(theirs.items())}
+    steps = (reference.steps[first[value]] for value in shared)
+    return (
+        made[0],
+        made[1],
+        tuple(f"{step.name} in {step.where}" for step in steps if isinstance(step, Operation)),
+    )
+
+
+def _with_data(recording: Recording, products: Mapping[int, int], shared: list[int]) -> Recording:
+    """Return a recording in which products that are shared are copies of inputs, in the order of `shared`."""
+    storages, steps = list(recording.storages), list(recording.steps)
+    for number, value in enumerate(shared):
+        storage = len(storages)
+        for place in (place for place, each in products.items() if each == value):
+            step = steps[place]
             assert isinstance(step, Operation) and step.results[0] is not None
             result = step.results[0]
-            storages[result.storage] = replace(
-                storages[result.storage],
-                origin="input",
-                name=f"result {number} of {step.name}",
-                shape=result.shape,
-            )
-        left = [step for place, step in enumerate(steps) if place not in {places[key] for key in shared}]
-        found.append(replace(recording, storages=storages, steps=left))
-    steps = [reference.steps[theirs[key]] for key in shared]
-    where = tuple(f"{step.name} in {step.where}" for step in steps if isinstance(step, Operation))
-    return found[0], found[1], where
+            data = View(storage, result.dtype, result.shape, row_major(result.shape), 0)
+            steps[place] = Operation("copy", (data,), {}, (result,), step.where)
+            name = f"result {number} of {step.name}"
+            storages[storage:] = [Storage(data.dtype, prod(data.shape), "input", name, None, data.shape)]
+    return replace(recording, storages=storages, steps=steps)
 
 
-def _results_of_products(recording: Recording, numbers: dict[Hashable, int]) -> dict[int, int]:
-    """Return the steps that fill storages with products for good, by the number of what these are.
+def _products(recording: Recording, numbers: dict[Hashable, int]) -> dict[int, int]:
+    """Return the steps that are products, with numbers of what they are.
 
     Parameters
     ----------
     recording : Recording
         Of one module.
     numbers : dict
-        Of values of storages, equal for equal values alone; the same dict for both modules.
+        Of values, equal for equal values alone; the same dict for both modules.
     """
 
     def number(value: Hashable) -> int:
@@ -74,27 +79,19 @@ def _results_of_products(recording: Recording, numbers: dict[Hashable, int]) -> 
         given = what.origin in _GIVEN
         values[storage] = number((what.origin, what.name, what.dtype, what.elements) if given else object())
     found: dict[int, int] = {}
-    filled: dict[int, int] = {}
-    used = set[int]()
     for place, step in enumerate(recording.steps):
-        if isinstance(step, Launch):  # whether it writes what it may only read is checked by `verify`
+        if isinstance(step, Launch):  # may write to all that is not given; `verify` sees what it does
             written = {each for each in step.storages if recording.storages[each].origin not in _GIVEN}
-            values.update((each, number(object())) for each in written if each not in filled)
-            used |= step.storages
+            values.update((each, number(object())) for each in written)
             continue
         what_of = _value(step.arguments, values), _value(step.options, values)
-        used |= {view.storage for view in views_in([*step.arguments, *step.options.values()])}
         for which, result in enumerate(step.results):
             if result is None:
                 continue
-            found.pop(filled.pop(result.storage, -1), None)
-            is_whole = _is_whole(result, recording)
-            value = number((step.name, which, result.dtype, result.shape, what_of) if is_whole else object())
-            values[result.storage] = value
-            is_product = step.name in PRODUCTS and len(step.results) == 1 and is_whole
-            if is_product and result.storage not in used and value not in found:
-                found[value], filled[result.storage] = place, value
-            used.add(result.storage)
+            value = number((step.name, which, result.dtype, result.shape, what_of))
+            values[result.storage] = value if _is_whole(result, recording) else number(object())
+            if step.name in PRODUCTS and len(step.results) == 1 and 0 not in result.shape:
+                found[place] = value
     return found
 
 

@@ -22,6 +22,9 @@ Sizes = dict[str, int | tuple[int, ...]]
 KEPT = 8
 """Numbers up to here are kept: extents of kernels of convolutions, strides, groups."""
 
+_BATCH = 2
+"""Batches up to here are kept."""
+
 _GROUPS = 2
 _SMALL = 2
 """An alignment at which numbers need not be odd multiples of it."""
@@ -151,13 +154,13 @@ def smaller(
     def of(name: str, value: int) -> int:
         if _is_group(name) and value % 2 == 0:
             return min(value, _GROUPS)
-        if value <= KEPT:
+        if value <= (KEPT if not _is_batch(name) else _BATCH):
             return value
         key = value, _is_batch(name) and not (together and value in others)
         if key not in chosen:
             most = (alignment // 4 or 1) if key[1] else alignment  # any batch at the smallest alignment
             unit = min(factor_of_two(value), most)
-            enough = 2 if key[1] else max(alignment, least)
+            enough = _BATCH if key[1] else max(alignment, least)
             step = 2 if unit > _SMALL else 1  # an odd multiple of a tile is none of a larger one
             count = max(1, -(-min(value, enough) // unit))
             count += (1 - count % 2) * (step - 1)
@@ -336,7 +339,7 @@ def _work(step: Operation) -> int:
 
 _REDUCTIONS = (
     "sum", "mean", "var", "prims.var", "prod", "cumsum", "cumprod", "linalg_vector_norm", "_softmax",
-    "_log_softmax",
+    "_log_softmax", "_safe_softmax",
 )  # fmt: skip
 _WEIGHTS = (
     (("argmax", "argmin"), PLACED),

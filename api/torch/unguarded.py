@@ -11,11 +11,12 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .attention import attention
 from .recording import NotRecordedError
 
 
 class Unguarded(TorchFunctionMode):
-    """Replaces indexing, ``contiguous``, ``copy_`` and ``cuda``, while it is active.
+    """Replaces indexing, ``contiguous``, ``copy_``, ``~``, ``cuda`` and attention, while it is active.
 
     Parameters
     ----------
@@ -48,6 +49,10 @@ class Unguarded(TorchFunctionMode):
                 raise NotRecordedError("an assignment to elements indexed by tensors or lists")
             self._copy(target, value) if isinstance(value, torch.Tensor) else target.fill_(value)
             return None
+        if function is torch.Tensor.__invert__:
+            return torch.ops.aten.bitwise_not.default(arguments[0])
+        if function is torch.nn.functional.scaled_dot_product_attention:
+            return attention(*arguments, **(options or {}))
         if function is torch.Tensor.copy_:
             given = [*arguments[1:], *(options or {}).values()]
             self._copy(arguments[0], given[0])

@@ -172,11 +172,12 @@ def own_recorded(
     limits: Limits,
     seed: int = 0,
     all_blocks: bool = False,
+    of_one_sign: bool = False,
 ) -> OwnRecorded:
     """Record a candidate at the problem's own sizes, and run the reference on numbers there.
 
     Of several sets of sizes the first is taken at which that takes neither much memory nor long; with
-    `all_blocks` so little that all blocks can be run.
+    `all_blocks` so little that all blocks can be run; with `of_one_sign` weights have one sign, and inputs.
     """
     said = _asked(
         problem,
@@ -190,6 +191,7 @@ def own_recorded(
         seed=seed,
         own=True,
         all_blocks=all_blocks,
+        of_one_sign=of_one_sign,
     )
     if said is None:
         return OwnRecorded(ladder[0], Part(None), reason=f"host code takes more than {limits.seconds} s")
@@ -225,6 +227,7 @@ def _asked(
     seed: int,
     own: bool = False,
     all_blocks: bool = False,
+    of_one_sign: bool = False,
 ) -> Path | None:
     """Send a request; returns the file of what was said, None where it takes too long."""
     request = {
@@ -232,6 +235,7 @@ def _asked(
         "work": work, "folder": str(folder.resolve()), "kept": str(default_directory()), "target": target,
         "seed": seed, "mode": mode, "seconds": limits.seconds, "gigabytes": limits.gigabytes,
         "most_configurations": limits.configurations, "own": own, "all_blocks": all_blocks,
+        "of_one_sign": of_one_sign,
     }  # fmt: skip
     path = folder / "request.json"
     path.write_text(json.dumps(request), encoding="utf-8")
@@ -289,6 +293,12 @@ def _server() -> _Server:
         _servers[:] = [_Server()]
         atexit.register(_servers[0].end)
     return _servers[0]
+
+
+def host_time() -> float:
+    """Return the seconds of processor time of the process that takes requests, and of all it has started."""
+    stat = Path(f"/proc/{_server().process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _answer(path: Path, said: Path) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...refinement.examine.trials import DisagreementError
 from ...spec.errors import InputError, UnsupportedError
@@ -16,11 +16,12 @@ from . import live_modules
 from .blamed_sizes import VALUES, is_of_any_size, kinds_of, numbers_in, one_sided, only_there
 from .contract_text import ContractWriter
 from .numbers import disagreement
-from .outcome import TorchResult
+from .outcome import TorchResult, with_report
+from .own_launches import REST
 from .own_run import OwnRun
 from .own_sizes import memory_at_own_sizes, run_at_own_sizes
 from .own_verdict import SHOWN, judged_with
-from .recording import NotRecordedError, Operation, Recording
+from .recording import NotRecordedError, Operation, Recording, other_results
 from .shared_products import with_shared_products_as_data
 from .sizes import (
     MOST_WORK,
@@ -35,9 +36,6 @@ from .sizes import (
 )
 from .time_limit import TimeUpError, within
 from .untrusted import Limits, Recorded, own_recorded, recorded
-
-if TYPE_CHECKING:
-    from ...reports.verify_report import VerifyReport
 
 _WORST = ("refuted", "unsupported", "undecided", "safe", "verified")
 """Verdicts, the one that decides over several first."""
@@ -148,9 +146,13 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     """Verify at the largest sizes that take little time, and at others where these are to blame."""
     steps = ladder(own, together=together)
     result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, WORK, hasty=True))
-    while result.verdict == "undecided" and result.launches and (place := steps.index(result.sizes)):
+    while _may_be_smaller(result) and (place := steps.index(result.sizes)):
+        was_hasty = made.seconds < made.limits.verifying
+        if (ran := made.with_own_run(result, own, is_last=False)).verdict == "refuted":  # in less time
+            return ran
         smaller = made.at(steps[:place], own, WORK // 4)
         if not smaller.launches:
+            result = made.at([result.sizes], own, MOST_WORK) if was_hasty else result
             break
         result = smaller
     if result.verdict != "refuted" or is_of_any_size(result, own, made.solution):
@@ -175,6 +177,11 @@ def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResu
     return only_there(result)
 
 
+def _may_be_smaller(result: TorchResult) -> bool:
+    """Tell whether smaller sizes may be decided where these are not."""
+    return result.verdict == "undecided" and bool(result.launches) and not result.failed
+
+
 HASTE = 1 / 5
 """Part of the time that is spent at the first sizes: what takes longer there is shown at smaller ones."""
 
@@ -195,7 +202,7 @@ def _at_sizes_it_takes(made: _Attempt, own: Sizes, steps: list[Sizes], result: T
             steps.insert(steps.index(step), few)
         for sizes in (step,) if few == step else (few, step):
             larger = made.at([sizes], own, MOST_WORK)
-            if larger.launches:
+            if larger.launches and not larger.failed:
                 return larger
     return result
 
@@ -264,6 +271,7 @@ class _Attempt:
         self.target, self.memory_only, self.limits, self.folder = target, memory_only, limits, folder
         self.doubt, self.seconds = "", limits.verifying
         self._own_run: OwnRun | None = None
+        self._of_one_sign: OwnRun | None = None
 
     def at(
         self,
@@ -314,8 +322,11 @@ class _Attempt:
         }
         return replace(result, seconds=seconds)
 
-    def with_own_run(self, result: TorchResult, own: Sizes) -> TorchResult:
-        """Run launches on numbers at the problem's own sizes, beside what was found at smaller ones."""
+    def with_own_run(self, result: TorchResult, own: Sizes, *, is_last: bool = True) -> TorchResult:
+        """Run launches on numbers at the problem's own sizes, beside what was found at smaller ones.
+
+        What is undecided at last is also run on numbers of one sign.
+        """
         is_done = result.own_sizes or result.verdict == "refuted"
         if is_done or not result.launches or not result.sizes or not self.limits.own:
             return result
@@ -325,6 +336,10 @@ class _Attempt:
         ran = self._own_run
         if result.configurations > 1:
             ran = replace(ran, open=(*ran.open, f"the first of {result.configurations} configurations alone"))
+        if is_last and result.verdict == "undecided" and ran.shows and self._of_one_sign is None:
+            self._of_one_sign, _ = self._ran([ran.sizes], own, draws=(2, 3))
+        if self._of_one_sign is not None and self._of_one_sign.findings:
+            ran = self._of_one_sign
         seconds = {**result.seconds, "own sizes": round(time.perf_counter() - started, 3)}
         return judged_with(replace(result, seconds=seconds), ran)
 
@@ -337,10 +352,11 @@ class _Attempt:
         if self._compares and not ran.launches and not ran.findings:  # the smallest batch is too large
             ran = self._at_smaller_extents(ladder_of_batches[-1], own, ran)
         depends = ran.launches and not ran.compared and not ran.findings  # on blocks that were not run
-        if depends and self._compares and len(ladder_of_batches) > 1:
-            fewer, _ = self._ran(ladder_of_batches, own, all_blocks=True)
+        if depends and self._compares:
+            fewer, _ = self._ran(ladder_of_batches, own, all_blocks=True, rest=self.limits.own)
             if fewer.compared or fewer.findings:
-                ran = replace(fewer, memory=ran.memory or (() if ran.other else ran.launches))
+                of_all = ran.memory or (() if ran.other else ran.launches)
+                ran = replace(fewer, memory=of_all, doubts=(*ran.doubts, *fewer.doubts))
         if self.requires:
             ran = replace(ran, open=(*ran.open, "results are not compared: the inputs have conditions"))
         return ran
@@ -352,7 +368,7 @@ class _Attempt:
         if not fewer.compared and not fewer.findings:
             return ran
         doubts = tuple(f"with {fewer.other}: {each}" for each in fewer.findings)
-        return replace(fewer, memory=ran.memory, findings=(), doubts=(*fewer.doubts, *doubts))
+        return replace(fewer, memory=ran.memory, findings=(), doubts=(*ran.doubts, *fewer.doubts, *doubts))
 
     @property
     def _compares(self) -> bool:
@@ -360,7 +376,13 @@ class _Attempt:
         return not (self.memory_only or self.requires)
 
     def _ran(
-        self, batches: Sequence[Sizes], own: Sizes, *, all_blocks: bool = False
+        self,
+        batches: Sequence[Sizes],
+        own: Sizes,
+        *,
+        all_blocks: bool = False,
+        rest: float = REST,
+        draws: tuple[int, int] = (0, 1),
     ) -> tuple[OwnRun, Recording | None]:
         """Run launches at the first of several sizes that takes little time.
 
@@ -378,13 +400,20 @@ class _Attempt:
             target=self.target,
             limits=self.limits,
             all_blocks=all_blocks,
+            of_one_sign=draws != (0, 1),
         )
         other = ", ".join(f"{name} = {value}" for name, value in found.sizes.items() if value != own[name])
         at = OwnRun(found.sizes, other)
         if found.candidate.recording is None or found.numbers is None:
             return replace(at, open=(found.reason,)), found.memory
         ran = run_at_own_sizes(
-            found.candidate.recording, found.numbers, at, self.limits.own, compare=self._compares
+            found.candidate.recording,
+            found.numbers,
+            at,
+            self.limits.own,
+            compare=self._compares,
+            rest=rest,
+            draws=draws,
         )
         return ran, found.memory
 
@@ -428,8 +457,13 @@ class _Attempt:
             steps=sum(isinstance(step, Operation) for step in candidate.steps),
             notes=(*blank.notes, *dict.fromkeys((*reference.notes, *candidate.notes))),
         )
-        if wrong := _other_results(candidate, reference):
+        if wrong := other_results(candidate, reference):
             return replace(blank, verdict="refuted", findings=(wrong,))
+        for launch in candidate.launches:
+            if 0 in launch.grid:
+                blocks = f"{launch.entry} is launched with a grid of {launch.grid} blocks"
+                said = f"the candidate: {blocks}, which runs nothing, in {launch.where}"
+                return replace(blank, verdict="undecided", failed=True, findings=(said,))
         if not candidate.launches:
             return replace(blank, findings=("the candidate launches no kernel: all of it is PyTorch's own",))
         try:
@@ -462,32 +496,4 @@ class _Attempt:
             return replace(blank, verdict="undecided", findings=(f"a defect of mmaproof: {reason}",))
         except InputError as reason:
             return replace(blank, findings=(f"the recording can't be verified: {reason}",))
-        return _reported(report, blank)
-
-
-def _other_results(candidate: Recording, reference: Recording) -> str | None:
-    """Return in what the results of both modules are not alike, before any number is looked at."""
-    if len(candidate.results) != len(reference.results):
-        return f"returns {len(candidate.results)} tensors, not {len(reference.results)}"
-    for mine, theirs in zip(candidate.results, reference.results, strict=True):
-        if mine.shape != theirs.shape:
-            return f"returns a tensor of shape {list(mine.shape)}, not {list(theirs.shape)}"
-        if mine.dtype != theirs.dtype:
-            return f"returns a tensor of {mine.dtype}, not {theirs.dtype}"
-    return None
-
-
-def _reported(report: VerifyReport, blank: TorchResult) -> TorchResult:
-    result = report.result
-    return replace(
-        blank,
-        verdict=str(result.verdict),
-        findings=tuple(map(str, result.findings)),
-        notes=(*blank.notes, *map(str, result.notes)),
-        hypotheses=(
-            *(hypothesis.statement for hypothesis in result.hypotheses),
-            *(f"assumed: {assumption}" for assumption in result.assumptions),
-        ),
-        bound=result.bound or "",
-        reports=(report,),
-    )
+        return with_report(blank, report)

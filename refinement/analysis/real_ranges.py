@@ -30,7 +30,10 @@ from .rounding_errors import coarseness, least
 _EXPONENT = 64
 """Narrow formats that go further hold scale factors, of which nothing is known."""
 
-_UNIT = ("tanh", "erf", "sin", "cos")
+_ODD = ("tanh", "erf")
+"""Functions whose values lie between -1 and 1, and have the signs of their arguments."""
+
+_UNIT = ("sin", "cos")
 """Functions whose values lie between -1 and 1."""
 
 
@@ -117,6 +120,9 @@ class RealRanges(Domain):
                 return self._accumulated(operation, terms)
             case operations.FUNCTION if str(operation.attribute).partition(".")[0] in _UNIT:
                 return Interval(-1.0, 1.0)
+            case operations.FUNCTION if str(operation.attribute).partition(".")[0] in _ODD:
+                argument = self._read(self.store.arguments(terms)[:, 0], operation.operands[0])
+                return Interval(np.where(argument.low < 0, -1.0, 0.0), np.where(argument.high > 0, 1.0, 0.0))
         if operation.name not in _RULES:
             return _ANY
         given = map(self._read, gathered(self.store, operation, terms), operation.operands)
@@ -201,6 +207,14 @@ def _function(operation: Operation, given: Sequence[Interval]) -> Interval:
     return _approximated(operation, _MONOTONE[name](given[0])) if name in _MONOTONE else _ANY
 
 
+def _quotient(operation: Operation, given: Sequence[Interval]) -> Interval:
+    """Return ranges of quotients; where subnormal numbers are flushed, any number may be 0, or divided by."""
+    exact = given[0] * _inverse(given[1])
+    if operation.attribute == "div":
+        return exact
+    return _approximated(operation, Interval(np.minimum(exact.low, 0), np.maximum(exact.high, 0)))
+
+
 def _approximated(operation: Operation, exact: Interval) -> Interval:
     """Return ranges of approximations; unknown where they leave the normal numbers of the format."""
     fmt = operation.result
@@ -249,13 +263,14 @@ _RULES: MappingProxyType[str, Callable[[Operation, Sequence[Interval]], Interval
         operations.CONVERT: lambda _, given: given[0],
         operations.EXTREMUM: _extremum,
         operations.FUNCTION: _function,
+        operations.QUOTIENT: _quotient,
     }
 )
 
 
 def _inflated(operation: Operation, exact: Intervals) -> Intervals:
     """Return ranges of what exact results are rounded to."""
-    if operation.name not in (operations.FUSED, operations.CONVERT, operations.DOT):
+    if operation.name not in (operations.FUSED, operations.CONVERT, operations.DOT, operations.QUOTIENT):
         return exact
     fmt, how = operation.result, operation.attribute
     assert isinstance(fmt, FloatFormat)

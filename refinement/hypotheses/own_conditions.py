@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
-from ...spec.formats import FloatFormat, Format, as_float
+from ...spec.formats import F64, FloatFormat, Format, as_float
 from ..analysis.discharged_hypotheses import nonzero
 from ..analysis.literal_constants import LN_OF_2, LOG2_OF_10, LOG2_OF_E
 from ..analysis.real_ranges import normal_from, overflow_from
@@ -33,7 +33,7 @@ from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.operations import Sum
 from ..terms.store import CONSTANT, INPUT, NORMAL_FORM, Operation
-from ..terms.traversal import by_operation, within
+from ..terms.traversal import by_operation, operands, within
 from .exact_scalings import is_scaled_exactly
 from .guarded_terms import GuardedTerms, times_irrational
 from .narrow_conversions import NarrowConversions
@@ -290,6 +290,8 @@ class OwnConditions:
         powers = self._powers(number)
         if all(map(self._is_bounded, powers)):
             return None
+        if fmt == F64 and self._only_grows_logarithms(term):
+            return None
         opposites = [added({}, power, -1) for power in powers]
         if all(map(self._is_bounded, opposites)) and self._only_divides(term):
             return None
@@ -301,29 +303,42 @@ class OwnConditions:
     def _guards(self) -> GuardedTerms:
         return GuardedTerms(self._forms, self._actual)
 
+    def _only_grows_logarithms(self, term: int) -> bool:
+        """Tell whether a power is only used in ``log(1 + exp(x))`` that is written out.
+
+        That is shown to be right for every x, whatever the power stands for it here.
+        """
+        sums = self._users.get(term, set())
+        users = {user for each in sums for user in self._users.get(each, {term})}
+        logarithm = operations.function("lg2", F64, F64)
+        return bool(users) and {self._store.operation(each) for each in users} == {logarithm}
+
+    @cached_property
+    def _users(self) -> dict[int, set[int]]:
+        """The kernel's own terms that are made of each term."""
+        found: dict[int, set[int]] = {}
+        for operation, members in by_operation(self._store, self._own):
+            for column in operands(self._store, operation, members):
+                users = np.repeat(members, len(column) // len(members))
+                for argument, user in zip(column.tolist(), users.tolist(), strict=True):
+                    found.setdefault(argument, set()).add(user)
+        return found
+
     def _only_divides(self, term: int) -> bool:
         """Tell whether a power, or its sum with constants, only divides: an infinity that divides gives 0."""
-        uses = 0
-        if term in self._actual:
-            return False
-        for operation, members in by_operation(self._store, self._own):
-            count = 2 if operations.divides(operation) else min(3, len(operation.operands))
-            arguments = self._store.arguments(members)[:, :count]
-            for user, given in zip(members.tolist(), arguments.tolist(), strict=True):
-                if term not in given:
-                    continue
-                uses += 1
-                others = np.array([each for each in given if each != term], dtype=np.int32)
-                divides = operation.name == operations.FUNCTION and stem(operation) in _DIVIDING
-                if divides and given[-1] == term and term not in given[:-1]:
-                    continue
-                moves = (divides and given[-1] != term) or operation.name in (
-                    operations.FUSED,
-                    operations.CONVERT,
-                )
-                if not (moves and self._store.are(CONSTANT, others).all() and self._only_divides(user)):
-                    return False
-        return uses > 0
+        users = self._users.get(term, set())
+        return bool(users) and term not in self._actual and all(self._divides(term, user) for user in users)
+
+    def _divides(self, term: int, user: int) -> bool:
+        operation = self._store.operation(user)
+        count = 2 if operations.divides(operation) else min(3, len(operation.operands))
+        given = self._store.arguments(user)[:count].tolist()
+        divides = operation.name == operations.FUNCTION and stem(operation) in _DIVIDING
+        if divides and given[-1] == term:
+            return term not in given[:-1]
+        others = np.array([each for each in given if each != term], dtype=np.int32)
+        moves = divides or operation.name in (operations.FUSED, operations.CONVERT)
+        return moves and bool(self._store.are(CONSTANT, others).all()) and self._only_divides(user)
 
     def _is_bounded(self, exponent: Sparse, depth: int = _DEPTH) -> bool:
         """Tell whether the formula, or signs, bound an exponent of 2 from above."""
@@ -440,6 +455,7 @@ class OwnConditions:
     def _is_plain(self, atom: int) -> bool:
         """Tell whether an atom is an input or a function of such: no extremum, choice or sum."""
         if atom not in self._plain:
+            self._plain[atom] = True  # where its own argument has it, too, the rest tells
             operation = self._store.operation(atom & 0xFFFFFFFF)
             if atom in self._elementary.arguments:
                 argument = self._elementary.arguments[atom]

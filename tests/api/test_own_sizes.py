@@ -11,6 +11,7 @@ import pytest
 from ptx_machine import kernel
 
 from mmaproof.api.torch import own_comparison, own_launches
+from mmaproof.api.torch.ends_of_arrays import shifted_to
 from mmaproof.api.torch.outcome import TorchResult
 from mmaproof.api.torch.own_launches import some_blocks
 from mmaproof.api.torch.own_numbers import Numbers
@@ -138,6 +139,14 @@ def test_a_right_kernel_agrees(problem: Problem) -> None:
     )
 
 
+def test_draws_of_one_sign_are_named(problem: Problem) -> None:
+    files = problem.numbers.files
+    files.update({f"{2 + int(name[0])}{name[1:]}": each for name, each in files.items()})
+    recording = problem.recording(problem.launch(bound="64"))
+    (found,) = run_at_own_sizes(recording, problem.numbers, OwnRun({}), 20, draws=(2, 3)).findings
+    assert "with the magnitudes of weights and of what get_inputs() gives" in found
+
+
 def test_a_constant_bound_of_a_loop_is_a_wrong_value(problem: Problem) -> None:
     (found,) = problem.ran(problem.launch(bound="64")).findings
     assert found.startswith("wrong-value: result 0 at [0] is ") and "torch.manual_seed(1)" in found
@@ -217,6 +226,50 @@ def test_blocks_at_the_end_of_a_grid_may_have_nothing_to_do(many: Problem, idle:
     assert found.shows and not found.open
 
 
+STRIDED = """
+ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1];
+mov.u32 %r0, %ctaid.x; mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x; mov.u32 %r5, %nctaid.x;
+mad.lo.u32 %r0, %r0, %r2, %r1; mul.lo.u32 %r5, %r5, %r2;
+$LOOP: setp.ge.u32 %p0, %r0, ROWS; @%p0 ret; mul.wide.u32 %d2, %r0, 4; add.s64 %d3, %d0, %d2;
+ld.global.f32 %f1, [%d3]; add.s64 %d4, %d1, %d2; st.global.f32 [%d4], %f1;
+add.u32 %r0, %r0, %r5; bra $LOOP;
+"""
+"""Sums of rows of one number; each thread goes on with the grid's stride."""
+
+
+@pytest.mark.parametrize(("rows", "shows"), [("100000", True), ("99999", False)])
+def test_blocks_that_go_on_with_the_stride_of_a_grid(
+    rows: str, shows: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the first nor the last block writes the last element."""
+    monkeypatch.setattr(own_launches, "ALL", 0)
+    monkeypatch.setattr(own_launches.Launches, "_while_there_is_time", lambda *_: [])
+    problem = Problem(tmp_path, 100_000, 1)
+    launch = problem.launch(block=32, blocks=400)
+    Path(launch.ptx).write_text(kernel(STRIDED.replace("ROWS", rows), 2, ""), encoding="utf-8")
+    found = problem.ran(launch)
+    assert found.shows == shows and not found.findings and not found.open
+
+
+def test_an_end_that_no_block_writes_is_looked_for_in_all(tmp_path: Path) -> None:
+    few = Problem(tmp_path, 100_000, 1)
+    (found,) = few.ran(few.launch(blocks=100_000 // 64)).findings
+    assert "missing-output: result 0 is unwritten at [99968], one of 32 elements" in found
+
+
+@pytest.mark.parametrize(
+    ("place", "blocks"),
+    [(0, [0]), (4 * 96 + 16, [1]), (95 * 96 + 95, [5 + 6 * 11]), (96 * 96, []), (8 * 96, [6])],
+)
+def test_blocks_are_shifts_of_one_another(place: int, blocks: list[int]) -> None:
+    """Blocks write tiles of 8 rows and 16 columns of 96."""
+    tile = (np.arange(8)[:, None] * 96 + np.arange(16)).reshape(-1)
+    base = 16 + 8 * 96
+    written = [base + tile, base + 16 + tile, base + 8 * 96 + tile]
+    assert shifted_to(place, written, (1, 1, 0), (6, 12, 1)) == blocks
+    assert shifted_to(place, [tile, tile[1:], tile], (1, 1, 0), (6, 12, 1)) == []
+
+
 def test_launches_behind_one_that_was_not_run_whole_are_not_compared(many: Problem) -> None:
     """They read what blocks that were not run may have written; what none can have they must not."""
     copy = Storage("float32", 400_000, "empty", "copy", None, (100_000, 4))
@@ -285,13 +338,27 @@ def test_memory_of_arrays_too_large_for_numbers(tmp_path: Path) -> None:
     large.folder, large.rows, large.columns = tmp_path, 1 << 19, 1 << 14
     launch = large.launch(block=32, bound="1")
     recorded = large.recording(launch)
-    assert memory_at_own_sizes(recorded, OwnRun({}), {}, 10).findings == ()
+    right = memory_at_own_sizes(recorded, OwnRun({}), {}, 10)
+    assert (right.findings, right.doubts) == ((), ())
     wide = Path(launch.ptx).read_text(encoding="utf-8")
     signed = wide.replace("mul.wide.u32 %d2", "mul.wide.s32 %d2")
     Path(launch.ptx).write_text(signed, encoding="utf-8")
     found = memory_at_own_sizes(recorded, OwnRun({}), {"rows": 1 << 19}, 10)
     assert "out-of-bounds" in found.findings[0] and found.sizes == {"rows": 1 << 19}
     assert small.numbers.has_draw(1)
+
+
+def test_results_to_which_nothing_writes_are_in_doubt(tmp_path: Path) -> None:
+    """A number of elements that 32 bits do not hold is negative, and no thread has anything to do."""
+    large = Problem.__new__(Problem)
+    large.folder, large.rows, large.columns = tmp_path, 1 << 19, 1 << 14
+    launch = large.launch(block=32, bound="1")
+    text = Path(launch.ptx).read_text(encoding="utf-8")
+    none = text.replace("setp.ge.u32 %p0, %r0", "setp.ge.s32 %p0, %r0").replace("524288; @", "-2147483648; @")
+    assert none != text
+    Path(launch.ptx).write_text(none, encoding="utf-8")
+    found = memory_at_own_sizes(large.recording(launch), OwnRun({}), {}, 10)
+    assert found.doubts == ("no block that was run writes to result 0",)
 
 
 def test_other_configurations_of_inputs(tmp_path: Path) -> None:

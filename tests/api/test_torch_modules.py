@@ -222,6 +222,22 @@ def test_weights_are_told_apart(names: tuple[str, str], wanted: str, message: st
     assert message in " ".join(result.findings)
 
 
+@pytest.mark.parametrize(("columns", "wanted"), [(32, "verified"), (24, "refuted")])
+def test_a_grid_without_blocks_runs_nothing(columns: int, wanted: str, tmp_path: Path) -> None:
+    """A kernel that has no remainders is verified at sizes that are multiples of its block."""
+    pytest.importorskip("triton")
+    problem = PROBLEM.replace("columns = 24", f"columns = {columns}").replace("rows = 8", "rows = 16")
+    (tmp_path / "problem.py").write_text(problem, encoding="utf-8")
+    text = TRITON.replace("BEFORE", "pass").replace("AFTER", "y")
+    text = text.replace("triton.cdiv(x.numel(), 128)", "x.numel() // 256").replace("BLOCK=128", "BLOCK=256")
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    result = verify(tmp_path / "problem.py", tmp_path / "solution.py")
+    assert result.verdict == wanted, result.findings
+    grid = "is launched with a grid of (0, 1, 1) blocks, which runs nothing"
+    given = verify(tmp_path / "problem.py", tmp_path / "solution.py", sizes={"rows": 2, "columns": 24})
+    assert given.verdict == "undecided" and grid in given.findings[0]
+
+
 def test_without_a_launch_nothing_is_said(tmp_path: Path) -> None:
     (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
     result = verify(tmp_path / "problem.py", tmp_path / "problem.py")

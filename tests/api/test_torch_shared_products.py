@@ -13,7 +13,10 @@ from mmaproof.api.torch.shared_products import with_shared_products_as_data
 X, W = (View(number, "float32", (4, 4), (4, 1), 0) for number in (0, 1))
 H, Y = (View(number, "float32", (4, 4), (4, 1), 0) for number in (2, 3))
 TURNED = replace(W, strides=(1, 4))
-LAUNCH = Launch("k", "k.ptx", (1, 1, 1), (32, 1, 1), 0, (Passed(8, ((0, Pointer(3, 0)),)),), "m.py:9")
+LAUNCH, ON_H = (
+    Launch("k", "k.ptx", (1, 1, 1), (32, 1, 1), 0, (Passed(8, ((0, Pointer(number, 0)),)),), "m.py:9")
+    for number in (3, 2)
+)
 
 
 def recorded(*steps: Any, result: View = Y) -> Recording:
@@ -46,9 +49,24 @@ def test_a_product_that_both_have_is_data() -> None:
     )
     assert what == ("mm in m.py:1",)
     for recording in (candidate, reference):
-        assert [step.name for step in recording.steps if isinstance(step, Operation)] == ["relu"]
-        assert recording.storages[2].origin == "input"
-    assert candidate.storages[2].name == reference.storages[2].name
+        names = [step.name for step in recording.steps if isinstance(step, Operation)]
+        assert names == ["copy", "relu"] and recording.storages[4].origin == "input"
+    assert candidate.storages[4] == reference.storages[4]
+    assert candidate.steps[0] == does("copy", replace(X, storage=4))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (does("mm", X, TURNED, to=replace(H, strides=(1, 4))),),
+        (does("mm", X, TURNED), does("relu", H)),
+        (does("mm", X, TURNED), ON_H),
+        (does("relu", H, to=Y), does("mm", X, TURNED)),
+        (does("mm", X, TURNED), does("mm", X, TURNED, to=Y)),
+    ],
+)
+def test_where_and_how_long_it_is_in_memory_does_not_matter(steps: tuple[Any, ...]) -> None:
+    assert shared(recorded(*steps, does("relu", H, to=Y))) == ("mm in m.py:1",)
 
 
 def test_what_a_product_is_of_may_be_computed_alike() -> None:
@@ -65,10 +83,7 @@ def test_what_a_product_is_of_may_be_computed_alike() -> None:
         (does("mm", replace(X, offset=1), TURNED),),
         (does("bmm", X, TURNED),),
         (does("mm", X, TURNED, alpha=2),),
-        (does("mm", X, TURNED, to=replace(H, strides=(1, 4))),),
-        (does("mm", X, TURNED), does("relu", H)),  # in place
         (does("mul", W, 2.0, to=W), does("mm", X, TURNED)),
-        (does("relu", H, to=Y), does("mm", X, TURNED)),  # what is in its memory before is read
         (LAUNCH, does("mm", X, replace(Y, strides=(1, 4)))),
     ],
 )
@@ -79,6 +94,14 @@ def test_others_are_not(steps: tuple[Any, ...]) -> None:
 def test_what_launches_write_is_alike_in_no_other_module() -> None:
     steps = LAUNCH, does("mm", X, Y)
     assert not shared(recorded(*steps), recorded(*steps))
+
+
+def test_products_of_what_a_launch_may_change_are_others() -> None:
+    changed = recorded(does("mm", X, TURNED), ON_H, does("mm", H, W, to=Y))
+    kept = recorded(does("mm", X, TURNED), does("mm", H, W, to=Y))
+    overwritten = recorded(does("mm", X, TURNED), does("mm", H, W, to=Y), does("relu", H))
+    assert len(shared(changed, kept)) == len(shared(changed, overwritten)) == 1
+    assert len(shared(kept, overwritten)) == 2
 
 
 def test_a_result_that_is_not_negative_is_computed() -> None:

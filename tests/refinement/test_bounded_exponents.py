@@ -7,6 +7,7 @@ import pytest
 
 from mmaproof.refinement.hypotheses.own_conditions import OwnConditions
 from mmaproof.refinement.normal_forms.forms import NormalForms
+from mmaproof.refinement.normal_forms.functions.library_functions import FUNCTIONS, Arithmetic, approximate
 from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.evaluation import apply
 from mmaproof.refinement.terms.store import TermStore
@@ -47,3 +48,30 @@ def first(start: float, scale: float, *, data: FloatFormat = F32) -> str | None:
 )
 def test_powers_of_differences(start: float, scale: float, data: FloatFormat, holds: bool) -> None:
     assert (first(start, scale, data=data) is None) == holds
+
+
+def softplus(a: Arithmetic, store: TermStore) -> int:
+    """Return ``x > 20 ? x : log(1 + exp(min(x, 20)))``, as PyTorch writes it."""
+    limit = a.number(20)
+    least = int(apply(store, operations.extremum(F32, "min"), a.x, limit))
+    grown = a.logarithm(a.plus(a.number(1), a.exponential(least)))
+    above = apply(store, operations.compare(F32, "gt"), a.x, limit)
+    return int(apply(store, operations.select(32), above, a.x, grown))
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"), [("log(1 + exp(x))", True), ("exp", False), ("exp(x) - 1", False)]
+)
+@pytest.mark.parametrize("offset", [0.0, -0.5])
+def test_powers_in_functions_that_are_written_out(name: str, holds: bool, offset: float) -> None:
+    """``log(1 + exp(x))`` is as great as x, whatever the power is in what stands for it."""
+    store = TermStore()
+    x = Arithmetic(store, F32, int(store.inputs("x", F32, np.array([0]))[0]))
+    x.x = x.plus(x.x, x.number(offset)) if offset else x.x
+    function = next(each for each in FUNCTIONS if each.name == name)
+    actual = np.array([approximate(store, function, x.x)])
+    formula = x.times(x.x, x.function("tanh", softplus(x, store)))
+    found = OwnConditions(NormalForms(store), actual, np.array([formula])).first()
+    assert (found is None) == holds
+    if found is not None:
+        assert found.hypothesis == "no rounding to f64 overflows"

@@ -30,6 +30,44 @@ NOBODY, KNOWN, UNKNOWN = np.uint8(0), np.uint8(1), np.uint8(2)
 Bytes = NDArray[np.uint8]
 
 
+class Places:
+    """Elements that are stored to, of an array that is too large for a flag each.
+
+    Parameters
+    ----------
+    size : int
+        How many elements it has.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.found: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __setitem__(self, places: NDArray[np.int64], is_stored: bool) -> None:
+        assert is_stored
+        self.found = np.union1d(self.found, places)
+
+    def __getitem__(self, place: int) -> bool:
+        return bool(np.isin(place, self.found))
+
+    def any(self) -> bool:
+        """Tell whether there is one."""
+        return bool(len(self.found))
+
+    def copy(self) -> Places:
+        """Return those up to now."""
+        made = Places(self.size)
+        made.found = self.found
+        return made
+
+    def since(self, before: Places) -> NDArray[np.int64]:
+        """Return those that are not among others."""
+        return np.setdiff1d(self.found, before.found)
+
+
 @dataclass
 class Stored:
     """An array.
@@ -48,8 +86,8 @@ class Stored:
         Of each element `NOBODY`, `KNOWN` or `UNKNOWN`; None where all are known.
     writable : bool
         Whether a kernel may store there.
-    stored : bool array, optional
-        Which elements this launch has written.
+    stored : bool array or Places, optional
+        Which elements this launch has written, or all launches where only memory is looked at.
     added : bool
         Whether this launch has added to elements by atomic operations.
     is_folded : bool
@@ -62,7 +100,7 @@ class Stored:
     unit: int
     states: NDArray[np.uint8] | None = None
     writable: bool = True
-    stored: NDArray[np.bool_] | None = None
+    stored: NDArray[np.bool_] | Places | None = None
     added: bool = False
     is_folded: bool = False
     views: dict[int, NDArray[Any]] = field(default_factory=dict)
@@ -80,7 +118,7 @@ class Stored:
 
 def folded(name: str, data: Bytes, size: int, unit: int) -> Stored:
     """Return an array of which only some bytes are held: its bounds count, its numbers do not."""
-    return Stored(name, data, size, unit, is_folded=True)
+    return Stored(name, data, size, unit, stored=Places(-(-size // unit)), is_folded=True)
 
 
 def stored(name: str, content: NDArray[Any] | bytes, unit: int, **more: Any) -> Stored:
