@@ -63,8 +63,6 @@ class BranchRegions:
         if meet is None:
             return "its ways never meet"
         found = self._region(branch, meet)
-        if branch in found:
-            return "it controls the number of iterations of a loop"
         for index in sorted(found):
             if body[index].opcode not in _ALONE:
                 return f"it controls {body[index].mnemonic} in line {body[index].line}"

@@ -4,7 +4,8 @@ A thread whose way depends on data runs both, up to where they meet: the registe
 the bytes of memory that either way writes, are then choices by the branch's condition. This is if-conversion,
 as compilers do it (J. Allen, K. Kennedy, C. Porterfield, J. Warren, "Conversion of Control Dependence to Data
 Dependence", 1983). Atomic updates are not taken back: what they add on a way is chosen by its condition. What
-other threads take part in (barriers, exchanges within a warp) is never run so, nor a loop that data end.
+other threads take part in (barriers, exchanges within a warp) is never run so. A loop that data end is as many
+branches within each other as it may have iterations; only few may be.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ MOST_STEPS = 4096
 """Instructions run between a branch on data and where its ways meet, at most."""
 
 DEEPEST = 32
-"""Branches within a branch on data, at most."""
+"""Branches within a branch on data, at most; so many more iterations may a loop have that data end."""
 
 Begin = Callable[[InstructionStatement, Indices], None]
 """Told of every instruction before it runs, and of its threads."""
@@ -202,6 +203,9 @@ class IfConversion:
             raise dependence(decoded, decision, refusal)
         meet = decoded.meet
         assert meet is not None
+        if self._depth >= DEEPEST and at in self._program.regions.between(at):
+            why = f"it controls the number of iterations of a loop, which may be more than {DEEPEST}"
+            raise dependence(decoded, decision, why)
         if not self._depth:
             self._steps = 0
         self._descend()
