@@ -32,6 +32,7 @@ from ...sizes.tile_places import Place, places
 from ..run.entry import PtxEntry
 from ..run.launching import entry_named
 from .block_launch import BlockLaunch
+from .checked_runs import check
 from .first_overflows import in_blocks
 from .grid_tiles import group_sizes, most_blocks, sizes_of, tile_of
 from .overflow_faults import first_of_grid
@@ -450,8 +451,8 @@ class _Attempt:
         at = ", ".join(stated)
         name = f"{position.name or 'every block'}{f' at {at}' if at else ''}"
         launch = self._launched(name, position, known, numbers)
-        equality = launch.check(partial(self._noting, name))
-        self._checked += launch.checked
+        equality, checked = check(launch, partial(self._noting, name))
+        self._checked += checked
         return equality
 
     def _launched(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -56,6 +56,9 @@ LARGE = 1 << 13
 """A size that is large enough for many turns, to find the main loop."""
 Corners = Sequence[tuple[float, float]]
 """Points (n, u) around the numbers n (the size is a modulus times n and a rest) and turns u."""
+
+Expected = Callable[[], Ids]
+Both = Callable[[], tuple[Ids, Ids]]
 
 
 class SymbolicLaunch:
@@ -271,10 +274,10 @@ class SymbolicLaunch:
         return self._function.body
 
     @property
-    def saturating_line(self) -> int:
-        """The first line whose products saturate; 0 if there is none."""
-        instructions = (step.instruction for step in self._program.steps)
-        return next((instruction.line for instruction in instructions if instruction.has("satfinite")), 0)
+    def all_numbers(self) -> Corners:
+        """Corners of all numbers of the class, before the first turn."""
+        numbers = self.numbers
+        return tuple((numbers.count(number), 0.0) for number in (numbers.from_(0), numbers.last))
 
     # -- runs
     def suppose(self, corners: Corners) -> None:
@@ -328,7 +331,10 @@ class SymbolicLaunch:
             self.store, self.kernel.module, self._function, self._program, self.threads, self._observations,
             memory.buffers, *memory.buffers, *self.arrays.values(),
         ]  # fmt: skip
-        return LoopBatch(execution, self._program, launching.scalars(taken), frozenset(self._loops))
+        return self._batch(execution, launching.scalars(taken))
+
+    def _batch(self, execution: Execution, scalars: Collection[int]) -> LoopBatch:
+        return LoopBatch(execution, self._program, scalars, frozenset(self._loops))
 
     def _block_registers(self) -> Mapping[str, Value]:
         """Return the special registers that say which block runs, where sizes decide that."""
