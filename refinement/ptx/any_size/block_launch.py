@@ -121,7 +121,7 @@ class BlockLaunch(SymbolicLaunch):
 
     def _forms(self) -> Mapping[str, Form]:
         """Return sizes, by the symbols that are multiplied."""
-        known = {name: {(): number} for name, number in self._others.items()}
+        known: dict[str, Form] = {name: {(): number} for name, number in self._others.items()}
         return {**known, **self.position.sizes, self._domain.name: self.size_form}
 
     def _rows_in(self, symbols: Symbols) -> RowArithmetic:

@@ -38,7 +38,8 @@ from .grid_tiles import group_sizes, most_blocks, sizes_of, tile_of
 from .overflow_faults import first_of_grid
 from .placed_blocks import OrderError, PlacedLaunch
 from .residue_classes import factors_of, prove
-from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
+from .size_proofs import STATEMENTS, LimitError, Obligation, Timed
+from .thread_sums import ThreadSums, prove_sum
 
 _CAPS = (1 << 20, 1 << 18, 1 << 16, 1 << 15, 1 << 14, 1 << 13)
 """Up to which numbers all sizes are shown, of the first of these for which it works, where nothing tells."""
@@ -392,9 +393,11 @@ class _Attempt:
         def launched(numbers: ResidueClass) -> BlockLaunch:
             return self._launched(tell, position, self._known, numbers)
 
-        found: SizeProof = prove(
-            launched, last, lambda what: self._told(f"{tell}: {what}"), self._factors, self._tail
-        )
+        def telling(what: str) -> None:
+            self._told(f"{tell}: {what}")
+
+        sums = ThreadSums(self._kernel, self._contract, self._known, last, telling, position)
+        found = prove_sum(sums, lambda: prove(launched, last, telling, self._factors, self._tail))
         self._tail = found.tail
         self._obligations += [obligation.of(tell) for obligation in found.obligations]
         self._roundings.append(found.roundings)

@@ -95,7 +95,7 @@ class PlacedLaunch(BlockLaunch):
 
         What holds for all numbers of the size holds for some of them, so that it is looked at once.
         """
-        for hull in (self.all_numbers, tuple(corners)):
+        for hull in (tuple(self.all_numbers), tuple(corners)):
             if hull in self._before_access:
                 return self._before_access[hull]
             with suppress(OrderError):

@@ -107,6 +107,8 @@ class SkippingBatch(LoopBatch):
                 kinds.setdefault(name, set()).update(instruction.types)
         declared, execution = self.execution.function.registers, self.execution
         for name in sorted(regions.live_at([meet]) & kinds.keys()):
+            if name not in declared:  # the carry
+                raise UnsupportedError(where)
             fmt = _format(declared[name], kinds[name])
             numbers = len(self.skipped.registers) * len(execution.threads) + strand.active
             value = of_terms(execution.store, execution.store.inputs(HELD, fmt, numbers), fmt.bits)

@@ -92,6 +92,7 @@ class SymbolicLaunch:
         domain = numbers.domain
         self.known, self._domain, self.numbers = known, domain, numbers
         self._function = launching.entry_named(kernel.module, kernel.entry)
+        self.body: Sequence[InstructionStatement] = self._function.body
         self.polynomials = self._polynomials(contract.quantified)
         symbol = f"rest of {domain.name}"
         self.tail = Rest(domain.name, symbol, domain.step) if numbers.has_tail else None
@@ -266,12 +267,7 @@ class SymbolicLaunch:
     def loop_line(self) -> int:
         """The line on which the main loop begins."""
         assert self._head is not None
-        return self._program.steps[self._head].instruction.line
-
-    @property
-    def body(self) -> Sequence[InstructionStatement]:
-        """The kernel's instructions."""
-        return self._function.body
+        return self.body[self._head].line
 
     @property
     def all_numbers(self) -> Corners:
@@ -473,6 +469,10 @@ class SymbolicLaunch:
     def settled(self, terms: Ids, output: Array) -> Ids:
         """Return terms (n elements, …) of an output for those elements that are stored."""
         return terms
+
+    def ways(self, output: Array, actual: Ids, expected: Expected) -> Iterator[Both]:
+        """Yield ways to compare what is stored with what is expected, which return both."""
+        yield lambda: (actual, expected())
 
     def stored(self, batch: LoopBatch, output: Array) -> Ids:
         """Return what a batch that has ended stored for the elements of an output.

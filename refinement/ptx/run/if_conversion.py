@@ -4,8 +4,8 @@ A thread whose way depends on data runs both, up to where they meet: the registe
 the bytes of memory that either way writes, are then choices by the branch's condition. This is if-conversion,
 as compilers do it (J. Allen, K. Kennedy, C. Porterfield, J. Warren, "Conversion of Control Dependence to Data
 Dependence", 1983). Atomic updates are not taken back: what they add on a way is chosen by its condition. What
-other threads take part in (barriers, exchanges within a warp) is never run so. A loop that data end is as many
-branches within each other as it may have iterations; only few may be.
+other threads take part in (barriers, exchanges within a warp) is never run so. A loop that data end is as
+many branches within each other as it may have iterations; only few may be.
 """
 
 from __future__ import annotations
