@@ -38,8 +38,8 @@ from .grid_tiles import group_sizes, most_blocks, sizes_of, tile_of
 from .overflow_faults import first_of_grid
 from .placed_blocks import OrderError, PlacedLaunch
 from .residue_classes import factors_of, prove
-from .size_proofs import STATEMENTS, LimitError, Obligation, Timed
-from .thread_sums import ThreadSums, prove_sum
+from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
+from .thread_sums import Key, ThreadSums, prove_sum
 
 _CAPS = (1 << 20, 1 << 18, 1 << 16, 1 << 15, 1 << 14, 1 << 13)
 """Up to which numbers all sizes are shown, of the first of these for which it works, where nothing tells."""
@@ -243,6 +243,7 @@ class _Attempt:
         self._tail = 0
         self._last: SizeDomain | None = None
         self._split = 0
+        self._of_threads: dict[Key, list[tuple[SizeProof, int]]] = {}
 
     def fitting(self, domains: Sequence[SizeDomain]) -> int | None:
         """Return up to which number what was not decided fits; None if it does not have to fit."""
@@ -396,8 +397,10 @@ class _Attempt:
         def telling(what: str) -> None:
             self._told(f"{tell}: {what}")
 
-        sums = ThreadSums(self._kernel, self._contract, self._known, last, telling, position)
-        found = prove_sum(sums, lambda: prove(launched, last, telling, self._factors, self._tail))
+        of_sum = self._kernel, self._contract, self._known, last, telling, position, self._of_threads
+        found = prove_sum(
+            ThreadSums(*of_sum), lambda: prove(launched, last, telling, self._factors, self._tail)
+        )
         self._tail = found.tail
         self._obligations += [obligation.of(tell) for obligation in found.obligations]
         self._roundings.append(found.roundings)

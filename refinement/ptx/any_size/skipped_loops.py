@@ -7,7 +7,6 @@ nothing is known. What that is has to be shown in another way.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
 
 from ....spec.errors import UnsupportedError
 from ....spec.formats import FORMATS, Format
@@ -16,7 +15,7 @@ from ...terms.store import bits
 from ..idioms.branch_regions import COMPUTING, LOADS, results
 from ..registers.threads import Indices
 from ..registers.values import of_terms
-from ..run.if_conversion import Decision
+from ..run.if_conversion import Begin, Decision
 from ..run.program import Decoded, Program, Sort
 from ..run.scheduling import Strand
 from ..state.execution import Execution
@@ -27,27 +26,52 @@ _FLOATS = frozenset({"f16", "bf16", "f32", "f64"})
 
 
 class OpenBranchError(Exception):
-    """A branch on sizes that they leave open."""
+    """A branch on sizes that they leave open.
+
+    Parameters
+    ----------
+    branch : Decoded
+        The branch.
+    """
+
+    def __init__(self, branch: Decoded) -> None:
+        super().__init__(branch)
+        self.branch = branch
 
 
-@dataclass
 class Skipped:
-    """What was skipped.
+    """What was skipped: registers of threads, each by a number for all threads that come to one place.
 
     Attributes
     ----------
-    meets : list of int
-        Where runs went on, in order.
     registers : list of (int, str)
-        What is held: by its number divided by the number of threads, behind which of these, and the register.
+        By that number, where these went on, and the register.
     """
 
-    meets: list[int] = field(default_factory=list)
-    registers: list[tuple[int, str]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.registers: list[tuple[int, str]] = []
+        self._threads: list[set[int]] = []
+
+    def numbered(self, meet: int, name: str, threads: Indices) -> int:
+        """Return the number of a register of some threads, which is another one where they come again."""
+        own = set(threads.tolist())
+        for number, (register, others) in enumerate(zip(self.registers, self._threads, strict=True)):
+            if register == (meet, name) and not others & own:
+                others.update(own)
+                return number
+        self.registers.append((meet, name))
+        self._threads.append(own)
+        return len(self.registers) - 1
 
 
-class _OpenDecisions(Decisions):
-    """Tells open branches from other failures."""
+class _Skipping(Decisions):
+    """Decisions of guards, where what open branches decide is skipped."""
+
+    def __init__(
+        self, execution: Execution, program: Program, begin: Begin, scalars: Collection[int]
+    ) -> None:
+        super().__init__(execution, program, begin, scalars)
+        self.skipped = Skipped()
 
     def decide(self, decoded: Decoded, active: Indices) -> Decision:
         """See `Decisions.decide`."""
@@ -55,70 +79,73 @@ class _OpenDecisions(Decisions):
             return super().decide(decoded, active)
         except UnsupportedError as error:
             if decoded.sort is Sort.BRANCH:
-                raise OpenBranchError from error
+                raise OpenBranchError(decoded) from error
             raise
 
+    def _run(self, at: int, threads: Indices, stop: int) -> None:
+        while True:
+            try:
+                super()._run(at, threads, stop)
+            except OpenBranchError as error:
+                at = self.skip(error.branch, threads)
+            else:
+                return
 
-class SkippingBatch(LoopBatch):
-    """A batch that goes on behind the loops that open branches decide.
-
-    Attributes
-    ----------
-    skipped : Skipped
-        What it has skipped so far.
-    """
-
-    def __init__(
-        self, execution: Execution, program: Program, scalars: Collection[int], heads: frozenset[int]
-    ) -> None:
-        super().__init__(execution, program, scalars, heads)
-        self._conversion = _OpenDecisions(execution, program, self._begin, scalars)
-        self.skipped = Skipped()
-
-    def _advance(self, strand: Strand) -> None:
-        try:
-            super()._advance(strand)
-        except OpenBranchError as error:
-            self._skip(strand)
-            self.scheduler.runnable.append(strand)
-            del error
-
-    def _skip(self, strand: Strand) -> None:
-        """Go on where the ways from an open branch meet; hold what they may leave in registers.
+    def skip(self, branch: Decoded, threads: Indices) -> int:
+        """Hold what the ways from an open branch may leave in registers; return where they meet.
 
         Raises
         ------
         UnsupportedError
             If they do more than load and compute.
         """
-        regions, steps, at = self._program.regions, self._program.steps, strand.at
-        branch = steps[at].instruction
-        where = f"the guard of {branch.mnemonic} in line {branch.line} depends on sizes"
-        if (meet := steps[at].meet) is None or meet >= len(steps):
+        regions, steps, execution = self._program.regions, self._program.steps, self._execution
+        instruction, meet = branch.instruction, branch.meet
+        where = f"the guard of {instruction.mnemonic} in line {instruction.line} depends on sizes"
+        if meet is None or meet >= len(steps):
             raise UnsupportedError(where)
-        inside = sorted(regions.between(at))
-        for index in inside:
-            if steps[index].instruction.opcode not in COMPUTING | LOADS:
-                raise UnsupportedError(f"{where}, and controls {steps[index].instruction.mnemonic}")
+        at = next(index for index, each in enumerate(steps) if each is branch)
         kinds: dict[str, set[str]] = {}
-        for index in inside:
-            instruction = steps[index].instruction
-            for name in results(instruction):
-                kinds.setdefault(name, set()).update(instruction.types)
-        declared, execution = self.execution.function.registers, self.execution
+        for index in sorted(regions.between(at)):
+            inside = steps[index].instruction
+            if inside.opcode not in COMPUTING | LOADS:
+                raise UnsupportedError(f"{where}, and controls {inside.mnemonic}")
+            for name in results(inside):
+                kinds.setdefault(name, set()).update(inside.types)
+        declared = execution.function.registers
         for name in sorted(regions.live_at([meet]) & kinds.keys()):
             if name not in declared:  # the carry
                 raise UnsupportedError(where)
             fmt = _format(declared[name], kinds[name])
-            numbers = len(self.skipped.registers) * len(execution.threads) + strand.active
+            numbers = self.skipped.numbered(meet, name, threads) * len(execution.threads) + threads
             value = of_terms(execution.store, execution.store.inputs(HELD, fmt, numbers), fmt.bits)
             before = execution.registers.get(name)
             if before is None:
                 before = execution.unwritten(name, fmt.bits, len(execution.threads))
-            execution.registers[name] = before.updated(strand.active, value)
-            self.skipped.registers.append((len(self.skipped.meets), name))
-        self.skipped.meets.append(meet)
-        strand.at = meet
+            execution.registers[name] = before.updated(threads, value)
+        return meet
+
+
+class SkippingBatch(LoopBatch):
+    """A batch that goes on behind the loops that open branches decide."""
+
+    def __init__(
+        self, execution: Execution, program: Program, scalars: Collection[int], heads: frozenset[int]
+    ) -> None:
+        super().__init__(execution, program, scalars, heads)
+        self._skipping = self._conversion = _Skipping(execution, program, self._begin, scalars)
+
+    @property
+    def skipped(self) -> Skipped:
+        """What it has skipped so far."""
+        return self._skipping.skipped
+
+    def _advance(self, strand: Strand) -> None:
+        try:
+            super()._advance(strand)
+        except OpenBranchError as error:
+            strand.at = self._skipping.skip(error.branch, strand.active)
+            self.scheduler.runnable.append(strand)
 
 
 def _format(declared: str, written: Collection[str]) -> Format:

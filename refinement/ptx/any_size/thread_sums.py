@@ -37,6 +37,7 @@ from ..run.launching import entry_named
 from ..run.main_loops import loops
 from ..run.program import Program
 from ..state.execution import Execution
+from ..text.module import TYPE_BITS
 from .block_launch import BlockLaunch
 from .checked_runs import check
 from .grid_tiles import sizes_of, tile_of
@@ -48,9 +49,8 @@ from .skipped_loops import SkippingBatch
 from .symbolic_launch import SymbolicLaunch
 from .thread_launch import ROW, THREAD, TURNS, Frame, Part, ThreadLaunch, contract_of
 
-_RISING, _FALLING = (1, 4, 2, 8), (-1,)
-"""Neighbouring terms that a thread may take at once: as many as a load of 16 bytes has, or fewer. Negative
-where it takes the last ones first."""
+Key = tuple[Part, int, int, SizeDomain, tuple[SizeDomain, ...], tuple[tuple[str, int], ...]]
+"""What a thread leaves, how many threads there are, their vectors, and sizes."""
 
 _UNROLLED = (1, 2, 4, 8)
 """How many turns a compiler may have made one of: it unrolls four times where nothing is said."""
@@ -58,7 +58,7 @@ _UNROLLED = (1, 2, 4, 8)
 _MEETING = frozenset({"shfl", "bar", "barrier", "redux"})
 """Where threads of a sum meet."""
 
-_SEARCH = 10
+_SEARCH = 4
 """Seconds after which nothing else is tried for a class of turns."""
 
 
@@ -99,17 +99,18 @@ class Exit(SymbolicLaunch):
         Raises
         ------
         UnsupportedError
-            If it is not one register of neighbouring threads, the same at the last place where they meet.
+            If it is not one register of neighbouring threads, at a place where each comes once.
         """
         numbers = self.store.arguments(self.held)[..., 0]
         registers, threads = np.divmod(numbers, len(self.threads))
         elements, count = numbers.shape
         wanted = np.arange(elements * count).reshape(elements, count)
         (register, *others) = np.unique(registers).tolist()
-        behind, name = self.skipped.registers[register]
-        if others or (np.sort(threads, axis=1) != wanted).any() or behind != len(self.skipped.meets) - 1:
+        meet, name = self.skipped.registers[register]
+        again = any(loop.head <= meet <= loop.last for loop in self._loops.values())
+        if others or (np.sort(threads, axis=1) != wanted).any() or again:
             raise UnsupportedError("it is not one register of neighbouring threads that holds a sum")
-        return Part(self.skipped.meets[behind], name, format_of(self.store, self.held)), count
+        return Part(meet, name, format_of(self.store, self.held)), count
 
 
 class BlockExit(Exit, BlockLaunch):
@@ -141,6 +142,8 @@ class ThreadSums:
         Where the block is that stands for others; by default all of a known grid run.
     told : callable
         Told what is being done.
+    shown : dict, optional
+        What threads were shown to leave, for blocks at other positions.
     """
 
     def __init__(
@@ -151,9 +154,11 @@ class ThreadSums:
         domain: SizeDomain,
         told: Callable[[str], None],
         position: BlockPosition | None = None,
+        shown: dict[Key, list[tuple[SizeProof, int]]] | None = None,
     ) -> None:
         self._kernel, self._contract, self._known = kernel, contract, known
         self._domain, self._told, self._position = domain, told, position
+        self._shown = {} if shown is None else shown
         self._obligations: list[Obligation] = []
 
     def proof(self, *, falls: bool = False) -> SizeProof:
@@ -185,11 +190,9 @@ class ThreadSums:
         equality, checked = check(launch, self._noting, lambda _, output: launch.expected(output))
         part, threads = launch.part()
         reason = UnsupportedError("one thread goes over all of a sum")
-        for vector in _FALLING if falls else _RISING:
-            if vector > threads or (threads == 1 and not falls):  # a thread takes one of the rest at most
-                continue
+        for vector in self._vectors(threads, falls=falls):
             try:
-                shown = list(self._parts(launch, part, threads, vector))
+                shown = self._of_threads(launch, part, threads, vector)
             except UnsupportedError as error:
                 reason = error
                 continue
@@ -218,6 +221,30 @@ class ThreadSums:
                 assumptions=tuple(dict.fromkeys([*launch.assumptions, *assumptions])),
             )
         raise reason
+
+    def _of_threads(self, launch: Exit, part: Part, threads: int, vector: int) -> list[tuple[SizeProof, int]]:
+        """Return what `_parts` yields, which is the same for blocks at all positions along the same sizes."""
+        sizes = () if self._position is None else tuple(each.domain for each in self._position.positions)
+        key = part, threads, vector, self._domain, sizes, tuple(self._known.items())
+        if key not in self._shown:
+            self._shown[key] = list(self._parts(launch, part, threads, vector))
+        return self._shown[key]
+
+    def _vectors(self, threads: int, *, falls: bool) -> list[int]:
+        """Return how many neighbouring terms threads may take at once; negative for the last ones first.
+
+        Behind vectors each thread takes one term at most, so that there are no more of these than threads.
+        """
+        if falls or threads == 1:
+            return [-1] if falls else []
+        arrays = [each for each in self._contract.parameters if isinstance(each, ArrayParameter)]
+        body = entry_named(self._kernel.module, self._kernel.entry).body
+        loads = [each for each in body if each.opcode in LOADS and not each.has("param")]
+        widths = {
+            TYPE_BITS[each.types[-1]] * int((each.one_of(("v2", "v4", "v8")) or "v1")[1:]) for each in loads
+        }
+        found = {width // array.element_bits for width in widths for array in arrays}
+        return [1, *sorted(each for each in found if 1 < each <= threads)]
 
     def _parts(self, launch: Exit, part: Part, threads: int, vector: int) -> Iterator[tuple[SizeProof, int]]:
         """Yield proofs of what threads leave, for all of them and all numbers, with the largest T of each."""
@@ -291,15 +318,15 @@ class ThreadSums:
                 raise UnsupportedError("the rows of a block are not those of its threads")
             domain = self._domain_of(names[0])
             block, behind = (f"block of {domain.name}",), (f"behind {domain.name}",)
-            place: Form = {block: tile, ROW: 1} if tile > 1 else {block: 1}
+            place: dict[tuple[str, ...], int] = {ROW: 1} if tile > 1 else {}
+            indices[axis] = {block: 1} if domain.most > tile else {}
+            place |= {block: tile} if domain.most > tile else {}
             size = {**place, behind: 1, (): 1}
             ends = (0.0, 0.0), ((domain.most - 1) / tile, 0.0), (0.0, domain.most - 1.0)
             rows_of = ((0.0,), (tile - 1.0,)) if tile > 1 else ((),)
             corners = tuple((*end, *row) for end in ends for row in rows_of)
-            symbols = (*block, *behind, *(ROW if tile > 1 else ()))
-            group = Group(symbols, corners)
+            group = Group((*block, *behind, *(ROW if tile > 1 else ())), corners)
             positions.append(Position(domain, 1, "", group, size, size, place, {}, {}, {}))
-            indices[axis] = {block: 1}
             if tile > 1:
                 thread[ROW] = threads
         if rows > 1 and ROW not in thread:
@@ -331,7 +358,9 @@ class ThreadSums:
 
     def _noting(self, part: str, output: str = "") -> Timed:
         line = entry_named(self._kernel.module, self._kernel.entry).line
-        return Timed(part, line, STATEMENTS[part].format(name=output), self._obligations)
+        return Timed(
+            f"{self._domain.name}: {part}", line, STATEMENTS[part].format(name=output), self._obligations
+        )
 
 
 def prove_sum(sums: ThreadSums, otherwise: Callable[[], SizeProof]) -> SizeProof:
