@@ -8,8 +8,9 @@ terms the thread takes. So l, left and T are symbols here, and T is what is gone
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -53,6 +54,8 @@ class Frame:
     ----------
     size : str
         The size.
+    most : int
+        The largest that it may be.
     threads : int
         S, how many threads go over a sum.
     vector : int
@@ -68,6 +71,7 @@ class Frame:
     """
 
     size: str
+    most: int
     threads: int
     vector: int
     rest: int
@@ -200,8 +204,29 @@ class ThreadLaunch(BlockLaunch):
         return {**super()._forms(), **self._frame.forms}
 
     def _groups(self, corners: Corners) -> list[Group]:
-        own = [self._frame.group] if self._frame.threads > 1 else []
-        return [*super()._groups(corners), *own]
+        (turns,), own = super()._groups(corners), self._frame.group
+        if self._frame.threads == 1:
+            return [turns]
+        if self._frame.least is not None:
+            return [turns, own]
+        points = [(*turn, *ends) for turn in turns.corners for ends in own.corners]
+        return [Group((*turns.symbols, *own.symbols), tuple(self._within(points)))]
+
+    def _within(self, points: Sequence[tuple[float, ...]]) -> Iterator[tuple[float, ...]]:
+        """Yield the corners of the part of a hull in which the size is not too large."""
+        frame, numbers = self._frame, self.numbers
+        over = []
+        for count, _, lane, left in points:
+            turns = numbers.modulus * count + numbers.residue
+            vectors = frame.threads * (turns - 1) + lane + 1 + left
+            over.append(frame.vector * vectors + frame.rest - frame.most)
+        for point, beyond in zip(points, over, strict=True):
+            if beyond <= 0:
+                yield point
+        for (one, below), (other, above) in product(zip(points, over, strict=True), repeat=2):
+            if below < 0 < above:
+                part = below / (below - above)
+                yield tuple(a + part * (b - a) for a, b in zip(one, other, strict=True))
 
     # -- the launch
     def _check_grid(self) -> None:

@@ -253,7 +253,7 @@ class ThreadSums:
         for rest in range(0, vector, step):
             least, most = max(0, -(-(domain.least - rest) // vector)), (domain.most - rest) // vector
             for low, high in ((0, rest - 1), (rest, threads - 1)) if rest else ((0, threads - 1),):
-                frame = Frame(domain.name, threads, vector, rest, (low, high), falls=falls)
+                frame = Frame(domain.name, domain.most, threads, vector, rest, (low, high), falls=falls)
                 if most >= 1:
                     found = self._of_turns(launch, part, frame, (most - 1) // threads + 1)
                     yield found, found.domain.most
