@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
+
 from ....spec.errors import UnsupportedError
 from ....spec.formats import FORMATS, Format
 from ...sizes.invariant_inference import HELD
 from ...terms.store import bits
 from ..idioms.branch_regions import COMPUTING, LOADS, results
 from ..registers.threads import Indices
-from ..registers.values import of_terms
+from ..registers.values import KNOWN, of_terms
 from ..run.if_conversion import Begin, Decision
 from ..run.program import Decoded, Program, Sort
 from ..run.scheduling import Strand
@@ -46,10 +48,16 @@ class Skipped:
     ----------
     registers : list of (int, str)
         By that number, where these went on, and the register.
+    last, threads : int
+        The last place where threads went on, and the number behind that of the last thread.
+    conditions : set of (int, int)
+        Threads, and the bits under which they were there; negative where they surely were.
     """
 
     def __init__(self) -> None:
         self.registers: list[tuple[int, str]] = []
+        self.last = self.threads = 0
+        self.conditions: set[tuple[int, int]] = set()
         self._threads: list[set[int]] = []
 
     def numbered(self, meet: int, name: str, threads: Indices) -> int:
@@ -100,6 +108,10 @@ class _Skipping(Decisions):
             If they do more than load and compute.
         """
         regions, steps, execution = self._program.regions, self._program.steps, self._execution
+        self.skipped.threads = max(self.skipped.threads, int(threads.max()) + 1)
+        path = np.full(len(threads), KNOWN) if execution.path is None else execution.path.at(threads).terms
+        bits_of = np.full(len(threads), KNOWN) if path is None else path
+        self.skipped.conditions.update(zip(threads.tolist(), bits_of.tolist(), strict=True))
         instruction, meet = branch.instruction, branch.meet
         where = f"the guard of {instruction.mnemonic} in line {instruction.line} depends on sizes"
         if meet is None or meet >= len(steps):
@@ -123,6 +135,7 @@ class _Skipping(Decisions):
             if before is None:
                 before = execution.unwritten(name, fmt.bits, len(execution.threads))
             execution.registers[name] = before.updated(threads, value)
+        self.skipped.last = max(self.skipped.last, meet)
         return meet
 
 

@@ -27,6 +27,7 @@ from ...contract.size_domains import LARGEST, ResidueClass, SizeDomain
 from ...findings.result import Equality
 from ...sizes.block_positions import BlockPosition, Form, Position
 from ...sizes.growing_roundings import joined, of_threads
+from ...sizes.implied_bounds import RestConditions
 from ...sizes.integer_forms import Group
 from ...sizes.loop_carried_symbols import format_of, held_by, sums_of
 from ...sizes.partial_sums import PREFIX
@@ -108,13 +109,26 @@ class Exit(SymbolicLaunch):
         (register, *others) = np.unique(registers).tolist()
         meet, name = self.skipped.registers[register]
         again = any(loop.head <= meet <= loop.last for loop in self._loops.values())
-        if others or (np.sort(threads, axis=1) != wanted).any() or again:
+        # what others do in loops, or these behind, is not looked at
+        elsewhere = self.skipped.last > meet or self.skipped.threads > elements * count
+        if others or (np.sort(threads, axis=1) != wanted).any() or again or elsewhere:
             raise UnsupportedError("it is not one register of neighbouring threads that holds a sum")
         return Part(meet, name, format_of(self.store, self.held)), count
 
 
 class BlockExit(Exit, BlockLaunch):
     """The same, of the block that stands for all."""
+
+    def part(self) -> tuple[Part, int]:
+        """See `Exit.part`; threads of rows that the last tile does not have may go over no sum."""
+        part, count = super().part()
+        said = RestConditions(self.store, self.store.rests)
+        for rest in (each.rest for each in self.position.positions if each.rest is not None):
+            for thread, bit in self.skipped.conditions:
+                implied = said.implied(bit) if bit >= 0 else {}
+                if rest.reach(implied.get(rest.size, 0)) < rest.reach(thread // count):
+                    raise UnsupportedError(f"threads go over sums of rows that {rest.size} may not have")
+        return part, count
 
 
 def has_steps(kernel: PtxEntry, *, falls: bool) -> bool:
