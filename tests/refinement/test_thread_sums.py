@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from quantified_kernels import contract_and_kernel
 
+from mmaproof.refinement.ptx.any_size.block_proofs import BlockProver
 from mmaproof.refinement.ptx.any_size.size_proofs import SizeProof
 from mmaproof.refinement.ptx.any_size.thread_sums import ThreadSums
 from mmaproof.spec.errors import InputError, UnsupportedError
@@ -158,3 +159,40 @@ def test_terms_may_be_added_from_the_last_one(tmp_path: Path) -> None:
     for right, wrong in [("setp.ge.s32 %p1, %r3, 0", "setp.gt.s32 %p1, %r3, 0"), ("%r0, -1", "%r0, -2")]:
         with pytest.raises(UnsupportedError):
             prove(tmp_path, text, BEGIN + falling.replace(right, wrong, 1) + end, falls=True)
+
+
+TWO_ROWS = CONTRACT.replace('grid = "M"', 'grid = "(M + 1) // 2"').replace("block = 32", "block = 64")
+ROWS = BEGIN.replace(
+    "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x;",
+    "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; ld.param.u32 %r8, [m]; shl.b32 %r1, %r1, 1;"
+    "shr.u32 %r9, %r2, 5; add.s32 %r1, %r1, %r9; and.b32 %r2, %r2, 31; GUARD",
+).replace(".param .u32 k)", ".param .u32 k, .param .u32 m)")
+MORE = TWO_ROWS.replace("M = 2", 'M = "any up to 1000"').replace(
+    "[ensures]", '[[param]]\nname = "m"\ntype = "s32"\nvalue = "M"\n[ensures]'
+)
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_warps_of_rows_that_there_may_not_be_are_to_leave_first(guarded: bool, tmp_path: Path) -> None:
+    """Loops are skipped where all threads meet: what they read in other rows would not be seen."""
+    guard = "setp.ge.s32 %p4, %r1, %r8; @%p4 ret;" if guarded else ""
+    end = END if guarded else END.replace("@%p0 ret;", "setp.ge.or.s32 %p0, %r1, %r8, %p0; @%p0 ret;")
+    path = tmp_path / "rows.ptx"
+    path.write_text(ROWS.replace("GUARD", guard) + LOOP + end, encoding="utf-8")
+    contract, kernel = contract_and_kernel(MORE, path)
+    prover = BlockProver(kernel, contract, lambda _: None)
+    (order,), (rows,), (terms,) = prover.orders, prover.domains, prover.others
+    *_, last = order.positions([rows], {"M": 1000})
+    sums = ThreadSums(kernel, contract, {}, terms, lambda _: None, last)
+    if guarded:
+        assert sums.proof().domain.most == 100000
+        return
+    with pytest.raises(UnsupportedError, match="rows that M may not have"):
+        sums.proof()
+
+
+def test_loops_of_threads_that_no_sum_needs_are_not_skipped(tmp_path: Path) -> None:
+    """A second warp goes over a row for nothing: whether that lies in the array would not be seen."""
+    wide = CONTRACT.replace("block = 32", "block = 64")
+    with pytest.raises(UnsupportedError, match="neighbouring threads"):
+        prove(tmp_path, wide, BEGIN + LOOP + END)
