@@ -110,6 +110,32 @@ def growing(
     return GrowingRoundings(*grows, counts, chosen, str(unit) if chosen != counts else "")
 
 
+def of_threads(
+    turns: GrowingRoundings | None, size: str, taken: int, store: TermStore, held: Ids, stored: Ids
+) -> GrowingRoundings | None:
+    """Return how roundings grow with a size that threads go over in steps; None where that is not known.
+
+    Parameters
+    ----------
+    turns : GrowingRoundings, optional
+        How they do in each thread, with how many terms, or vectors, it takes.
+    size : str
+        The size.
+    taken : int
+        What all threads take of it where each takes one.
+    store, held, stored : TermStore, Ids, Ids
+        What is stored, made of what threads hold.
+    """
+    if turns is None or not _once(store, stored, held):
+        return None
+    end = roundings(store, stored)
+    if end.carried:
+        return None
+    at_first, each = turns.counts  # a thread may be one turn ahead of where the size would have all
+    counts = _sum(at_first, each, end.counts), each
+    return GrowingRoundings(size, taken * turns.first, taken * turns.turn, counts, counts)
+
+
 def _grown(parts: Sequence[Roundings]) -> Grown:
     base, step, end = (part.counts for part in parts)
     return _sum(base, end), step

@@ -55,16 +55,15 @@ def held_by(store: TermStore, terms: Ids) -> Ids:
     Raises
     ------
     UnsupportedError
-        If one depends on none, or two depend on different numbers of them, or on the same.
+        If one depends on none, or two depend on different numbers of them.
     """
     held = _Held(store)
     found = held.values(terms).tolist()
     sets = [sorted(held.several.get(each, () if each == _NONE else (each,))) for each in found]
     counts = {len(each) for each in sets}
-    whole = np.array(sets, dtype=np.int32) if len(counts) == 1 else np.empty((0, 0), dtype=np.int32)
-    if not whole.size or len(np.unique(whole)) != whole.size:
-        raise UnsupportedError("the loop-carried sums of two output elements share a register")
-    return whole
+    if len(counts) != 1 or not all(sets):
+        raise UnsupportedError("output elements are made of different numbers of loop-carried sums")
+    return np.array(sets, dtype=np.int32)
 
 
 def format_of(store: TermStore, held: Ids) -> Format:

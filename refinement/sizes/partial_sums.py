@@ -161,6 +161,28 @@ class PartialSums:
         body = _replaced(self.formula.body, self.total, self._terms(length))
         return replace(self.contract, formulas=(replace(self.formula, body=body),))
 
+    def taken(self, several: tuple[Node, Node] | None, one: Node | None) -> Node:
+        """Return the sum of some terms: of how many at an expression in the index, and of one.
+
+        Parameters
+        ----------
+        several : tuple of Node, optional
+            How many, and where the term lies that an index means.
+        one : Node, optional
+            Where another one lies.
+        """
+        (bound,), index = self.total.indices, Name(self.total.at, self.index)
+        body, terms = self.total.body, list[Node]()
+        if several is not None:
+            extent, place = several
+            moved = _replaced(body, index, place)
+            terms.append(replace(self.total, body=moved, indices=(replace(bound, extent=extent),)))
+        if one is not None:
+            terms.append(_replaced(body, index, one))
+        if not terms:
+            return Number(self.total.at, Fraction(0), whole=True)
+        return terms[0] if len(terms) == 1 else Binary(self.total.at, "+", *terms)
+
     def _prefix(self) -> Element:
         return Element(self.total.at, PREFIX, self.formula.target.indices)
 

@@ -182,3 +182,48 @@ def test_integers_are_counted_too(made: str, stated: str, tmp_path: Path) -> Non
     text = CONTRACT.replace('"f32"', '"s32"').replace("FORMULA", f"s32(sum(k < K, x[i + k] * {stated}))")
     with nullcontext() if made == stated else pytest.raises(UnsupportedError):
         prove_size(text, path)
+
+
+GRAM = """
+[kernel]
+isa = "ptx"
+[launch]
+block = 4
+[sizes]
+K = "any up to 1000"
+[[param]]
+name = "a"
+type = "f32"
+shape = ["K", 2]
+[[param]]
+name = "y"
+type = "f32"
+shape = [2, 2]
+access = "out"
+[[param]]
+name = "k"
+type = "s32"
+value = "K"
+[ensures]
+formula = "y[i, j] = sum(k, a[k, i] * a[k, j])"
+"""
+SYMMETRIC = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry gram(.param .u64 a, .param .u64 y, .param .u32 k) {
+.reg .pred %p<3>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %d<9>;
+ld.param.u64 %d0, [a]; ld.param.u64 %d1, [y]; ld.param.u32 %r0, [k];
+mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 1; and.b32 %r3, %r1, 1; mov.u32 %r4, 0; mov.f32 %f0, 0f00000000;
+mul.wide.u32 %d2, %r2, 4; add.s64 %d2, %d0, %d2; mul.wide.u32 %d3, %r3, 4; add.s64 %d3, %d0, %d3;
+AGAIN: ld.global.f32 %f1, [%d2]; ld.global.f32 %f2, [%d3]; fma.rn.f32 %f0, %f1, %f2, %f0;
+add.s64 %d2, %d2, 8; add.s64 %d3, %d3, 8; add.s32 %r4, %r4, 1; setp.lt.s32 %p1, %r4, %r0; @%p1 bra AGAIN;
+mul.wide.u32 %d4, %r1, 4; add.s64 %d4, %d1, %d4; st.global.f32 [%d4], %f0; ret;
+}
+"""
+
+
+def test_outputs_may_share_a_sum(tmp_path: Path) -> None:
+    """A symmetric product: y[0, 1] and y[1, 0] are one sum, in registers of two threads."""
+    path = tmp_path / "gram.ptx"
+    path.write_text(SYMMETRIC, encoding="utf-8")
+    assert prove_size(GRAM, path).domain.most == 1000

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import prod
 
 import numpy as np
 
 from ....spec.errors import UnsupportedError
-from ....spec.formats import FloatFormat
-from ...checker.evaluated import Checked
 from ...contract.arguments import Array
 from ...contract.contract import Contract
 from ...contract.parameters import ArrayParameter
 from ...contract.size_domains import NO_SIZE, QuantifiedSizes, ResidueClass
 from ...contract.size_polynomials import SizePolynomials, constant
-from ...equality.equivalence import compare
 from ...examine.references import FormulaReference
-from ...findings.result import Equality
 from ...formula.index_arithmetic import Expression
 from ...formula.tree import Formula
-from ...normal_forms.forms import NormalForms
-from ...sizes.block_positions import BlockPosition, Position
+from ...sizes.block_positions import BlockPosition, Form, Position
 from ...sizes.given_elements import check_given
 from ...sizes.implied_bounds import RestConditions
 from ...sizes.integer_forms import Group, Rows, Symbols
@@ -37,10 +31,9 @@ from ..memory.symbolic_accesses import memory_of_any_size
 from ..registers.values import Value, of_terms
 from ..run.entry import PtxEntry
 from .grid_tiles import AXES, MOST_BLOCKS
-from .launch_formulas import formula_terms
 from .loop_states import LoopBatch
-from .size_proofs import LimitError, Timed
-from .symbolic_launch import Corners, SymbolicLaunch
+from .size_proofs import LimitError
+from .symbolic_launch import Both, Corners, Expected, SymbolicLaunch
 
 
 class BlockLaunch(SymbolicLaunch):
@@ -81,7 +74,7 @@ class BlockLaunch(SymbolicLaunch):
         super().__init__(kernel, contract, {**known, **self._tiles}, numbers)
         self.store.rests += tuple(rest for each in position.positions if (rest := each.rest or each.behind))
         self._check_outputs()
-        self._masking, self.checked = True, Checked()
+        self._masking = True
         self.store.opens = numbers is NO_SIZE
         check_sums(contract, self._tiles, self.polynomials)
 
@@ -126,10 +119,13 @@ class BlockLaunch(SymbolicLaunch):
         corners = [(part * n, part * u) for n, u in n_and_u.corners]
         return self._symbols_of(self._groups(corners), position)
 
+    def _forms(self) -> Mapping[str, Form]:
+        """Return sizes, by the symbols that are multiplied."""
+        known: dict[str, Form] = {name: {(): number} for name, number in self._others.items()}
+        return {**known, **self.position.sizes, self._domain.name: self.size_form}
+
     def _rows_in(self, symbols: Symbols) -> RowArithmetic:
-        forms = {**self.position.sizes, self._domain.name: self.size_form}
-        names = {name: symbols.form(form) for name, form in forms.items()}
-        names |= {name: symbols.form({(): number}) for name, number in self._others.items()}
+        names = {name: symbols.form(form) for name, form in self._forms().items()}
         found = RowArithmetic(symbols, names)
         assert self.contract.quantified is not None
         for name, expression in self.contract.quantified.derived.items():
@@ -143,9 +139,7 @@ class BlockLaunch(SymbolicLaunch):
 
     @cached_property
     def _of_all_numbers(self) -> RowArithmetic:
-        numbers = self.numbers
-        ends = numbers.count(numbers.from_(0)), numbers.count(numbers.last)
-        return self._rows_in(self._symbols([(end, 0.0) for end in ends]))
+        return self._rows_in(self._symbols(self.all_numbers))
 
     # -- the grid
     def _check_grid(self) -> None:
@@ -301,15 +295,6 @@ class BlockLaunch(SymbolicLaunch):
             size = sizes.get((output.name, axis))
             yield rows if size is None else rows + begins[size]
 
-    def expected(self, output: Array) -> Ids:
-        """Return what the contract says of the elements of the block's tile."""
-        if self.tail is None:
-            return formula_terms(self, self.instance, output.name)
-        length = self.numbers.last - self.numbers.residue + self.numbers.modulus
-        instance = self.standing_in(self.sums.alone(length), length)
-        from_0 = {self.sums.index: self.store.symbols.form({})}
-        return formula_terms(self, instance, output.name, from_0)
-
     def begins_in(self, formula: Formula) -> Mapping[str, Rows]:
         """See `SymbolicLaunch.begins_in`."""
         begins = self._begins()
@@ -331,53 +316,16 @@ class BlockLaunch(SymbolicLaunch):
             }
         return found
 
-    # -- a block whose loops have known numbers of turns
-    def check(self, noting: Callable[..., Timed]) -> Equality:
-        """Run the block at the one number of the last size; return the equality that outputs need.
-
-        Parameters
-        ----------
-        noting : callable
-            Notes an obligation, by its name and the output that it is about.
-
-        Raises
-        ------
-        UnsupportedError
-            If the block is not shown to be right.
-        """
-        numbers = self.numbers
-        with noting("accesses"):
-            batch = self.begun(((numbers.count(numbers.last), 0.0),))
-            try:
-                self.run_to_end(batch)
-            except UnsupportedError as error:
-                line, what = batch.execution.instruction.line, ""
-                if self.store.doubts:
-                    line, what = self.store.doubts[-1].line, f"{self.store.doubts[-1].what}; "
-                raise UnsupportedError(f"{self.path}:{line}: {what}{error}") from error
-            self.check_findings()
-        equality = Equality.BITS
-        for output in self.instance.outputs:
-            with noting("tile", output.name):
-                actual = self.stored(batch, output)
-            with noting("value", output.name):
-                if not self._is_right(actual, output):
-                    equality = Equality.VALUE
-        if self.tail is not None and any(
-            isinstance(each.format, FloatFormat) for each in self.instance.outputs
-        ):
-            return Equality.VALUE  # zeros that are added may change a sum's sign
-        return equality
-
-    def _ways(self, actual: Ids, output: Array) -> Iterator[tuple[Callable[[], tuple[Ids, Ids]], bool]]:
-        """Yield what to compare, and whether the formula's elements are zeros where there are none."""
+    def ways(self, output: Array, actual: Ids, expected: Expected) -> Iterator[Both]:
+        """See `SymbolicLaunch.ways`; the formula's elements may be zeros where there are none."""
         for masking in (True, False) if self.store.rests else (False,):
-            yield lambda: (actual, self.expected(output)), masking
+            self._masking = masking
+            yield lambda: (actual, expected())
         if self.store.rests and not self.store.wraps:
-            yield lambda: (self._settled(actual, output), self.expected(output)), False
+            yield lambda: (self._settled(actual, output), expected())
         if self.axes_left(output):
             there = partial(self._present, output)
-            yield lambda: (there(actual), there(self.expected(output))), False
+            yield lambda: (there(actual), there(expected()))
 
     def _present(self, output: Array, terms: Ids) -> Ids:
         """Return terms (n,) of an output's elements as they are where the tile has these."""
@@ -387,24 +335,3 @@ class BlockLaunch(SymbolicLaunch):
             for axis, rest in self.axes_left(output).items()
         }
         return of_present(self.store, terms, rows)
-
-    def _is_right(self, actual: Ids, output: Array) -> bool:
-        """Check what is stored; tell whether it is the same term by term.
-
-        Raises
-        ------
-        UnsupportedError
-            If it is not shown to be what the formula says.
-        """
-        for compared, masking in self._ways(actual, output):
-            self._masking = masking
-            with suppress(UnsupportedError):  # what is stored for a row depends on others
-                found = compare(NormalForms(self.store), *compared(), output.format)
-                if found.equal.all():
-                    self.checked += found.checked
-                    return bool(found.identical.all())
-        doubts = self.store.doubts
-        about = f"{self.path}:{doubts[-1].line}: {doubts[-1].what}; " if doubts else ""
-        raise UnsupportedError(
-            f"{about}it is not shown that a block stores the values of the formula to {output.name}"
-        )

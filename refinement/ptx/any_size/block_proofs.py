@@ -32,12 +32,14 @@ from ...sizes.tile_places import Place, places
 from ..run.entry import PtxEntry
 from ..run.launching import entry_named
 from .block_launch import BlockLaunch
+from .checked_runs import check
 from .first_overflows import in_blocks
 from .grid_tiles import group_sizes, most_blocks, sizes_of, tile_of
 from .overflow_faults import first_of_grid
 from .placed_blocks import OrderError, PlacedLaunch
 from .residue_classes import factors_of, prove
 from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
+from .thread_sums import Key, ThreadSums, prove_sum
 
 _CAPS = (1 << 20, 1 << 18, 1 << 16, 1 << 15, 1 << 14, 1 << 13)
 """Up to which numbers all sizes are shown, of the first of these for which it works, where nothing tells."""
@@ -241,6 +243,7 @@ class _Attempt:
         self._tail = 0
         self._last: SizeDomain | None = None
         self._split = 0
+        self._of_threads: dict[Key, list[tuple[SizeProof, int]]] = {}
 
     def fitting(self, domains: Sequence[SizeDomain]) -> int | None:
         """Return up to which number what was not decided fits; None if it does not have to fit."""
@@ -391,8 +394,12 @@ class _Attempt:
         def launched(numbers: ResidueClass) -> BlockLaunch:
             return self._launched(tell, position, self._known, numbers)
 
-        found: SizeProof = prove(
-            launched, last, lambda what: self._told(f"{tell}: {what}"), self._factors, self._tail
+        def telling(what: str) -> None:
+            self._told(f"{tell}: {what}")
+
+        of_sum = self._kernel, self._contract, self._known, last, telling, position, self._of_threads
+        found = prove_sum(
+            ThreadSums(*of_sum), lambda: prove(launched, last, telling, self._factors, self._tail)
         )
         self._tail = found.tail
         self._obligations += [obligation.of(tell) for obligation in found.obligations]
@@ -450,8 +457,8 @@ class _Attempt:
         at = ", ".join(stated)
         name = f"{position.name or 'every block'}{f' at {at}' if at else ''}"
         launch = self._launched(name, position, known, numbers)
-        equality = launch.check(partial(self._noting, name))
-        self._checked += launch.checked
+        equality, checked = check(launch, partial(self._noting, name))
+        self._checked += checked
         return equality
 
     def _launched(

@@ -75,7 +75,7 @@ class AccessError(Exception):
     """A batch that was to stop before its first access has reached one."""
 
 
-class _Decisions(IfConversion):
+class Decisions(IfConversion):
     """Refuses to go both ways where it depends on sizes."""
 
     def decide(self, decoded: Decoded, active: Indices) -> Decision:
@@ -112,7 +112,7 @@ class LoopBatch(Batch):
     ) -> None:
         super().__init__(execution, program, scalars)
         self.execution = execution
-        self._conversion = _Decisions(execution, program, self._begin, scalars)
+        self._conversion = Decisions(execution, program, self._begin, scalars)
         self._heads = heads
         self.stops_at_access = False
         self._running: Strand | None = None

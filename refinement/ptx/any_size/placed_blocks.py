@@ -95,17 +95,13 @@ class PlacedLaunch(BlockLaunch):
 
         What holds for all numbers of the size holds for some of them, so that it is looked at once.
         """
-        for hull in (self._all_numbers(), tuple(corners)):
+        for hull in (tuple(self.all_numbers), tuple(corners)):
             if hull in self._before_access:
                 return self._before_access[hull]
             with suppress(OrderError):
                 self._before_access[hull] = self._common_state(hull)
                 return self._before_access[hull]
         raise OrderError
-
-    def _all_numbers(self) -> tuple[tuple[float, float], ...]:
-        numbers = self.numbers
-        return ((numbers.count(numbers.from_(0)), 0.0), (numbers.count(numbers.last), 0.0))
 
     def _common_state(self, corners: Corners) -> tuple[int, Mapping[str, Ids]]:
         """Run all blocks to their first access; raises `OrderError` where they do not hold the same there."""

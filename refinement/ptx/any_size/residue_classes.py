@@ -119,7 +119,7 @@ def _of_domain(
     if launch.is_of_block and (proof := _with_tail(launched, domain, first, told)) is not None:
         return proof
     try:
-        return _of_class(launch, told)
+        return of_class(launch, told)
     except UndecidedError as error:
         reason = error
     others = [tile for tile in tiles if tile not in first or not launch.is_of_block]
@@ -131,7 +131,7 @@ def _of_domain(
         modulus = domain.step * factor
         rests = range(0, modulus, domain.step)[::-1]
         with suppress(UndecidedError):
-            return _joined([_of_class(launched(ResidueClass(domain, modulus, rest)), told) for rest in rests])
+            return united([of_class(launched(ResidueClass(domain, modulus, rest)), told) for rest in rests])
     raise reason
 
 
@@ -148,7 +148,7 @@ def _with_tail(
         launch = None
         try:
             launch = launched(with_tail(whole, tile))
-            proof = _of_class(launch, told, _SEARCH_WITH_TAIL)
+            proof = of_class(launch, told, _SEARCH_WITH_TAIL)
         except LimitError:  # of the grid, which is as large whatever the tail
             raise
         except (UnsupportedError, InputError):
@@ -179,7 +179,7 @@ def _tiles(launch: SymbolicLaunch) -> list[int]:
     return [tile for tile in dict.fromkeys(found) if tile > step and tile % step == 0]
 
 
-def _of_class(launch: SymbolicLaunch, told: Callable[[str], None], most: float = _SEARCH) -> SizeProof:
+def of_class(launch: SymbolicLaunch, told: Callable[[str], None], most: float = _SEARCH) -> SizeProof:
     """Prove that a kernel is right for every number of a class."""
     numbers = launch.numbers
     reason: UnsupportedError | None = None
@@ -225,7 +225,7 @@ def _moved(launch: SymbolicLaunch) -> set[Fraction] | None:
     return distances(launch, 1, 2)
 
 
-def _joined(proofs: Sequence[SizeProof]) -> SizeProof:
+def united(proofs: Sequence[SizeProof]) -> SizeProof:
     """Return one proof of those of all classes of a domain."""
     least = min(proofs, key=lambda each: each.domain.most)
     return SizeProof(

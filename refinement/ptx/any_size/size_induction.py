@@ -351,7 +351,8 @@ class Induction:
         largest = max(abs(least), abs(most), 1)
         allowed = fmt.maximum // largest - self.first - 2 * self.distance - self.modulus
         if numbers.last > allowed:
-            about = f"{self.launch.path}:{self.launch.saturating_line}"
+            lines = (each.line for each in self.launch.body if each.has("satfinite"))
+            about = f"{self.launch.path}:{next(lines, 0)}"
             raise LimitError(allowed, f"{about}: a sum of {fmt} may saturate")
         if held.shape[1] > 1:
             raise UnsupportedError(f"one output element is made of several sums of {fmt}, which may saturate")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -57,6 +57,9 @@ LARGE = 1 << 13
 Corners = Sequence[tuple[float, float]]
 """Points (n, u) around the numbers n (the size is a modulus times n and a rest) and turns u."""
 
+Expected = Callable[[], Ids]
+Both = Callable[[], tuple[Ids, Ids]]
+
 
 class SymbolicLaunch:
     """A launch of a kernel at known sizes but one, which is a rest and the symbol n times a modulus.
@@ -89,6 +92,7 @@ class SymbolicLaunch:
         domain = numbers.domain
         self.known, self._domain, self.numbers = known, domain, numbers
         self._function = launching.entry_named(kernel.module, kernel.entry)
+        self.body: Sequence[InstructionStatement] = self._function.body
         self.polynomials = self._polynomials(contract.quantified)
         symbol = f"rest of {domain.name}"
         self.tail = Rest(domain.name, symbol, domain.step) if numbers.has_tail else None
@@ -263,18 +267,13 @@ class SymbolicLaunch:
     def loop_line(self) -> int:
         """The line on which the main loop begins."""
         assert self._head is not None
-        return self._program.steps[self._head].instruction.line
+        return self.body[self._head].line
 
     @property
-    def body(self) -> Sequence[InstructionStatement]:
-        """The kernel's instructions."""
-        return self._function.body
-
-    @property
-    def saturating_line(self) -> int:
-        """The first line whose products saturate; 0 if there is none."""
-        instructions = (step.instruction for step in self._program.steps)
-        return next((instruction.line for instruction in instructions if instruction.has("satfinite")), 0)
+    def all_numbers(self) -> Corners:
+        """Corners of all numbers of the class, before the first turn."""
+        numbers = self.numbers
+        return tuple((numbers.count(number), 0.0) for number in (numbers.from_(0), numbers.last))
 
     # -- runs
     def suppose(self, corners: Corners) -> None:
@@ -328,7 +327,10 @@ class SymbolicLaunch:
             self.store, self.kernel.module, self._function, self._program, self.threads, self._observations,
             memory.buffers, *memory.buffers, *self.arrays.values(),
         ]  # fmt: skip
-        return LoopBatch(execution, self._program, launching.scalars(taken), frozenset(self._loops))
+        return self._batch(execution, launching.scalars(taken))
+
+    def _batch(self, execution: Execution, scalars: Collection[int]) -> LoopBatch:
+        return LoopBatch(execution, self._program, scalars, frozenset(self._loops))
 
     def _block_registers(self) -> Mapping[str, Value]:
         """Return the special registers that say which block runs, where sizes decide that."""
@@ -467,6 +469,10 @@ class SymbolicLaunch:
     def settled(self, terms: Ids, output: Array) -> Ids:
         """Return terms (n elements, …) of an output for those elements that are stored."""
         return terms
+
+    def ways(self, output: Array, actual: Ids, expected: Expected) -> Iterator[Both]:
+        """Yield ways to compare what is stored with what is expected, which return both."""
+        yield lambda: (actual, expected())
 
     def stored(self, batch: LoopBatch, output: Array) -> Ids:
         """Return what a batch that has ended stored for the elements of an output.

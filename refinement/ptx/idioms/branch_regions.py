@@ -29,6 +29,9 @@ COMPUTING = frozenset({*POINTWISE, *WITHOUT_EFFECT, *_FLOW, "cvta"})
 _ALONE = COMPUTING | LOADS | STORES | ATOMICS
 """Opcodes that do nothing to other threads, but through memory."""
 
+EXCHANGES = frozenset({"shfl", "vote", "redux", "match"})
+"""Opcodes by which threads of a warp tell each other what they hold, and do nothing else."""
+
 
 class BranchRegions:
     """The regions of a function's branches.
@@ -44,29 +47,29 @@ class BranchRegions:
     def __init__(self, function: Function, flow: ControlFlow) -> None:
         self._function = function
         self._flow = flow
-        self._refusals: dict[int, str] = {}
+        self._refusals: dict[tuple[int, bool], str] = {}
 
-    def refusal(self, branch: int) -> str:
+    def refusal(self, branch: int, *, warps: bool = False) -> str:
         """Return why the ways from a branch can't be run one after the other; empty if they can.
 
         Parameters
         ----------
         branch : int
             Its index in the body.
+        warps : bool
+            Whether all threads of a warp go the same way, so that they may exchange what they hold.
         """
-        if branch not in self._refusals:
-            self._refusals[branch] = self._why_not(branch)
-        return self._refusals[branch]
+        if (branch, warps) not in self._refusals:
+            self._refusals[branch, warps] = self._why_not(branch, _ALONE | EXCHANGES if warps else _ALONE)
+        return self._refusals[branch, warps]
 
-    def _why_not(self, branch: int) -> str:
+    def _why_not(self, branch: int, allowed: frozenset[str]) -> str:
         body, meet = self._function.body, self._flow.reconvergence(branch)
         if meet is None:
             return "its ways never meet"
         found = self._region(branch, meet)
-        if branch in found:
-            return "it controls the number of iterations of a loop"
         for index in sorted(found):
-            if body[index].opcode not in _ALONE:
+            if body[index].opcode not in allowed:
                 return f"it controls {body[index].mnemonic} in line {body[index].line}"
         if len(found) > LONGEST:
             return f"it controls {len(found)} instructions; at most {LONGEST}"

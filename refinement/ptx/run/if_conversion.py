@@ -4,7 +4,9 @@ A thread whose way depends on data runs both, up to where they meet: the registe
 the bytes of memory that either way writes, are then choices by the branch's condition. This is if-conversion,
 as compilers do it (J. Allen, K. Kennedy, C. Porterfield, J. Warren, "Conversion of Control Dependence to Data
 Dependence", 1983). Atomic updates are not taken back: what they add on a way is chosen by its condition. What
-other threads take part in (barriers, exchanges within a warp) is never run so, nor a loop that data end.
+other threads take part in is never run so: barriers, and exchanges within a warp but where all of it goes
+the same way. A loop that data end is as many branches within each other as it may have iterations; only few
+may be.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from ..idioms.branch_regions import ATOMICS, LOADS, STORES
 from ..memory import memory_choice
 from ..outline.control_part import mask_of
 from ..registers.dependence import DataDependenceError
-from ..registers.threads import Indices
+from ..registers.threads import WARP, Indices
 from ..registers.value_operations import chosen, combined
 from ..registers.values import KNOWN, Value, of_terms
 from ..state.execution import Execution
@@ -37,7 +39,7 @@ MOST_STEPS = 4096
 """Instructions run between a branch on data and where its ways meet, at most."""
 
 DEEPEST = 32
-"""Branches within a branch on data, at most."""
+"""Branches within a branch on data, at most; so many more iterations may a loop have that data end."""
 
 Begin = Callable[[InstructionStatement, Indices], None]
 """Told of every instruction before it runs, and of its threads."""
@@ -197,11 +199,14 @@ class IfConversion:
             BarrierObjects.of(self._execution).assume_unused(lines)
             return
         self._check_origins(decoded, decision)
-        refusal = self._program.regions.refusal(at)
+        refusal = self._program.regions.refusal(at, warps=self._is_of_warps(decision))
         if refusal:
             raise dependence(decoded, decision, refusal)
         meet = decoded.meet
         assert meet is not None
+        if self._depth >= DEEPEST and at in self._program.regions.between(at):
+            why = f"it controls the number of iterations of a loop, which may be more than {DEEPEST}"
+            raise dependence(decoded, decision, why)
         if not self._depth:
             self._steps = 0
         self._descend()
@@ -212,6 +217,14 @@ class IfConversion:
             self._program.regions.read_behind(meet),
         )
         self._depth -= 1
+
+    def _is_of_warps(self, decision: Decision) -> bool:
+        """Tell whether all threads of each warp go the same way."""
+        warps, terms = decision.data // WARP, decision.conditions.terms
+        assert terms is not None
+        alive = self._execution.alive.reshape(-1, WARP).sum(axis=1)
+        ways = np.unique(np.stack([warps, terms]), axis=1).shape[1]
+        return bool(ways == len(np.unique(warps)) and (np.bincount(warps)[warps] == alive[warps]).all())
 
     def _check_origins(self, decoded: Decoded, decision: Decision) -> None:
         """Refuse conditions that are to be known: cases of scalars, and what is undefined."""

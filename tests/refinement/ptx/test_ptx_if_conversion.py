@@ -274,6 +274,44 @@ def test_threads_of_which_nothing_depends_on_data_go_their_own_way() -> None:
     np.testing.assert_array_equal(found, np.where(compared < 8, 5, 6))
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_exchanges_are_on_ways_of_whole_warps_alone(whole: bool) -> None:
+    """Where the word of the warp's first thread decides, all go one way; else each goes its own."""
+    bench = Bench()
+    data = bench.given("a", np.zeros(THREADS * WORDS), U32)
+    word = "shfl.sync.idx.b32 %r7, %r1, 0, 31, -1;" if whole else "mov.u32 %r7, %r1;"
+    body = f"""{SETUP} {word} mov.u32 %r8, %r2; setp.gt.u32 %p1, %r7, 10; @%p1 bra done;
+    shfl.sync.bfly.b32 %r8, %r2, 1, 31, -1; done: st.global.u32 [%d3], %r8;"""
+    done = bench.run(kernel(body, 2), [data, written("c", 16 * THREADS)])
+    assert done.complete == whole
+    if not whole:
+        return
+    assert done.findings == ()
+    terms = done.contents["c"].lanes.read(np.arange(0, 16 * THREADS, 16), 4)
+    for first in (3, 11):
+        words = np.random.default_rng(1).integers(0, 20, (THREADS, WORDS))
+        words[0, 0] = first
+        found = Assignment(bench.store, {"a": words.reshape(-1)}).values(terms)
+        own = np.arange(THREADS)
+        np.testing.assert_array_equal(found, words[own if first > 10 else own ^ 1, 1])
+
+
+@pytest.mark.parametrize("most", [1, 6, 30])
+def test_a_loop_that_data_end_runs_as_often_as_they_say(most: int) -> None:
+    bench = Bench()
+    data = bench.given("a", np.zeros(THREADS * WORDS), U32)
+    body = f"""{SETUP} mov.u32 %r7, 0; mov.u32 %r8, 0;
+    again: add.u32 %r8, %r8, %r2; add.u32 %r7, %r7, 1;
+    setp.lt.u32 %p1, %r7, %r1; setp.lt.and.u32 %p1, %r7, {most}, %p1; @%p1 bra again;
+    st.global.u32 [%d3], %r8;"""
+    done = bench.run(kernel(body, 2), [data, written("c", 16 * THREADS)])
+    assert done.findings == ()
+    terms = done.contents["c"].lanes.read(np.arange(0, 16 * THREADS, 16), 4)
+    words = np.random.default_rng(1).integers(0, most + 3, (THREADS, WORDS))
+    found = Assignment(bench.store, {"a": words.reshape(-1)}).values(terms)
+    np.testing.assert_array_equal(found, words[:, 1] * np.clip(words[:, 0], 1, most))
+
+
 # -- what is refused
 
 
