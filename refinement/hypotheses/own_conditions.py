@@ -32,8 +32,8 @@ from ..terms import operations
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.operations import Sum
-from ..terms.store import CONSTANT, INPUT, NORMAL_FORM, Operation
-from ..terms.traversal import by_operation, operands, within
+from ..terms.store import INPUT, NORMAL_FORM, Operation
+from ..terms.traversal import by_operation, within
 from .exact_scalings import is_scaled_exactly
 from .guarded_terms import GuardedTerms, times_irrational
 from .narrow_conversions import NarrowConversions
@@ -42,6 +42,7 @@ from .symbolic_bounds import SymbolicBounds
 from .term_growth import TermGrowth
 from .term_polynomials import TermPolynomials
 from .unused_inputs import unused_input
+from .uses_of_powers import DIVIDING, UsesOfPowers
 from .widened_products import fits_as_widened
 
 _OF_SHAPE = 64
@@ -60,7 +61,6 @@ _SHIFT = 64
 _DEPTH = 4
 """Extrema in an exponent that are replaced by what they are of, one after the other."""
 
-_DIVIDING = ("rcp", "div")
 _DOMAINS = ("sqrt", "rsqrt", "lg2")
 
 Key = frozenset[tuple[Monomial, Fraction | int]]
@@ -106,6 +106,7 @@ class OwnConditions:
         self._actual, self._expected = actual, expected
         self._formula = within(self._store, expected)
         self._own = np.setdiff1d(within(self._store, actual), self._formula).astype(np.int32)
+        self._uses = UsesOfPowers(self._store, actual, self._own)
         self._plain: dict[int, bool] = {}
         self._numbers = TermPolynomials(forms)
         self._growth = TermGrowth(self._store)
@@ -141,7 +142,7 @@ class OwnConditions:
     def _rule(self, operation: Operation) -> Callable[[Operation, int], OwnCondition | None] | None:
         match operation.name:
             case operations.FUNCTION if isinstance(operation.result, FloatFormat):
-                return {"ex2": self._power, **dict.fromkeys((*_DIVIDING, *_DOMAINS), self._domain)}.get(
+                return {"ex2": self._power, **dict.fromkeys((*DIVIDING, *_DOMAINS), self._domain)}.get(
                     stem(operation)
                 )
             case operations.COMPARE if isinstance(operation.operands[0], FloatFormat):
@@ -193,7 +194,7 @@ class OwnConditions:
         """What the formula divides by, and takes roots and logarithms of, without factors."""
         found: dict[Operation, set[Key]] = {RECIPROCAL: set(), ROOT: set(), LOGARITHM: set()}
         for operation, members in self._functions:
-            if stem(operation) in (*_DIVIDING, *_DOMAINS):
+            if stem(operation) in (*DIVIDING, *_DOMAINS):
                 for number in self._numbers(self._applied(operation, members), operation.result):
                     for atom in _atoms(number):
                         for of, keys in found.items():
@@ -242,7 +243,7 @@ class OwnConditions:
         """Look at what divides, or has a root or a logarithm."""
         argument = int(self._store.arguments(term)[len(operation.operands) - 1])
         ((low, high),) = self._range(np.array([argument], dtype=np.int32), operation.operands[-1]).tolist()
-        if low > 0 or (high < 0 and stem(operation) in _DIVIDING):
+        if low > 0 or (high < 0 and stem(operation) in DIVIDING):
             return None
         (divisor,) = self._numbers(np.array([argument]), operation.operands[-1])
         if self._bounds.has_one(divisor):
@@ -290,10 +291,10 @@ class OwnConditions:
         powers = self._powers(number)
         if all(map(self._is_bounded, powers)):
             return None
-        if fmt == F64 and self._only_grows_logarithms(term):
+        if fmt == F64 and self._uses.only_grow_logarithms(term):
             return None
         opposites = [added({}, power, -1) for power in powers]
-        if all(map(self._is_bounded, opposites)) and self._only_divides(term):
+        if all(map(self._is_bounded, opposites)) and self._uses.only_divide(term):
             return None
         if term not in self._sampled and self._guards.bound(term, argument, powers, _SHIFT):
             return None
@@ -302,43 +303,6 @@ class OwnConditions:
     @cached_property
     def _guards(self) -> GuardedTerms:
         return GuardedTerms(self._forms, self._actual)
-
-    def _only_grows_logarithms(self, term: int) -> bool:
-        """Tell whether a power is only used in ``log(1 + exp(x))`` that is written out.
-
-        That is shown to be right for every x, whatever the power stands for it here.
-        """
-        sums = self._users.get(term, set())
-        users = {user for each in sums for user in self._users.get(each, {term})}
-        logarithm = operations.function("lg2", F64, F64)
-        return bool(users) and {self._store.operation(each) for each in users} == {logarithm}
-
-    @cached_property
-    def _users(self) -> dict[int, set[int]]:
-        """The kernel's own terms that are made of each term."""
-        found: dict[int, set[int]] = {}
-        for operation, members in by_operation(self._store, self._own):
-            for column in operands(self._store, operation, members):
-                users = np.repeat(members, len(column) // len(members))
-                for argument, user in zip(column.tolist(), users.tolist(), strict=True):
-                    found.setdefault(argument, set()).add(user)
-        return found
-
-    def _only_divides(self, term: int) -> bool:
-        """Tell whether a power, or its sum with constants, only divides: an infinity that divides gives 0."""
-        users = self._users.get(term, set())
-        return bool(users) and term not in self._actual and all(self._divides(term, user) for user in users)
-
-    def _divides(self, term: int, user: int) -> bool:
-        operation = self._store.operation(user)
-        count = 2 if operations.divides(operation) else min(3, len(operation.operands))
-        given = self._store.arguments(user)[:count].tolist()
-        divides = operation.name == operations.FUNCTION and stem(operation) in _DIVIDING
-        if divides and given[-1] == term:
-            return term not in given[:-1]
-        others = np.array([each for each in given if each != term], dtype=np.int32)
-        moves = divides or operation.name in (operations.FUSED, operations.CONVERT)
-        return moves and bool(self._store.are(CONSTANT, others).all()) and self._only_divides(user)
 
     def _is_bounded(self, exponent: Sparse, depth: int = _DEPTH) -> bool:
         """Tell whether the formula, or signs, bound an exponent of 2 from above."""
