@@ -39,7 +39,7 @@ from .special_inputs import special_inputs
 FIRST, SPREAD = 4, 4
 """Wrong elements whose causes are looked for: the first ones, and some from everywhere."""
 
-_TRIED = 6
+_TRIED = 12
 """Inputs on which terms are computed before they are tried to be shown at length."""
 
 _SAMPLES = (64, 4096)
@@ -200,9 +200,10 @@ class WrongValues:
         found = np.zeros(len(actual), dtype=bool)
         for inputs in islice(candidates(self._instance, self._forms.quantifier, [[]]), _TRIED):
             left = np.flatnonzero(~found)
-            found[left] = refuted_on(
-                self._store, inputs, actual[left], expected[left], fmt, self._loose(actual[left])
-            )
+            if not len(left):
+                break
+            loose = self._loose(actual[left])
+            found[left] = refuted_on(self._store, inputs, actual[left], expected[left], fmt, loose)
         return found
 
     def _loose(self, actual: Ids) -> float:
