@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+
+from mmaproof.refinement.equality import equivalence
+from mmaproof.refinement.examine.wrong_values import WrongValues
 
 from ..elementwise_kernels import result_of
 
@@ -40,6 +45,22 @@ def test_masks_have_one_form(body: str, formula: str) -> None:
 )
 def test_other_masks_are_refuted(body: str, formula: str) -> None:
     assert result_of(body, formula, ARRAYS).verdict == "refuted"
+
+
+def test_nothing_is_tried_at_length_that_a_few_inputs_refute(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def at_length(forms: object, actual: NDArray[np.int32], *given: object, **_: object) -> object:
+        tried.append(len(actual))
+        return given[-1]
+
+    monkeypatch.setattr(equivalence, "_of_choices", at_length)
+    monkeypatch.setattr(equivalence, "_of_masks", at_length)
+    assert result_of(FACTOR, "C[i] = A[i] * B[i] * (M[i] == 0)", ARRAYS).verdict == "refuted"
+    assert not tried
+    monkeypatch.setattr(WrongValues, "refuted", lambda _, actual, *given: np.zeros(len(actual), dtype=bool))
+    assert result_of(FACTOR, "C[i] = A[i] * B[i] * (M[i] == 0)", ARRAYS).verdict == "refuted"
+    assert tried
 
 
 @pytest.mark.parametrize(
