@@ -12,12 +12,12 @@ from ....spec.formats import Format
 from ...normal_forms.forms import NormalForms
 from ...normal_forms.polynomials import ABSENT
 from ...sizes.symbolic_arrays import OutsideError, SymbolicArray
+from ...sizes.symbolic_terms import SymbolicTerms
 from ...terms.interning import Ids
 from ...terms.traversal import leaves_of
 from ..memory.symbolic_accesses import memory_of_any_size
 from ..registers.threads import Indices
 from .loop_states import LoopBatch, LoopHeadError
-from .symbolic_launch import SymbolicLaunch
 
 
 class TooLongError(UnsupportedError):
@@ -86,12 +86,12 @@ class Followed:
                     return each
         return None
 
-    def reaches_output(self, launch: SymbolicLaunch, visit: Visit, offset: int) -> bool:
+    def reaches_output(self, store: SymbolicTerms, visit: Visit, offset: int) -> bool:
         """Tell whether what is stored depends on the element at some bytes of an array that was loaded.
 
         What cancels over the reals does not count: ``(x - x) + y`` is y, whatever x is.
         """
-        store, array = launch.store, visit.array
+        array = visit.array
         place = store.symbols.constants(np.array([8 * offset // array.element_bits]))
         element = store.elements_at(array.name, array.format, place)
         forms = NormalForms(store)
@@ -115,19 +115,19 @@ def _left_of(forms: NormalForms, terms: Ids, fmt: Format) -> Ids:
     return np.array([forms.quantifier.origin(term) or term for term in left], dtype=np.int32)
 
 
-def follow(launch: SymbolicLaunch, batch: LoopBatch, most: int) -> Followed:
+def follow(store: SymbolicTerms, batch: LoopBatch, most: int) -> Followed:
     """Run a batch to its end, or to the first access that is outside its array.
 
     Parameters
     ----------
-    launch : SymbolicLaunch
-        Whose it is; its symbols are one number each.
+    store : SymbolicTerms
+        Of its launch; the symbols are one number each.
     batch : LoopBatch
         The batch.
     most : int
         Instructions that it may take.
     """
-    found, store = Followed(), launch.store
+    found = Followed()
 
     def visited(array: SymbolicArray, offsets: NDArray[np.int64], threads: Indices, stores: bool) -> None:
         numbers = store.symbols.numbers(offsets)

@@ -173,6 +173,6 @@ def _followed(induction: Induced, before: LoopBatch, most: int, *, folds: bool) 
     store.folds, store.unbounded = folds, not folds
     try:
         induction.guess.moved(induction.turns, lambda rows: rows).put(batch)
-        return follow(launch, batch, most)
+        return follow(launch.store, batch, most)
     finally:
         store.folds = store.unbounded = False

@@ -234,7 +234,7 @@ def elsewhere(
         if not len(apart) or (wrap := _wrap(unbounded, other)) is None:
             continue
         place, wanted = int(one.offsets[apart[0]]), int(other.offsets[apart[0]])
-        if not one.stores and not found.reaches_output(launch, one, place):
+        if not one.stores and not found.reaches_output(launch.store, one, place):
             continue
         first, second = (
             element_at(each.store.symbols, of.array, number)

@@ -127,7 +127,7 @@ class SparseLaunch(SymbolicLaunch):
 
     def follow(self, most: int) -> Followed:
         """Run the blocks to their end, or to the first access that is outside its array; see `follow`."""
-        return follow(self, self.begun(((0.0, 0.0),)), most)
+        return follow(self.store, self.begun(((0.0, 0.0),)), most)
 
 
 def extents_at(contract: Contract, sizes: Mapping[str, int]) -> tuple[int, int, int]:
