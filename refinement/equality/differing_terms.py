@@ -166,7 +166,7 @@ def _at_once(
     if within is None:
         given = actual[left], expected[left], fmt
         shared = SharedSubterms(forms, partial(_unequal_at_once, forms, within=expected[members])).unequal
-        begin = next((each for each in (forms.unequal, unmasked) if _shows_first(each, *given)), shared)
+        begin = next((each for each in (ways[0], unmasked) if _shows_first(each, *given)), shared)
         ways = [begin, *(each for each in (*ways[:1], shared, *ways[1:]) if each is not begin)]
     for unequal in ways:
         with suppress(OutweighedMaskError):
