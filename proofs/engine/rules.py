@@ -164,11 +164,12 @@ def _cases(group: str) -> Iterator[Case]:
                 partial(goal_of, bare),
                 Status.REFUTED,
                 equality,
-                statement=f"{statement_of(bare)}\nfalse at {_given(rule.fails)}",
+                statement=f"{statement_of(bare)}\nfalse at {given(rule.fails)}",
             )
 
 
-def _given(values: Mapping[str, str]) -> str:
+def given(values: Mapping[str, str]) -> str:
+    """Return values as a message has them."""
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
