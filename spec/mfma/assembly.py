@@ -1,19 +1,19 @@
 """Assembly text to instructions; ``str(written)`` is the way back.
 
-Accepted is what llvm-mc accepts: tuples as ``v[0:1]``, ``acc[0:3]`` or ``[v0, v1]``, sums in the place of
-numbers, commas or none, names in capitals, modifiers in their order only. A text may stop after the name.
+Accepted is what llvm-mc accepts: tuples as ``v[0:1]``, ``acc[0:3]`` or ``[v0, v1]``, expressions
+(`assembler_expressions`), commas or none, names in capitals, modifiers in their order only. A text may stop
+after the name.
 """
 
 from __future__ import annotations
 
-import ast
 import difflib
-import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from ..assembler_expressions import evaluate, evaluated
 from ..errors import InputError, UnsupportedError
 from .catalogue import BY_NAME
 from .instructions import MODIFIERS, OPERANDS, Constant, Registers, Written
@@ -29,18 +29,15 @@ UNMODELLED = MappingProxyType(
 """What belongs to the instruction set and is not modelled, by how its name begins."""
 
 _COMMENT = re.compile(r"/\*.*?\*/|//.*|;.*", re.DOTALL)
-_EXPRESSION = r"[-+*()\w\s]+?"
-_TUPLE = re.compile(rf"(v|a|acc|s)\s*\[({_EXPRESSION})(?::({_EXPRESSION}))?\]")
+_TUPLE = re.compile(r"(v|a|acc|s)\s*\[([^\[\]:]+)(?::([^\[\]:]+))?\]")
 _SINGLE = re.compile(r"(?P<file>v|a|acc|s)(?P<number>[0-9]{1,6})(?!\w)")
 _LIST = re.compile(r"\[\s*(?P<registers>(?:v|a|acc)[0-9]{1,6}(?:\s*,\s*(?:v|a|acc)[0-9]{1,6})*)\s*\]")
-_MODIFIER = re.compile(r"([a-z_]+)\s*:\s*(\[[^\]]*\]|[-+*()\w]+)")
+_MODIFIER = re.compile(r"([a-z_]+)\s*:")
+_NEGATED = re.compile(r"\s*\[([^\]]*)\]")
 _EXPONENT = r"(?:e[-+]?[0-9]{1,4})"
 _FLOAT = re.compile(
     rf"(-?)\s*([0-9]+\.[0-9]*{_EXPONENT}?|\.[0-9]+{_EXPONENT}?|[0-9]+{_EXPONENT})(?!\w)", re.IGNORECASE
 )
-_NUMBER = r"[-+(\s]*(?:0x[0-9a-f]+|0b[01]+|[0-9]+)[)\s]*"
-_INTEGER = re.compile(rf"{_NUMBER}(?:[-+*]{_NUMBER})*", re.IGNORECASE)
-_OCTAL = re.compile(r"\b0([0-7]+)\b")
 _SEPARATOR = re.compile(r"\s*,?\s*")
 
 WORDS = frozenset({"v_mfma", "v_smfmac", "v_accvgpr"})
@@ -51,10 +48,6 @@ KNOWN = "v_mfma_<type>_<M>x<N>x<K>_<type>"
 
 _LONGEST = 200
 """Characters of an operand list that are read at all."""
-
-_OPERATIONS: Mapping[type[ast.AST], Callable[..., int]] = MappingProxyType(
-    {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
-)
 
 
 def first_word(text: str) -> str:
@@ -108,30 +101,29 @@ def _operands(text: str) -> tuple[tuple[Registers | Constant, ...], tuple[tuple[
     at = 0
     while at < len(text):
         if found := _MODIFIER.match(text, at):
-            name, value = found.groups()
+            name = found[1]
             _require_place(name, modifiers)
-            modifiers[name] = _negations(value) if name == "neg" else _integer(value)
+            modifiers[name], at = (_negations if name == "neg" else evaluated)(text, found.end())
         elif modifiers:
             raise InputError(f"{text[at:]!r} stands after a modifier; only modifiers do")
         else:
-            found, operand = _operand(text, at)
+            operand, at = _operand(text, at)
             operands.append(operand)
-        at = found.end()
         separator = _SEPARATOR.match(text, at)
         assert separator is not None
         at = separator.end()
     return tuple(operands), tuple(modifiers.items())
 
 
-def _operand(text: str, at: int) -> tuple[re.Match[str], Registers | Constant]:
+def _operand(text: str, at: int) -> tuple[Registers | Constant, int]:
     if found := _TUPLE.match(text, at):
-        first = _integer(found[2])
-        last = first if found[3] is None else _integer(found[3])
+        first = evaluate(found[2])
+        last = first if found[3] is None else evaluate(found[3])
         if last < first:
             raise InputError(f"{found[0]} ends before it begins")
-        return found, Registers(_file(found[1]), first, last - first + 1)
+        return Registers(_file(found[1]), first, last - first + 1), found.end()
     if found := _SINGLE.match(text, at):
-        return found, Registers(_file(found["file"]), int(found["number"]), 1)
+        return Registers(_file(found["file"]), int(found["number"]), 1), found.end()
     if found := _LIST.match(text, at):
         listed = [
             Registers(_file(single["file"]), int(single["number"]), 1)
@@ -140,13 +132,15 @@ def _operand(text: str, at: int) -> tuple[re.Match[str], Registers | Constant]:
         whole = replace(listed[0], count=len(listed))
         if listed != [replace(whole, first=whole.first + place, count=1) for place in range(whole.count)]:
             raise InputError(f"{found[0]} are not consecutive registers")
-        return found, whole
+        return whole, found.end()
     if found := _FLOAT.match(text, at):
-        return found, Constant(float(found[1] + found[2]), found[0])
-    if found := _INTEGER.match(text, at):
-        return found, Constant(_integer(found[0]), found[0].strip())
-    word = text[at:].partition(",")[0].strip()
-    raise InputError(f"{word!r} is no operand: registers such as v[0:1] or a5, or a number, are")
+        return Constant(float(found[1] + found[2]), found[0]), found.end()
+    try:
+        number, end = evaluated(text, at)
+    except InputError:
+        shown = repr(text[at:].partition(",")[0].strip())
+        raise InputError(f"{shown} is no operand: registers such as v[0:1] or a5, or a number, are") from None
+    return Constant(number, text[at:end].strip()), end
 
 
 def _file(spelled: str) -> str:
@@ -162,31 +156,10 @@ def _require_place(name: str, before: Mapping[str, int]) -> None:
         raise InputError(f"{name} stands after {MODIFIERS[places[-1]]}; the order is {', '.join(MODIFIERS)}")
 
 
-def _negations(value: str) -> int:
-    numbers = [_integer(part) for part in value.strip("[]").split(",")]
-    if not value.startswith("[") or len(numbers) > 3 or not set(numbers) <= {0, 1}:
-        raise InputError(f"neg:{value} must be [a,b,c], each 0 or 1")
-    return sum(number << place for place, number in enumerate(numbers))
-
-
-def _integer(text: str) -> int:
-    """Evaluate a sum or product of numbers."""
-    try:
-        return _evaluated(ast.parse(_OCTAL.sub(r"0o\1", text.strip()), mode="eval").body)
-    except (SyntaxError, RecursionError, MemoryError):
-        raise InputError(f"{text.strip()!r} is no number, nor a sum of numbers") from None
-
-
-def _evaluated(node: ast.expr) -> int:
-    match node:
-        case ast.Constant(value=int(value)) if not isinstance(value, bool):
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=inner):
-            return -_evaluated(inner)
-        case ast.UnaryOp(op=ast.UAdd(), operand=inner):
-            return _evaluated(inner)
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as kind, right=right):
-            return _OPERATIONS[type(kind)](_evaluated(left), _evaluated(right))
-        case ast.Name(id=name):
-            raise InputError(f"{name} is a symbol; registers are given by number")
-    raise SyntaxError(ast.dump(node))
+def _negations(text: str, at: int) -> tuple[int, int]:
+    found = _NEGATED.match(text, at)
+    numbers = [evaluate(part) for part in found[1].split(",")] if found else []
+    if not found or len(numbers) > 3 or not set(numbers) <= {0, 1}:
+        shown = found[0].strip() if found else text[at:].strip()
+        raise InputError(f"neg:{shown} must be [a,b,c], each 0 or 1")
+    return sum(number << place for place, number in enumerate(numbers)), found.end()

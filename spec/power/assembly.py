@@ -2,7 +2,7 @@
 
 Accepted are the spellings of GNU as and objdump (``xvf64gerpp a4,vs44,vs40``, with or without ``%``), of
 llvm-mc (``xvf64gerpp 4, 44, 40``), accumulators as ``acc4``, the ``dm`` aliases that objdump prints since
-binutils 2.40, and a mnemonic alone. A number that starts with 0 is refused: GNU as reads it as octal.
+binutils 2.40, a mnemonic alone, and expressions where numbers stand (`assembler_expressions`).
 
 The parser takes any number: whether it is allowed is for `legality` to say.
 """
@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NoReturn
 
+from ..assembler_expressions import evaluate
 from ..errors import InputError
 from .catalogue import FAMILIES, Move, RankKUpdate
 from .forms import FORMS, REGISTER_NAMES, Form, Kind, Operand
@@ -50,10 +52,9 @@ WORDS = frozenset(_SPELLINGS)
 
 _FIRST_WORD = re.compile(r"\s*(\w+)", re.ASCII)
 
-_OPERAND = re.compile(r"[^,()]+")
-_NUMBER = r"-?(?:0x[0-9a-f]{1,16}|0b[01]{1,64}|0|[1-9][0-9]{0,18})"
-_REGISTER = re.compile(rf"%?([a-z]+)(-?(?:0|[1-9][0-9]{{0,18}}))|({_NUMBER})", re.IGNORECASE | re.ASCII)
-_DISTANCE = re.compile(rf"\.(?:\+?({_NUMBER}))?", re.IGNORECASE | re.ASCII)
+_REGISTER = re.compile(r"%?([a-z]+)(-?(?:0|[1-9][0-9]{0,18}))", re.IGNORECASE | re.ASCII)
+_BASE = re.compile(r"(.*[^\s].*)\(([^()]*)\)\s*")
+_NONE: Mapping[str, int] = MappingProxyType({})
 _ADDRESS = re.compile(r"(?:0x)?([0-9a-f]{1,16})", re.IGNORECASE | re.ASCII)
 
 
@@ -94,10 +95,13 @@ def _parse(text: str, address: int | None) -> Instruction:
     if len(words) == 1:
         return Instruction(form)
     listed = words[1].strip()
-    texts = _OPERAND.findall(listed)
+    texts = listed.split(",")
+    based = _BASE.fullmatch(texts[-1]) if "(" in form.syntax else None
+    if based:
+        texts[-1:] = based.groups()
     # A rank-k update may come with any number of masks: too few or too many is a matter of legality.
-    expected = ",".join("_" * len(texts)) if form.update else _OPERAND.sub("_", form.syntax)
-    if _OPERAND.sub("_", listed) != expected:
+    fits = form.update or (len(texts) == len(form.operands) and bool(based) == ("(" in form.syntax))
+    if "" in texts or not fits:
         raise InputError(f"{form.mnemonic} takes {form.syntax}, not {listed!r}")
     surplus = [Operand("mask", Kind.MASK, 0)] * (len(texts) - len(form.operands))
     operands = zip([*form.operands, *surplus], texts, strict=False)
@@ -120,18 +124,26 @@ def _value(form: Form, operand: Operand, word: str, address: int | None) -> int:
         raise InputError(f"{form.mnemonic}: {operand.name} must be {allowed}, not {word!r}")
 
     if operand.kind is Kind.TARGET:
-        if distance := _DISTANCE.fullmatch(word):
-            return int(distance[1] or "0", 0)
+        if word.startswith("."):
+            return _expression(word, lambda: fail("a distance such as .-64"), {".": 0})
         if address is None:
             fail("a distance such as .-64")
         if absolute := _ADDRESS.fullmatch(word):
             return _signed_distance(int(absolute[1], 16) - address)
         fail("a distance such as .-64 or a hexadecimal address")
     names = REGISTER_NAMES.get(operand.kind, ())
-    number = _REGISTER.fullmatch(word)
-    if number is None or (number[1] or "").lower() not in ("", *names):
-        fail(" or ".join(["a number such as 5", *(f"{name}5" for name in names)]))
-    return int(number[2] or number[3], 0)
+    register = _REGISTER.fullmatch(word)
+    if register and register[1].lower() in names:
+        return int(register[2])
+    allowed = " or ".join(["a number such as 5", *(f"{name}5" for name in names)])
+    return _expression(word, lambda: fail(allowed))
+
+
+def _expression(word: str, fail: Callable[[], NoReturn], symbols: Mapping[str, int] = _NONE) -> int:
+    try:
+        return evaluate(word, symbols.__getitem__)
+    except InputError:
+        fail()
 
 
 def _signed_distance(distance: int) -> int:

@@ -17,7 +17,7 @@ from .extended_mnemonics import basic
 from .instruction_forms import TARGETS, Form, forms
 from .listing import is_listing, read_listing
 from .program import IMPORT_BYTES, IMPORTS, Image, Section, Symbol
-from .text_operands import DATA, IGNORED, ExpressionError, data_bytes, evaluate
+from .text_operands import DATA, IGNORED, data_bytes, evaluate
 
 _LABEL = re.compile(r"\s*([.$A-Za-z_][\w.$]*|\d+):\s*")
 _STATEMENT = re.compile(r"\s*(\.?[A-Za-z_][\w.]*[+-]?)(?:\s+(.*))?")
@@ -189,8 +189,8 @@ class _Assembly:
                 case _ if name in IGNORED or name.startswith(".cfi"):
                     pass
                 case _:
-                    raise InputError(f"directive {name} is not supported", where)
-        except (IndexError, TypeError, KeyError, ExpressionError) as error:
+                    raise InputError("the directive is not supported")
+        except (IndexError, TypeError, KeyError, InputError) as error:
             raise InputError(f"{name}: {error}", where) from None
 
     def _set(self, name: str, text: str) -> None:
@@ -203,7 +203,7 @@ class _Assembly:
 
     def _align(self, alignment: int) -> None:
         if alignment < 1 or alignment > 1 << 16:
-            raise ExpressionError(f"an alignment of {alignment}")
+            raise InputError(f"an alignment of {alignment}")
         fill = _NOP.to_bytes(4, "little") if self._section.executable else bytes(4)
         while len(self._section.data) % alignment:
             missing = -len(self._section.data) % alignment
@@ -250,7 +250,7 @@ class _Assembly:
                 self._texts[address] = shown
                 return
             word = form.encode(self._values(form, operands, piece, address))
-        except (ExpressionError, ValueError, IndexError) as error:
+        except (ValueError, IndexError) as error:
             raise InputError(f"{shown}: {error}", where) from None
         words = (word >> 32, word & 0xFFFFFFFF) if form.size == 64 else (word,)
         data = b"".join(each.to_bytes(4, "little") for each in words)
@@ -271,7 +271,7 @@ class _Assembly:
         if "R" in names and len(texts) < len(names):
             texts += ["0"] * (len(names) - 1 - len(texts)) + [str(int(relative))]
         if len(texts) != len(names):
-            raise ExpressionError(f"{form.mnemonic} takes {len(names)} operands, {form.syntax}")
+            raise InputError(f"{form.mnemonic} takes {len(names)} operands, {form.syntax}")
         found = []
         for operand, text in zip(form.operands, texts, strict=True):
             value = self._modified(text, piece, address)
@@ -303,7 +303,7 @@ class _Assembly:
         if base == "toc":
             value -= self._toc
         elif base:
-            raise ExpressionError(f"@{modifier} is not supported")
+            raise InputError(f"@{modifier} is not supported")
         match part:
             case "ha":
                 return _signed(value + 0x8000 >> 16)
@@ -311,7 +311,7 @@ class _Assembly:
                 return _signed(value)
             case "toc":
                 return value - self._toc
-        raise ExpressionError(f"@{modifier} is not supported")
+        raise InputError(f"@{modifier} is not supported")
 
 
 def form_of(piece: _Piece) -> Form | None:

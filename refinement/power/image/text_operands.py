@@ -1,4 +1,4 @@
-"""Operands of assembler text: expressions (numbers, symbols, registers, sums), and the data of directives."""
+"""Operands of assembler text: expressions with symbols and registers, and the data of directives."""
 
 from __future__ import annotations
 
@@ -6,101 +6,32 @@ import ast
 import re
 import struct
 from collections.abc import Callable, Sequence
+from functools import partial
 
-_TOKEN = re.compile(r"\s*(0[xX][0-9a-fA-F]+|\d+|[.$A-Za-z_][\w.$]*|<<|[-+*()~|&])")
-_REGISTER = re.compile(r"%?(?:vs|cr|r|f|v|a|acc)(\d+)")
+from ....spec.assembler_expressions import Symbols
+from ....spec.assembler_expressions import evaluate as of_symbols
+from ....spec.errors import InputError
+
+_REGISTER = re.compile(r"(?:vs|cr|r|f|v|a|acc)(\d+)")
 _BITS = {"lt": 0, "gt": 1, "eq": 2, "so": 3, "un": 3}
-
-Symbols = Callable[[str], int]
-"""From a symbol's name to its value; raises `KeyError`."""
-
-
-class ExpressionError(ValueError):
-    """Text that does not parse as an expression."""
 
 
 def evaluate(text: str, symbols: Symbols) -> int:
-    """Return an expression's value; ``.`` and names are symbols.
+    """Return an expression's value; registers are their numbers, ``.`` and other names are symbols.
 
     Raises
     ------
-    ExpressionError
+    InputError
         If it is none, or a symbol is not known.
     """
-    match = _REGISTER.fullmatch(text.strip())
-    if match:
-        return int(match[1])
-    tokens = _tokens(text)
-    value, rest = _sum(tokens, 0, symbols)
-    if rest != len(tokens):
-        raise ExpressionError(f"{text.strip()!r} is not an expression")
-    return value
+    return of_symbols(text, partial(_named, symbols))
 
 
-def _tokens(text: str) -> list[str]:
-    found, at = [], 0
-    text = text.rstrip().replace("%", "")
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise ExpressionError(f"{text.strip()!r} is not an expression")
-        found.append(match[1])
-        at = match.end()
-    return found
-
-
-def _sum(tokens: list[str], at: int, symbols: Symbols) -> tuple[int, int]:
-    value, at = _product(tokens, at, symbols)
-    while at < len(tokens) and tokens[at] in "+-|&":
-        sign = tokens[at]
-        other, at = _product(tokens, at + 1, symbols)
-        match sign:
-            case "+":
-                value += other
-            case "-":
-                value -= other
-            case "|":
-                value |= other
-            case _:
-                value &= other
-    return value, at
-
-
-def _product(tokens: list[str], at: int, symbols: Symbols) -> tuple[int, int]:
-    value, at = _atom(tokens, at, symbols)
-    while at < len(tokens) and tokens[at] in ("*", "<<"):
-        sign = tokens[at]
-        other, at = _atom(tokens, at + 1, symbols)
-        if sign == "<<" and not 0 <= other < 64:
-            raise ExpressionError(f"a shift by {other}")
-        value = value * other if sign == "*" else value << other
-    return value, at
-
-
-def _atom(tokens: list[str], at: int, symbols: Symbols) -> tuple[int, int]:
-    if at >= len(tokens):
-        raise ExpressionError("an expression ends too early")
-    token = tokens[at]
-    if token == "(":
-        value, at = _sum(tokens, at + 1, symbols)
-        if at >= len(tokens) or tokens[at] != ")":
-            raise ExpressionError("a parenthesis is not closed")
-        return value, at + 1
-    if token in "-~+":
-        value, at = _atom(tokens, at + 1, symbols)
-        return (-value if token == "-" else ~value if token == "~" else value), at
-    if token[0].isdigit():
-        return int(
-            token, 16 if token[:2].lower() == "0x" else 8 if token[0] == "0" and len(token) > 1 else 10
-        ), at + 1
-    if token in _BITS:
-        return _BITS[token], at + 1
-    if match := _REGISTER.fullmatch(token):
-        return int(match[1]), at + 1
-    try:
-        return symbols(token), at + 1
-    except KeyError:
-        raise ExpressionError(f"symbol {token} is not known") from None
+def _named(symbols: Symbols, name: str) -> int:
+    if name in _BITS:
+        return _BITS[name]
+    register = _REGISTER.fullmatch(name)
+    return int(register[1]) if register else symbols(name)
 
 
 _SIZES = {
@@ -128,7 +59,7 @@ def data_bytes(directive: str, operands: Sequence[str], value: Callable[[str], i
 
     Raises
     ------
-    ExpressionError
+    InputError
         If an operand is not understood.
     """
     if directive in _SIZES:
@@ -141,16 +72,16 @@ def data_bytes(directive: str, operands: Sequence[str], value: Callable[[str], i
         try:
             count = int(operands[0], 0)
         except ValueError:
-            raise ExpressionError(f"{operands[0]!r} is no number of bytes") from None
+            raise InputError(f"{operands[0]!r} is no number of bytes") from None
         if not 0 <= count <= _MOST:
-            raise ExpressionError(f"{count} bytes; at most {_MOST}")
+            raise InputError(f"{count} bytes; at most {_MOST}")
         return bytes(count)
     found = b""
     for operand in operands:
         try:
             found += ast.literal_eval("b" + operand)
         except (ValueError, SyntaxError):
-            raise ExpressionError(f"{operand!r} is not a string") from None
+            raise InputError(f"{operand!r} is not a string") from None
         found += b"" if directive == ".ascii" else b"\0"
     return found
 
@@ -159,4 +90,4 @@ def _float(text: str, kind: str) -> bytes:
     try:
         return struct.pack(kind, float(text))
     except (ValueError, OverflowError):
-        raise ExpressionError(f"{text!r} is no number") from None
+        raise InputError(f"{text!r} is no number") from None

@@ -76,7 +76,7 @@ def test_text_and_listings_are_verified(tmp_path: Path) -> None:
         ("\tadd 3,4\n", "add takes 3 operands"),
         ("\tlxv 32,7(3)\n", "DQ must be"),
         ("\tli 3,(4\n", "a parenthesis is not closed"),
-        ("\tnop\n\t.incbin \"x\"\n", "directive .incbin is not supported"),
+        ("\tnop\n\t.incbin \"x\"\n", ".incbin: the directive is not supported"),
         ("\tnop\n\t.space -5\n", "-5 bytes"),
         ("\tnop\n\t.p2align\n", ".p2align"),
         ("   0:\t01 02 03 \t.long\n   4:\t00 00 00 60 \tnop\n", "no words of 4 bytes"),

@@ -96,6 +96,11 @@ def test_aliases(alias: str, mnemonic: str) -> None:
         ("bdnz .", "bdnz .+0"),
         ("bdnz .+0x8", "bdnz .+8"),
         ("bdnz .-64", "bdnz .-64"),
+        ("bdnz .-4*(15+1)", "bdnz .-64"),
+        ("xvf64gerpp 1<<2,044+8,40", "xvf64gerpp a4,vs44,vs40"),
+        ("pmxvf32ger 0,34,35,(1<<4)-1,4+3&1", "pmxvf32ger a0,vs34,vs35,15,5"),
+        ("lxv 2+3,(4+4)*2(1+2)", "lxv vs5,16(r3)"),
+        ("lxv 5,-(16)(3)", "lxv vs5,-16(r3)"),
     ],
 )
 def test_accepted_spellings(text: str, canonical: str) -> None:
@@ -111,7 +116,10 @@ def test_accepted_spellings(text: str, canonical: str) -> None:
         ("vaddfp 0,1,2", r"unknown mnemonic 'vaddfp'; known are \[pm\]xvi4ger8\*, .*, xxmfacc, .*, bdnz$"),
         ("xvf32ger 0,v2,35", "xvf32ger: XA must be a number such as 5 or vs5, not 'v2'"),
         ("xvf32ger r0,34,35", "xvf32ger: AT must be a number such as 5 or a5 or acc5 or wacc5, not 'r0'"),
-        ("xvf32ger 00,34,35", "xvf32ger: AT must be .*, not '00'"),
+        ("xvf32ger 08,34,35", "xvf32ger: AT must be .*, not '08'"),
+        ("xvf32ger 1/0,34,35", "xvf32ger: AT must be .*, not '1/0'"),
+        ("xvf32ger n,34,35", "xvf32ger: AT must be .*, not 'n'"),
+        ("xvf32ger a1+1,34,35", "xvf32ger: AT must be .*, not 'a1\\+1'"),
         ("xvf32ger 0,34,3_5", "xvf32ger: XB must be .*, not '3_5'"),
         ("xvf32ger 0,vs0x22,35", "xvf32ger: XA must be a number such as 5 or vs5, not 'vs0x22'"),
         ("xvf32ger %a0x0,34,35", "xvf32ger: AT must be .*, not '%a0x0'"),
