@@ -33,7 +33,7 @@ or roundings are compared up to six times faster than by Z3's own choice, produc
 slower.
 """
 
-_OF_BITS = ((_PREPROCESSED, 0.15), (_AS_CLAUSES, 10.0), (_PREPROCESSED, 3.0))
+_OF_BITS = ((_PREPROCESSED, 0.15), (_AS_CLAUSES, 20.0), (_PREPROCESSED, 3.0))
 """What is tried first on bit-vectors without functions, and for how many seconds."""
 
 _OF_FUNCTIONS = ((_PREPROCESSED, 3.0),)
