@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -32,21 +34,25 @@ INT4 = "mma.sync.aligned.m16n8k32.row.col.s32.s4.s4.s32"
 PTO = "%c = tmatmul %a, %b : (!pto.tile<16x32xf16>, !pto.tile<32x16xf16>) -> !pto.tile<16x16xf32>"
 
 OPERANDS = {
-    (str(variant), operand): distributions(
-        operand_table(variant, operand), by_columns=operand in ("b", "scale_b")
-    )
+    (str(variant), operand): variant
     for form in ALL_FORMS
     if isinstance(form, MmaForm)
     for variant in [next(iter(form.variants()))]
     for operand in operands(multiplication(variant))
 }
-DISTRIBUTIONS = {name: list(readings) for name, readings in OPERANDS.items()}
-every_operand = pytest.mark.parametrize("name", DISTRIBUTIONS, ids="-".join)
+every_operand = pytest.mark.parametrize("name", OPERANDS, ids="-".join)
+
+
+@cache
+def readings_of(name: tuple[str, str]) -> Sequence[Distribution]:
+    """Return how an operand of an instruction may be distributed."""
+    table = operand_table(OPERANDS[name], name[1])
+    return list(distributions(table, by_columns=name[1] in ("b", "scale_b")))
 
 
 @every_operand
 def test_every_operand_has_a_cute_layout_and_vectors_that_are_found_equal(name: tuple[str, str]) -> None:
-    for reading in DISTRIBUTIONS[name]:
+    for reading in readings_of(name):
         layout, linear = cute_layout(reading), linear_layout(reading)
         assert linear is not None
         assert compare_cute(layout, [reading]).equal
@@ -55,9 +61,9 @@ def test_every_operand_has_a_cute_layout_and_vectors_that_are_found_equal(name: 
             assert compare_linear(linear, [reading]).equal
 
 
-@given(st.sampled_from(list(DISTRIBUTIONS)), st.data())
+@given(st.sampled_from(list(OPERANDS)), st.data())
 def test_one_changed_stride_is_found_and_named(name: tuple[str, str], data: st.DataObject) -> None:
-    reading = data.draw(st.sampled_from(DISTRIBUTIONS[name]))
+    reading = data.draw(st.sampled_from(readings_of(name)))
     layout = cute_layout(reading)
     steps = leaves(layout.stride)
     place = data.draw(st.integers(0, len(steps) - 1))
@@ -71,9 +77,9 @@ def test_one_changed_stride_is_found_and_named(name: tuple[str, str], data: st.D
     assert found.repair.endswith(f" to {steps[place]}: {layout}")
 
 
-@given(st.sampled_from(list(DISTRIBUTIONS)), st.data())
+@given(st.sampled_from(list(OPERANDS)), st.data())
 def test_one_changed_vector_is_found_and_named(name: tuple[str, str], data: st.DataObject) -> None:
-    reading = DISTRIBUTIONS[name][-1]
+    reading = readings_of(name)[-1]
     linear = linear_layout(reading)
     assert linear is not None
     holder = data.draw(st.sampled_from([holder for holder, basis in linear.bases.items() if basis]))
@@ -88,9 +94,9 @@ def test_one_changed_vector_is_found_and_named(name: tuple[str, str], data: st.D
     assert found.repair == f"change {holder}={1 << bit} -> {list(wrong)} to {list(right)}"
 
 
-@given(st.sampled_from(list(DISTRIBUTIONS)), st.data())
+@given(st.sampled_from(list(OPERANDS)), st.data())
 def test_a_pure_permutation_is_named(name: tuple[str, str], data: st.DataObject) -> None:
-    reading = DISTRIBUTIONS[name][-1]
+    reading = readings_of(name)[-1]
     axis = data.draw(st.sampled_from([axis for axis in (0, 1) if reading.domain[axis] > 1]))
     image = data.draw(st.permutations(range(reading.domain[axis])).filter(lambda p: p != sorted(p)))
     found = compare(Claim.of_grid(np.take(reading.coordinates, image, axis=axis)), reading)
@@ -102,9 +108,9 @@ def test_a_pure_permutation_is_named(name: tuple[str, str], data: st.DataObject)
         assert found.permutation.startswith(("elements (", "registers ("))
 
 
-@given(st.sampled_from(list(DISTRIBUTIONS)), st.data())
+@given(st.sampled_from(list(OPERANDS)), st.data())
 def test_one_wrong_element_is_found(name: tuple[str, str], data: st.DataObject) -> None:
-    reading = DISTRIBUTIONS[name][-1]
+    reading = readings_of(name)[-1]
     owner, number = (data.draw(st.integers(0, extent - 1)) for extent in reading.domain)
     other = tuple(data.draw(st.integers(-1, axis.extent)) for axis in reading.axes)
     claimed = reading.coordinates.copy()
@@ -216,7 +222,7 @@ def test_registers_and_transposition_are_recognised() -> None:
 
 
 def test_permuted_rows_are_recognised_where_no_holders_are() -> None:
-    (reading,) = DISTRIBUTIONS[F16, "c"]
+    (reading,) = readings_of((F16, "c"))
     claimed = reading.coordinates.copy()
     claimed[..., 0] ^= claimed[..., 0] >> 3 & 1
     found = compare(Claim.of_grid(claimed), reading)
@@ -225,7 +231,7 @@ def test_permuted_rows_are_recognised_where_no_holders_are() -> None:
 
 @pytest.mark.parametrize("other", [(5, 0), (5, 1), (0, 3)])
 def test_what_no_permutation_explains_has_none(other: tuple[int, int]) -> None:
-    (reading,) = DISTRIBUTIONS[F16, "c"]
+    (reading,) = readings_of((F16, "c"))
     claimed = reading.coordinates.copy()
     claimed[0, 0], claimed[other] = claimed[other].copy(), claimed[0, 0].copy()
     found = compare(Claim.of_grid(claimed), reading)
