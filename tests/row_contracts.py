@@ -66,9 +66,12 @@ ATTENTION = "O[i, j] = sum(k < N, {0} * V[k, j]) / sum(k < N, {0})"
 TURNED = "Y[i, j] = X[i, j] * {0} + where(j < N, -1, 1) * X[i, (j + N) % (2 * N)] * {1}"
 
 
-def _attention(weight: str = "exp(S[i, k])", *, head: int = 16, keys: int = 32) -> Meaning:
+def _attention(
+    weight: str = "exp(S[i, k])", *, head: int = 16, keys: int = 32, requires: Sequence[str] = ()
+) -> Meaning:
     sizes = {"N": keys, "H": head}
-    return Meaning(ATTENDED, "O", [ATTENTION.format(weight)], [SCORES], sizes, "cdiv(N, 16)")
+    formulas = [ATTENTION.format(weight)]
+    return Meaning(ATTENDED, "O", formulas, [SCORES], sizes, "cdiv(N, 16)", requires=requires)
 
 
 def _of_heads(
@@ -243,7 +246,10 @@ MEANINGS = {
     ),
     "window_attention": _attention("where(k <= i and i - k < 20, exp(S[i, k]), 0)", keys=48),
     "sloped_attention": _of_heads(" - A[h] * (i - k)", 1, keys=32, others=_arrays(["H"], a="f32")),
-    "capped_attention": _attention("where(k <= i, exp(30.0 * tanh(S[i, k] / 30.0)), 0)"),
+    "capped_attention": _attention(
+        "where(k <= i, exp(30.0 * tanh(S[i, k] / 30.0)), 0)",
+        requires=["abs(Q[i, j]) <= 8", "abs(K[i, j]) <= 8", "abs(scale) <= 1"],  # exp(S / 30) is finite
+    ),
     "sink_attention": Meaning(
         ATTENDED | _arrays(["1"], z="f16"),
         "O",

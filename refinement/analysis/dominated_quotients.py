@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.float_encoding import decode
 from ...spec.formats import FloatFormat, Format
 from ..terms import operations
 from ..terms.domains import Contains
 from ..terms.interning import Ids
 from ..terms.operations import Sum
-from ..terms.store import CONSTANT, Operation, TermStore
+from ..terms.store import Operation, TermStore
+from .maxima import Maxima
 from .rounding_errors import coarseness
 
 _DEPTH = 8
@@ -62,15 +62,14 @@ class DominatedQuotients:
     def __init__(self, store: TermStore) -> None:
         self._store = store
         self._divides = Contains(store, _divides)
-        self._maxima = Contains(store, _is_maximum)
-        self._among: dict[int, frozenset[int]] = {}
+        self._maxima = Maxima(store)
 
     def greatest(self, operation: Operation, terms: Ids) -> NDArray[np.float64]:
         """Return the greatest magnitudes of terms (n,) of one operation, not yet rounded; ∞ if unknown."""
         found = np.full(len(terms), np.inf)
         if not (_is_product(operation) or _divides(operation)):
             return found
-        some = np.flatnonzero(self._divides.values(terms) & self._maxima.values(terms))
+        some = np.flatnonzero(self._divides.values(terms) & self._maxima.are_in(terms))
         for place in some.tolist():
             found[place] = self._bound(self._factors(int(terms[place]), operation.result, _DEPTH))
         return found
@@ -89,8 +88,8 @@ class DominatedQuotients:
 
     def _is_dominated(self, number: int, maximum: int) -> bool:
         """Tell whether a maximum is at least the magnitude of a number."""
-        among = self._numbers(maximum)
-        operation, arguments = self._parts(number)
+        operation, arguments = self._maxima.parts(number)
+        among = self._maxima.numbers(maximum, operation.result)
         if operation.name == operations.NEGATE:
             return number in among and arguments[0] in among
         fmt = operation.result
@@ -98,54 +97,12 @@ class DominatedQuotients:
             return False
         return int(self._store.apply(operations.negate(fmt), np.array([number]))[0]) in among
 
-    def _numbers(self, maximum: int) -> frozenset[int]:
-        """Return numbers of which none is greater than a term: those that it is the maximum of."""
-        if maximum not in self._among:
-            found, pending = set[int](), [maximum]
-            while pending:
-                term = pending.pop()
-                if term in found:
-                    continue
-                found.add(term)
-                operation, arguments = self._parts(term)
-                if _is_maximum(operation):
-                    pending += arguments
-                elif (addend := self._added_to(operation, arguments)) is not None:
-                    pending.append(addend)
-            self._among[maximum] = frozenset(found)
-        return self._among[maximum]
-
-    def _added_to(self, operation: Operation, arguments: list[int]) -> int | None:
-        """Return the number that a sum adds a constant to, which is not negative; else None."""
-        how = operation.attribute
-        if (
-            operation.name != operations.FUSED
-            or not isinstance(how, Sum)
-            or (how.products, how.addends) != (0, 2)
-        ):
-            return None
-        for constant, other, fmt in (*zip(arguments, arguments[::-1], operation.operands, strict=True),):
-            value = self._constant(constant, fmt)
-            if value is not None and value >= 0:
-                return other
-        return None
-
-    def _parts(self, term: int) -> tuple[Operation, list[int]]:
-        operation = self._store.operation(term)
-        return operation, self._store.arguments(np.array([term]))[0].tolist()[: len(operation.operands)]
-
-    def _constant(self, term: int, fmt: Format) -> float | None:
-        """Return what a constant is in a format; None of other terms."""
-        if self._store.operation(term).name != CONSTANT or not isinstance(fmt, FloatFormat):
-            return None
-        return float(decode(self._store.constant_values(np.array([term])).astype(fmt.storage), fmt)[0])
-
     # -- the factors of a product
     def _factors(self, term: int, fmt: Format, depth: int, *, divides: bool = False) -> _Factors:
-        value = self._constant(term, fmt)
+        value = self._maxima.constant(term, fmt)
         if value is not None:
             return _Factors(abs(value))
-        operation, arguments = self._parts(term)
+        operation, arguments = self._maxima.parts(term)
         if depth == 0:
             return _Factors(numerators=(term,))
         if operation.name == operations.SELECT:
@@ -172,7 +129,7 @@ class DominatedQuotients:
     def _chosen(self, term: int, arguments: list[int], fmt: Format, depth: int, *, divides: bool) -> _Factors:
         """Return the factors of a number in whose place there is a constant where another one is 0."""
         for side in (1, 2):
-            value = self._constant(arguments[side], fmt)
+            value = self._maxima.constant(arguments[side], fmt)
             if value is None:
                 continue
             other = self._factors(arguments[3 - side], fmt, depth - 1, divides=divides)
@@ -184,11 +141,11 @@ class DominatedQuotients:
 
     def _is_zero_where(self, condition: int, side: int) -> int | None:
         """Return the maximum of magnitudes that is 0 where a select takes a side; else None."""
-        operation, arguments = self._parts(condition)
+        operation, arguments = self._maxima.parts(condition)
         if operation.name != operations.COMPARE:
             return None
         fmt, relation = operation.operands[0], str(operation.attribute).removesuffix("u")
-        if _AT_ZERO.get(relation) != side or self._constant(arguments[1], fmt) != 0:
+        if _AT_ZERO.get(relation) != side or self._maxima.constant(arguments[1], fmt) != 0:
             return None
         return arguments[0]
 
@@ -204,11 +161,6 @@ def _is_product(operation: Operation) -> bool:
 def _divides(operation: Operation) -> bool:
     reciprocal = operation.name == operations.FUNCTION and str(operation.attribute).partition(".")[0] == "rcp"
     return reciprocal or operations.divides(operation) or operation.name == operations.QUOTIENT
-
-
-def _is_maximum(operation: Operation) -> bool:
-    how = operation.attribute
-    return operation.name == operations.EXTREMUM and isinstance(how, tuple) and how[0] == "max" and not how[2]
 
 
 def _inflation(operation: Operation) -> float:

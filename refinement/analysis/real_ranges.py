@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...spec.float_encoding import decode
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..terms import operations
 from ..terms.domains import Domain, Reading
@@ -21,6 +22,7 @@ from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
 from ..terms.store import CONSTANT, INPUT, VECTOR, Operation, TermStore
 from ..terms.traversal import gathered
+from .dominated_differences import DominatedDifferences
 from .dominated_quotients import DominatedQuotients
 from .integer_intervals import Intervals, Magnitudes
 from .intervals import Interval
@@ -57,6 +59,7 @@ class RealRanges(Domain):
         super().__init__(store)
         self._magnitudes = magnitudes
         self._dominated = DominatedQuotients(store) if quotients else None
+        self._differences = DominatedDifferences(store, self._read)
 
     @property
     def exact(self) -> Intervals:
@@ -96,8 +99,7 @@ class RealRanges(Domain):
             if operation.name == CONSTANT:
                 words = self.store.constant_values(some)
                 distinct, inverse = np.unique(words, return_inverse=True)
-                exact = [fmt.exact(int(word)) for word in distinct]
-                values = np.array([np.nan if each is None else float(each) for each in exact])[inverse]
+                values = decode(distinct.astype(fmt.storage), fmt)[inverse]
                 found[members] = np.where(np.isnan(values)[:, None], _UNKNOWN, values[:, None])
             elif operation.name == operations.SELECT:
                 then, otherwise = (self._read(self.store.arguments(some)[:, side], fmt) for side in (1, 2))
@@ -127,6 +129,7 @@ class RealRanges(Domain):
             return _ANY
         given = map(self._read, gathered(self.store, operation, terms), operation.operands)
         found = _RULES[operation.name](operation, list(given))
+        found = Interval(found.low, np.fmin(found.high, self._differences.greatest(operation, terms)))
         if self._dominated is None:
             return found
         greatest = self._dominated.greatest(operation, terms)
@@ -204,7 +207,11 @@ def _function(operation: Operation, given: Sequence[Interval]) -> Interval:
     name = str(operation.attribute).partition(".")[0]
     if operations.divides(operation):
         return _approximated(operation, given[0] * _inverse(given[1]))
-    return _approximated(operation, _MONOTONE[name](given[0])) if name in _MONOTONE else _ANY
+    if name not in _MONOTONE:
+        return _ANY
+    found = _approximated(operation, _MONOTONE[name](given[0]))
+    none = (name == "ex2") & (given[0].high == -np.inf)  # 2^-∞ is 0
+    return Interval(*(np.where(none, 0, end) for end in found))
 
 
 def _quotient(operation: Operation, given: Sequence[Interval]) -> Interval:

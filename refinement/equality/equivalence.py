@@ -16,6 +16,7 @@ from ..analysis.discharged_hypotheses import discharged
 from ..analysis.rounding_depth import Roundings, roundings
 from ..checker.evaluated import Checked, ObjectionError, Taken, checked
 from ..normal_forms.choice_products import ChoiceForms
+from ..normal_forms.elementary_forms import OutweighedMaskError
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.polynomials import ExpansionError
 from ..terms import operations
@@ -430,6 +431,8 @@ def _overflows(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[set[Floa
     The two sides are equal over the reals. What both round to the same format fails in both.
     """
     kernel, contract = (forms.overflows.of(terms) for terms in (actual, expected))
+    if forms.needs_masks:
+        kernel = replace(kernel, lost=_unmasked(forms, kernel.lost))
     unknown = set(kernel.unknown | contract.unknown)
     alone = [kernel.failing, contract.failing]
     if all(map(len, alone)):
@@ -442,6 +445,20 @@ def _overflows(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[set[Floa
         formats = (operation.result for operation, _ in by_operation(forms.store, shared))
         unknown |= {fmt for fmt in formats if isinstance(fmt, FloatFormat)}
     return unknown, np.union1d(*alone).astype(np.int32)
+
+
+def _unmasked(forms: NormalForms, roundings: Ids) -> Ids:
+    """Return those of some roundings that are not of 0, which finite masks stand for."""
+    left = [roundings[:0]]
+    for operation, members in by_operation(forms.store, roundings):
+        fmt = operation.result
+        assert isinstance(fmt, FloatFormat)
+        zeros = forms.store.constants(np.zeros(len(members), dtype=np.uint64), fmt.bits)
+        try:
+            left.append(members[forms.unequal_unmasked(members, zeros, fmt)])
+        except (ExpansionError, OutweighedMaskError):
+            left.append(members)
+    return np.sort(np.concatenate(left))
 
 
 def _rounded_quantities(forms: NormalForms, terms: Ids) -> NDArray[np.int64]:

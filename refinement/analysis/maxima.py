@@ -1,0 +1,83 @@
+"""Maxima of numbers: of which numbers a term is known to be none less than any."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...spec.float_encoding import decode
+from ...spec.formats import FloatFormat, Format
+from ..terms import operations
+from ..terms.domains import Contains
+from ..terms.interning import Ids
+from ..terms.operations import Sum
+from ..terms.store import CONSTANT, Operation, TermStore
+
+
+class Maxima:
+    """The numbers of which terms are the maximum.
+
+    Parameters
+    ----------
+    store : TermStore
+        The terms.
+    """
+
+    def __init__(self, store: TermStore) -> None:
+        self._store = store
+        self._contains = Contains(store, _is_maximum)
+        self._among: dict[tuple[int, Format], frozenset[int]] = {}
+
+    def are_in(self, terms: Ids) -> NDArray[np.bool_]:
+        """Tell which terms (n,) are made of maxima."""
+        return self._contains.values(terms)
+
+    def numbers(self, maximum: int, fmt: Format) -> frozenset[int]:
+        """Return what no term is less than, read in a format: the terms that it is the maximum of."""
+        if (maximum, fmt) not in self._among:
+            found, pending = set[int](), [maximum]
+            while pending:
+                term = pending.pop()
+                if term in found:
+                    continue
+                found.add(term)
+                operation, arguments = self.parts(term)
+                if operation.result != fmt or set(operation.operands) != {fmt}:
+                    continue
+                if _is_maximum(operation):
+                    pending += arguments
+                elif (addend := self._added_to(operation, arguments)) is not None:
+                    pending.append(addend)
+            self._among[maximum, fmt] = frozenset(found)
+        return self._among[maximum, fmt]
+
+    def _added_to(self, operation: Operation, arguments: list[int]) -> int | None:
+        """Return the number that a sum adds a constant to, which is not negative; else None."""
+        how = operation.attribute
+        if (
+            operation.name != operations.FUSED
+            or not isinstance(how, Sum)
+            or (how.products, how.addends) != (0, 2)
+        ):
+            return None
+        for constant, other, fmt in (*zip(arguments, arguments[::-1], operation.operands, strict=True),):
+            value = self.constant(constant, fmt)
+            if value is not None and value >= 0:
+                return other
+        return None
+
+    def parts(self, term: int) -> tuple[Operation, list[int]]:
+        """Return a term's operation and its arguments."""
+        operation = self._store.operation(term)
+        return operation, self._store.arguments(np.array([term]))[0].tolist()[: len(operation.operands)]
+
+    def constant(self, term: int, fmt: Format) -> float | None:
+        """Return what a constant is in a format; None of other terms."""
+        if self._store.operation(term).name != CONSTANT or not isinstance(fmt, FloatFormat):
+            return None
+        return float(decode(self._store.constant_values(np.array([term])).astype(fmt.storage), fmt)[0])
+
+
+def _is_maximum(operation: Operation) -> bool:
+    how = operation.attribute
+    return operation.name == operations.EXTREMUM and isinstance(how, tuple) and how[0] == "max" and not how[2]
