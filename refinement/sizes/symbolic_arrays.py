@@ -170,8 +170,7 @@ class WrittenElements:
     """
 
     def __init__(self, store: SymbolicTerms, array: SymbolicArray) -> None:
-        self._store, self._array = store, array
-        self._bytes = array.element_bits // BYTE
+        self._store, self._array, self._bytes = store, array, array.element_bits // BYTE
         self.forget()
 
     def forget(self) -> None:
