@@ -18,6 +18,7 @@ from .clamped_conversions import ClampedConversions, converts, saturates
 from .decided_comparisons import DecidedComparisons
 from .halved_sums import HalvedSums, takes_low_bits
 from .halves_away import HalvesAway, rounds
+from .narrow_sums import NarrowSums, takes_high_bits
 from .truncated_floats import TruncatedFloats
 from .two_valued_inputs import TwoValuedInputs
 
@@ -68,14 +69,14 @@ def whole(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritte
     None if they are in it.
     """
     store = forms.store
-    rewritten = (converts, saturates, takes_low_bits, packs)
+    rewritten = (converts, saturates, takes_low_bits, takes_high_bits, packs)
     if not any(is_one(operation) for operation in store.operations for is_one in rewritten):
         return None
     both = np.stack([actual, expected])
     converted = ClampedConversions(
         store, RealRanges(store, forms.quantifier.magnitudes, quotients=True)
     ).values(both)
-    found = HalvedSums(store).values(converted)
+    found = HalvedSums(store).values(NarrowSums(store).values(converted))
     if any(map(packs, store.operations)):
         found = BoundedWords(forms.quantifier.magnitudes).values(found)
     if (found == both).all():

@@ -42,6 +42,10 @@ COMBINED = (
 )
 
 ADDED = (
+    _rule("low-bits-of-sum", "low(x + y, k)", "low(low(x, k) + low(y, k), k)",
+          "equality.narrow_sums:NarrowSums.applied"),
+    _rule("low-bits-of-product", "low(x * y, k)", "low(low(x, k) * low(y, k), k)",
+          "equality.narrow_sums:NarrowSums.applied"),
     _rule("half-added", "low(x + 2 ** (k - 1), k)", "low(x ^ 2 ** (k - 1), k)",
           "equality.halved_sums:HalvedSums.applied"),
     Rule(
