@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.refinement.equality.narrow_sums import NarrowSums
 from mmaproof.refinement.terms import bit_slices, operations
+from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.refinement.terms.evaluation import apply
 from mmaproof.refinement.terms.interning import Ids
 from mmaproof.refinement.terms.store import TermStore
@@ -22,9 +22,11 @@ def _shifted(store: TermStore, columns: list[Ids], width: int, products: int, lo
     return bit_slices.extract(store, total, low, bits)
 
 
-@given(
-    st.integers(1, 7), st.integers(1, 8), st.sampled_from([0, 1]), st.sampled_from([16, 24, 32, 64]), st.integers()
-)  # fmt: skip
+WIDTHS = st.sampled_from([16, 24, 32, 64])
+S8 = FORMATS["s8"]
+
+
+@given(st.integers(1, 7), st.integers(1, 8), st.sampled_from([0, 1]), WIDTHS, st.integers())
 def test_the_width_in_which_a_sum_is_computed_does_not_matter(
     low: int, bits: int, products: int, width: int, seed: int
 ) -> None:

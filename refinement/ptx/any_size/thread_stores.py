@@ -107,7 +107,8 @@ class StoreLaunch(ThreadLaunch):
         thread: Form,
         extents: Mapping[str, int],
     ) -> None:
-        self._place, self._extents = np.empty(0), extents
+        self._place: Rows = np.empty(0, dtype=np.int64)
+        self._extents = extents
         super().__init__(kernel, contract, position, numbers_known, numbers, frame, thread)
         self._check_reductions()
 
@@ -397,7 +398,8 @@ class ThreadStores(ThreadSteps):
         position, extents = self._place()
 
         def launched(numbers: ResidueClass) -> StoreLaunch:
-            where = contract, position, self._known, numbers, frame, {THREAD: 1}, extents
+            thread: Form = {THREAD: 1}
+            where = contract, position, self._known, numbers, frame, thread, extents
             return StoreLaunch(self._kernel, *where)
 
         return launched
@@ -423,7 +425,8 @@ class ThreadStores(ThreadSteps):
             domain = self._domain_of(extent.node.name)
             block, behind = (f"block of {domain.name}",), (f"behind {domain.name}",)
             ends = (0.0, 0.0), (domain.most - 1.0, 0.0), (0.0, domain.most - 1.0)
-            size, place = {block: 1, behind: 1, (): 1}, {block: 1}
+            size: Form = {block: 1, behind: 1, (): 1}
+            place: Form = {block: 1}
             indices[axis] = place
             positions.append(
                 Position(domain, 1, "", Group((*block, *behind), ends), size, size, place, {}, {}, {})
