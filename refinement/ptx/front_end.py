@@ -169,10 +169,18 @@ class PtxKernel(PtxEntry):
         UnsupportedError
             If that is not shown.
         """
+        from .any_size.capped_grids import parts, prove_parts
         from .any_size.residue_classes import factors_of, prove
         from .any_size.symbolic_launch import SymbolicLaunch
         from .any_size.thread_stores import ThreadStores, prove_steps
         from .any_size.thread_sums import ThreadSums
+
+        if (capped := parts(contract, domain)) is not None:
+            below, beyond = capped
+            block = self.every_block(below.contract, told)
+            return prove_parts(
+                block, below.domain, lambda: self.for_every(beyond.contract, known, beyond.domain, told)
+            )
 
         def launched(numbers: ResidueClass) -> SymbolicLaunch:
             return SymbolicLaunch(self, contract, known, numbers)

@@ -175,3 +175,44 @@ def test_neighbours_and_sizes_in_formulas_are_those_of_each_element(tmp_path: Pa
     assert prove(tmp_path, text, kernel).domain.most == 100000
     with pytest.raises((UnsupportedError, InputError)):
         prove(tmp_path, text, kernel.replace("[%d3+-4]", "[%d3+-8]"))
+
+
+CAPPED = CONTRACT.replace("grid = 2", 'grid = "min((K + 31) // 32, 4)"')
+
+
+def every(folder: Path, kernel: str) -> SizeProof:
+    """Prove a kernel with a capped grid; raises `UnsupportedError` or `InputError` if it is not shown."""
+    path = folder / "add.ptx"
+    path.write_text(kernel, encoding="utf-8")
+    contract, entry = contract_and_kernel(CAPPED, path)
+    assert contract.quantified is not None
+    (domain,) = contract.quantified.domains
+    return entry.for_every(contract, {}, domain, lambda _: None)
+
+
+def test_grids_with_a_cap_are_shown_below_and_beyond_it(tmp_path: Path) -> None:
+    """One block stands for all below, and one thread beyond."""
+    found = every(tmp_path, BEGIN + STEPS)
+    assert (found.domain.least, found.domain.most, found.limit) == (1, 100000, "")
+    assert not found.alone
+    names = {each.name.split(":")[0] for each in found.obligations}
+    assert {"before the last tile of K", "the last tile of K"} <= names
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("@%p1 bra LOOP;", ""),
+        ("mul.lo.s32 %r6, %r3, %r4;", "mov.u32 %r6, 64;"),
+        ("st.global.f32 [%d4], %f2;", "setp.lt.u32 %p3, %r4, 3; @%p3 mov.f32 %f2, %f0; "
+         "st.global.f32 [%d4], %f2;"),
+        ("st.global.f32 [%d4], %f2;", "setp.eq.u32 %p3, %r4, 4; @%p3 mov.f32 %f2, %f0; "
+         "st.global.f32 [%d4], %f2;"),
+    ],
+)  # fmt: skip
+def test_faults_below_or_beyond_a_cap_are_not_shown(right: str, wrong: str, tmp_path: Path) -> None:
+    """Both proofs count."""
+    kernel = BEGIN + STEPS
+    assert right in kernel
+    with pytest.raises((UnsupportedError, InputError)):
+        every(tmp_path, kernel.replace(right, wrong))
