@@ -19,6 +19,7 @@ from .decided_comparisons import DecidedComparisons
 from .halved_sums import HalvedSums, takes_low_bits
 from .halves_away import HalvesAway, rounds
 from .narrow_sums import NarrowSums, takes_high_bits
+from .sliced_choices import SlicedChoices, slices_choices
 from .truncated_floats import TruncatedFloats
 from .two_valued_inputs import TwoValuedInputs
 
@@ -64,7 +65,7 @@ def halves_away(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Re
 
 
 def whole(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritten | None:
-    """Return terms with conversions to integers, low bits of sums and packed words in one form.
+    """Return terms with conversions to integers, bits of sums and of choices, and packed words in one form.
 
     None if they are in it.
     """
@@ -73,12 +74,13 @@ def whole(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritte
     if not any(is_one(operation) for operation in store.operations for is_one in rewritten):
         return None
     both = np.stack([actual, expected])
+    sliced = SlicedChoices(store).values(both) if slices_choices(store) else both
     converted = ClampedConversions(
         store, RealRanges(store, forms.quantifier.magnitudes, quotients=True)
-    ).values(both)
+    ).values(sliced)
     found = HalvedSums(store).values(NarrowSums(store).values(converted))
     if any(map(packs, store.operations)):
         found = BoundedWords(forms.quantifier.magnitudes).values(found)
     if (found == both).all():
         return None
-    return Rewritten(found[0], found[1], of_nans=bool((converted == both).all()))
+    return Rewritten(found[0], found[1], of_nans=bool((converted == sliced).all()))
