@@ -216,3 +216,12 @@ def test_faults_below_or_beyond_a_cap_are_not_shown(right: str, wrong: str, tmp_
     assert right in kernel
     with pytest.raises((UnsupportedError, InputError)):
         every(tmp_path, kernel.replace(right, wrong))
+
+
+def test_grids_that_depend_on_the_size_in_another_way_are_refused(tmp_path: Path) -> None:
+    """A block for each row is one for rows of which there are as many whatever the size."""
+    text = ROWS.replace("M = 2\n", "").replace('up to 100000"', 'up to 100000"\nM = "2 * K"')
+    with pytest.raises(UnsupportedError, match="depends on K"):
+        prove(tmp_path, text, ROW + STEPS)
+    fixed = ROWS.replace('grid = "M"', 'grid = ["M", "H"]').replace("M = 2", "M = 2\nH = 1")
+    assert prove(tmp_path, fixed, ROW + STEPS).domain.most == 100000

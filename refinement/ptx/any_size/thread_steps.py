@@ -106,8 +106,9 @@ class ThreadSteps:
 
     def _domain_of(self, name: str) -> SizeDomain:
         """Return what a size may be by which the grid grows."""
-        if self._position is not None:
-            return next(each.domain for each in self._position.positions if each.domain.name == name)
+        for each in () if self._position is None else self._position.positions:
+            if each.domain.name == name:
+                return each.domain
         number = self._known.get(name, self._contract.sizes[0][name])
         return SizeDomain(name, str(number), 1, 1, number)
 

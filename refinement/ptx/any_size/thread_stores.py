@@ -29,8 +29,8 @@ from ...contract.arguments import Array
 from ...contract.contract import Contract, Instance
 from ...contract.formula_checking import indexed_axes
 from ...contract.parameters import ArrayParameter
-from ...contract.size_domains import LARGEST, LaunchSizeError, ResidueClass, SizeDomain
-from ...contract.size_polynomials import SizePolynomials
+from ...contract.size_domains import LARGEST, LaunchSizeError, QuantifiedSizes, ResidueClass, SizeDomain
+from ...contract.size_polynomials import SizePolynomials, constant
 from ...equality.equivalence import compare
 from ...findings.result import Equality
 from ...formula.index_arithmetic import Expression
@@ -360,9 +360,13 @@ class ThreadStores(ThreadSteps):
 
     def _threads(self) -> tuple[int, int]:
         """Return how many threads go over the size, and if several blocks' do how many each has."""
-        sizes, launch = self._numbers(), self._contract.launch
-        assert self._contract.quantified is not None
-        if any(map(SizePolynomials(self._contract.quantified).varies, launch.block)):
+        sizes, launch, quantified = self._numbers(), self._contract.launch, self._contract.quantified
+        assert quantified is not None
+        own = {name: constant(name, number) for name, number in sizes.items() if name != self._domain.name}
+        own |= {name: each for name, each in quantified.derived.items() if name != self._domain.name}
+        if any(
+            map(SizePolynomials(QuantifiedSizes((self._domain,), own)).varies, (*launch.block, *launch.grid))
+        ):
             raise LaunchSizeError(self._domain.name)
         x, *others = (extent.value(sizes) for extent in launch.block)
         blocks = prod(each.value(sizes) for each in launch.grid if not sizes_of(each, self._contract))
