@@ -54,7 +54,7 @@ from .grid_tiles import AXES, sizes_of
 from .launch_formulas import as_they_are, formula_terms
 from .loop_states import LoopBatch
 from .size_induction import Induction
-from .size_proofs import NextCandidateError, SizeProof
+from .size_proofs import LimitError, NextCandidateError, SizeProof
 from .thread_launch import BLOCK, LANE, THREAD, TURNS, Frame, ThreadLaunch, expression
 from .thread_steps import ThreadSteps, of_frames
 from .thread_sums import ThreadSums
@@ -333,7 +333,7 @@ class ThreadStores(ThreadSteps):
         UnsupportedError, InputError
             If it is not shown; the message says what is in the way.
         """
-        if self._contract.accuracy is not None or not _has_steps(self._kernel):
+        if not self.may_apply:
             raise UnsupportedError("threads do not store in steps")
         reason = UnsupportedError("threads do not store in steps")
         self._told("one thread for all that store")
@@ -357,6 +357,15 @@ class ThreadStores(ThreadSteps):
                 assumptions=tuple(dict.fromkeys(each for proof in proofs for each in proof.assumptions)),
             )
         raise reason
+
+    @property
+    def may_apply(self) -> bool:
+        """Whether threads may store in steps: in a loop that does that, loads and computes."""
+        program = Program(self._kernel.module, entry_named(self._kernel.module, self._kernel.entry))
+        opcodes = [step.instruction.opcode for step in program.steps]
+        bodies = [set(opcodes[each.head : each.last + 1]) for each in loops(program).values()]
+        plain = any(each <= COMPUTING | LOADS | STORES and each & STORES for each in bodies)
+        return plain and self._contract.accuracy is None
 
     def _threads(self) -> tuple[int, int]:
         """Return how many threads go over the size, and if several blocks' do how many each has."""
@@ -464,28 +473,25 @@ def _ranges(first: int, rest: int, threads: int) -> Iterator[tuple[int, int]]:
             yield low, high - 1
 
 
-def _has_steps(kernel: PtxEntry) -> bool:
-    """Tell whether threads of a kernel may store in steps: in a loop that does that, loads and computes."""
-    program = Program(kernel.module, entry_named(kernel.module, kernel.entry))
-    opcodes = [step.instruction.opcode for step in program.steps]
-    bodies = [set(opcodes[each.head : each.last + 1]) for each in loops(program).values()]
-    return any(each <= COMPUTING | LOADS | STORES and each & STORES for each in bodies)
-
-
 def prove_steps(sums: ThreadSums, stores: ThreadStores, otherwise: Callable[[], SizeProof]) -> SizeProof:
     """Prove a kernel right by one thread that stands for all that go over a size, or in another way.
 
     Raises
     ------
     UnsupportedError
-        If that is not shown in the other way either; the message is about that.
+        If that is not shown in the other way either; the message is about that, or about stores in steps.
     """
-    for steps in (sums, stores):
-        with suppress(UnsupportedError, InputError):
-            return steps.proof()
+    with suppress(UnsupportedError, InputError):
+        return sums.proof()
+    try:
+        return stores.proof()
+    except (UnsupportedError, InputError) as error:
+        reason = str(error) if stores.may_apply else ""
     try:
         return otherwise()
-    except UnsupportedError:
+    except UnsupportedError as error:
         with suppress(UnsupportedError, InputError):
             return sums.proof(falls=True)
+        if reason and not isinstance(error, LimitError):
+            raise UnsupportedError(reason) from error
         raise
