@@ -18,6 +18,8 @@ from .clamped_conversions import ClampedConversions, converts, saturates
 from .decided_comparisons import DecidedComparisons
 from .halved_sums import HalvedSums, takes_low_bits
 from .halves_away import HalvesAway, rounds
+from .narrow_sums import NarrowSums, takes_high_bits
+from .sliced_choices import SlicedChoices, slices_choices
 from .truncated_floats import TruncatedFloats
 from .two_valued_inputs import TwoValuedInputs
 
@@ -63,21 +65,22 @@ def halves_away(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Re
 
 
 def whole(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritten | None:
-    """Return terms with conversions to integers, low bits of sums and packed words in one form.
+    """Return terms with conversions to integers, bits of sums and of choices, and packed words in one form.
 
     None if they are in it.
     """
     store = forms.store
-    rewritten = (converts, saturates, takes_low_bits, packs)
+    rewritten = (converts, saturates, takes_low_bits, takes_high_bits, packs)
     if not any(is_one(operation) for operation in store.operations for is_one in rewritten):
         return None
     both = np.stack([actual, expected])
+    sliced = SlicedChoices(store).values(both) if slices_choices(store) else both
     converted = ClampedConversions(
         store, RealRanges(store, forms.quantifier.magnitudes, quotients=True)
-    ).values(both)
-    found = HalvedSums(store).values(converted)
+    ).values(sliced)
+    found = HalvedSums(store).values(NarrowSums(store).values(converted))
     if any(map(packs, store.operations)):
         found = BoundedWords(forms.quantifier.magnitudes).values(found)
     if (found == both).all():
         return None
-    return Rewritten(found[0], found[1], of_nans=bool((converted == both).all()))
+    return Rewritten(found[0], found[1], of_nans=bool((converted == sliced).all()))

@@ -169,15 +169,25 @@ class PtxKernel(PtxEntry):
         UnsupportedError
             If that is not shown.
         """
+        from .any_size.capped_grids import parts, prove_parts
         from .any_size.residue_classes import factors_of, prove
         from .any_size.symbolic_launch import SymbolicLaunch
-        from .any_size.thread_sums import ThreadSums, prove_sum
+        from .any_size.thread_stores import ThreadStores, prove_steps
+        from .any_size.thread_sums import ThreadSums
+
+        if (capped := parts(contract, domain)) is not None:
+            below, beyond = capped
+            block = self.every_block(below.contract, told)
+            return prove_parts(
+                block, below.domain, lambda: self.for_every(beyond.contract, known, beyond.domain, told)
+            )
 
         def launched(numbers: ResidueClass) -> SymbolicLaunch:
             return SymbolicLaunch(self, contract, known, numbers)
 
-        sums = ThreadSums(self, contract, known, domain, told)
-        return prove_sum(sums, lambda: prove(launched, domain, told, factors_of(contract)))
+        of = self, contract, known, domain, told
+        otherwise = partial(prove, launched, domain, told, factors_of(contract))
+        return prove_steps(ThreadSums(*of), ThreadStores(*of), otherwise)
 
     def every_block(self, contract: Contract, told: Callable[[str], None]) -> BlockProver:
         """Return what proves the kernel right for every number of the sizes by which its grid grows.

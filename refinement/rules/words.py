@@ -34,6 +34,12 @@ MOVED = (
 )  # fmt: skip
 
 COMBINED = (
+    _rule(
+        "bits-of-choice",
+        "low((x & z) | (y & (z ^ (2 ** width - 1))), k)",
+        "(low(x, k) & low(z, k)) | (low(y, k) & low(z ^ (2 ** width - 1), k))",
+        "equality.sliced_choices:SlicedChoices.applied",
+    ),
     _rule("and-with-itself", "x & x", "x", _TABLES + "_identified"),
     _rule("exclusive-or-with-itself", "x ^ x", "x - x", _TABLES + "_identified"),
     _rule("and-with-zeros", "x & 0", "0", _TABLES + "_restricted"),
@@ -42,6 +48,10 @@ COMBINED = (
 )
 
 ADDED = (
+    _rule("low-bits-of-sum", "low(x + y, k)", "low(low(x, k) + low(y, k), k)",
+          "equality.narrow_sums:NarrowSums.applied"),
+    _rule("low-bits-of-product", "low(x * y, k)", "low(low(x, k) * low(y, k), k)",
+          "equality.narrow_sums:NarrowSums.applied"),
     _rule("half-added", "low(x + 2 ** (k - 1), k)", "low(x ^ 2 ** (k - 1), k)",
           "equality.halved_sums:HalvedSums.applied"),
     Rule(

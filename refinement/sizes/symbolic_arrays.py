@@ -170,8 +170,11 @@ class WrittenElements:
     """
 
     def __init__(self, store: SymbolicTerms, array: SymbolicArray) -> None:
-        self._store, self._array = store, array
-        self._bytes = array.element_bits // BYTE
+        self._store, self._array, self._bytes = store, array, array.element_bits // BYTE
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was stored and loaded: it has been looked at."""
         none = np.empty((0, 6), dtype=np.int64)
         self._stored = none  # number of the place, byte, term, lowest bit, thread, condition
         self._loaded = none[:, :2]  # number of the place, thread
@@ -304,7 +307,7 @@ class SymbolicMemory:
     written : dict of str to WrittenElements
         Of arrays that may be written, what was stored.
     visited : list of (str, Rows)
-        The array and the distance in bytes (1, monomials) from its beginning of each load's first word.
+        The array and the distance in bytes (1, monomials) from its beginning of each access's first word.
     watch : callable, optional
         Told of every access before it is looked at.
     """
@@ -435,6 +438,7 @@ class SymbolicMemory:
             offsets = rows[some].copy()
             offsets[:, 0] -= base
             self._check(array, offsets, terms.shape[1], alignment, _some(where, some), threads[some], True)
+            self.visited.append((array.name, offsets[:1]))
             who = np.stack([threads[some], conditions[some]], axis=1).astype(np.int64)
             self.written[array.name].store(offsets, terms[some], lows[some], who)
 

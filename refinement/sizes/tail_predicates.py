@@ -122,6 +122,7 @@ def compared(
         found[some] = bit_slices.bitwise(store, table, ends[0][some], ends[1][some], ends[0][some])
         return found
     (least,), (most,) = symbols.bounds(form[None])
+    differences = _multiplied(differences, rest.step)
     for sign in (-1, 1):
         rule = _THRESHOLDS.get((sign, _SIGNED.get(relation, relation)))
         some = np.flatnonzero((differences[:, 1:] == sign * form[1:]).all(axis=1))
@@ -132,3 +133,13 @@ def compared(
         terms = np.where((numbers >= least) & (numbers < most), terms, store.constants(numbers < least, 1))
         found[some] = terms if rule[1] else bit_slices.bitwise(store, 0xFF ^ A, terms, terms, terms)
     return found
+
+
+def _multiplied(differences: Rows, step: int) -> Rows:
+    """Return differences (n, monomials), those by parts of a step times as many as these are of one.
+
+    Whether they are above 0 stays: ``i < n // 4`` is ``4 * i < n`` where n is a multiple of four.
+    """
+    parts = np.gcd.reduce(differences[:, 1:], axis=1)
+    factors = np.where((parts > 0) & (step % np.maximum(parts, 1) == 0), step // np.maximum(parts, 1), 1)
+    return differences * factors[:, None]

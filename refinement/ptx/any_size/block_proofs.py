@@ -39,7 +39,8 @@ from .overflow_faults import first_of_grid
 from .placed_blocks import OrderError, PlacedLaunch
 from .residue_classes import factors_of, prove
 from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
-from .thread_sums import Key, ThreadSums, prove_sum
+from .thread_stores import ThreadStores, prove_steps
+from .thread_sums import Key, ThreadSums
 
 _CAPS = (1 << 20, 1 << 18, 1 << 16, 1 << 15, 1 << 14, 1 << 13)
 """Up to which numbers all sizes are shown, of the first of these for which it works, where nothing tells."""
@@ -397,10 +398,9 @@ class _Attempt:
         def telling(what: str) -> None:
             self._told(f"{tell}: {what}")
 
-        of_sum = self._kernel, self._contract, self._known, last, telling, position, self._of_threads
-        found = prove_sum(
-            ThreadSums(*of_sum), lambda: prove(launched, last, telling, self._factors, self._tail)
-        )
+        of = self._kernel, self._contract, self._known, last, telling, position
+        otherwise = partial(prove, launched, last, telling, self._factors, self._tail)
+        found = prove_steps(ThreadSums(*of, self._of_threads), ThreadStores(*of), otherwise)
         self._tail = found.tail
         self._obligations += [obligation.of(tell) for obligation in found.obligations]
         self._roundings.append(found.roundings)

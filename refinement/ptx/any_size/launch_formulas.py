@@ -19,7 +19,8 @@ from ...terms.interning import Ids
 from .symbolic_launch import SymbolicLaunch
 
 
-def _as_they_are(rows: Rows) -> Rows:
+def as_they_are(rows: Rows) -> Rows:
+    """Return polynomials as they are."""
     return rows
 
 
@@ -29,7 +30,7 @@ def formula_terms(
     output: str,
     begins: Mapping[str, Rows] = MappingProxyType({}),
     held: Mapping[str, Ids] = MappingProxyType({}),
-    move: Callable[[Rows], Rows] = _as_they_are,
+    move: Callable[[Rows], Rows] = as_they_are,
 ) -> Ids:
     """Return what a contract says of the elements (n,) of an output that the grid, or the block, stores.
 

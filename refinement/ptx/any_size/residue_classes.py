@@ -179,7 +179,12 @@ def _tiles(launch: SymbolicLaunch) -> list[int]:
     return [tile for tile in dict.fromkeys(found) if tile > step and tile % step == 0]
 
 
-def of_class(launch: SymbolicLaunch, told: Callable[[str], None], most: float = _SEARCH) -> SizeProof:
+def of_class(
+    launch: SymbolicLaunch,
+    told: Callable[[str], None],
+    most: float = _SEARCH,
+    induction: type[Induction] = Induction,
+) -> SizeProof:
     """Prove that a kernel is right for every number of a class."""
     numbers = launch.numbers
     reason: UnsupportedError | None = None
@@ -188,7 +193,7 @@ def of_class(launch: SymbolicLaunch, told: Callable[[str], None], most: float = 
         if reason is not None and time.process_time() - started > most:
             break
         try:
-            return Induction(launch, numbers, start, period, told).proof()
+            return induction(launch, numbers, start, period, told).proof()
         except NextCandidateError as error:
             reason = reason or error
     raise UndecidedError(str(reason))

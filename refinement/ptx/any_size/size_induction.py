@@ -160,7 +160,7 @@ class Induction:
             starts = sorted(more, key=lambda each: not self.sums.moves_evenly(turn * each))
         reason: NextCandidateError | None = None
         for start in starts[:_STARTS_OF_LONGER]:
-            longer = Induction(self.launch, self.numbers, start, self.period * factor, self.told)
+            longer = type(self)(self.launch, self.numbers, start, self.period * factor, self.told)
             try:
                 return longer.proof()
             except NextCandidateError as error:
@@ -288,12 +288,16 @@ class Induction:
             raise NextCandidateError(str(error)) from error
         after = self.guess.moved(self.turns, lambda rows: turned(self.store, rows, factor=1, offset=1))
         self.later = self._agreeing(after, Cells.of(batch), "after an iteration", since)
+        self._turn_over(batch)
         if not alike(state, going_on(batch)):
             raise NextCandidateError("barriers, copies in flight or accesses differ between iterations")
         self.at_head = before
 
-    def _exit(self, numbers: ResidueClass, rest: int, held: Ids | None) -> Ids:
-        """Check what is stored after the last turn, and return what it takes for each output element."""
+    def _turn_over(self, batch: LoopBatch) -> None:
+        """Check what a turn has left elsewhere than in what is held: nothing, or the state differs."""
+
+    def _ended(self, numbers: ResidueClass, rest: int) -> tuple[LoopBatch, Callable[[Rows], Rows]]:
+        """Return the kernel at its end, and what puts the number of the last turn into polynomials."""
         symbols = self.store.symbols
         above = (rest - numbers.residue) // self.modulus
 
@@ -311,6 +315,12 @@ class Induction:
         except UnsupportedError as error:
             raise self._failing(error, since) from error
         self.launch.check_findings()
+        return batch, last
+
+    def _exit(self, numbers: ResidueClass, rest: int, held: Ids | None) -> Ids:
+        """Check what is stored after the last turn, and return what it takes for each output element."""
+        since = len(self.store.doubts)
+        batch, last = self._ended(numbers, rest)
         output = self.launch.instance.outputs[0]
         actual = self.launch.stored(batch, output)
         self._stored.append(actual)

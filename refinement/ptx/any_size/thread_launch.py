@@ -43,7 +43,7 @@ TURNS, LANE, LEFT = "turns", "lane", "left"
 """Names of T, l and left in contracts of a thread's part."""
 
 THREAD, ROW = ("thread of a sum",), ("row of a block",)
-_LEFT = ("left of a sum",)
+BLOCK, _LEFT = ("block of a sum",), ("left of a sum",)
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class Frame:
         Where T is 0, the least number of vectors; these are `left`, and l at most.
     falls : bool
         Whether terms are numbered from the last one on.
+    width : int
+        Threads of each of several blocks whose threads go over one size together; 0 where one block's do.
     """
 
     size: str
@@ -78,6 +80,7 @@ class Frame:
     lanes: tuple[int, int]
     least: int | None = None
     falls: bool = False
+    width: int = 0
 
     @property
     def takes_rest(self) -> bool:
@@ -86,19 +89,42 @@ class Frame:
 
     @property
     def group(self) -> Group:
-        """The symbols, l and left."""
+        """The symbols, l and left; l is told by block where there are several."""
+        places = self._places() if self.width else [(lane,) for lane in self.lanes]
         corners = [
-            (float(lane), float(left))
-            for lane in self.lanes
-            for left in ((0, self.threads - 1) if self.least is None else (self.least, lane))
+            (*map(float, place), float(left))
+            for place in places
+            for left in ((0, self.threads - 1) if self.least is None else (self.least, self.lane_of(place)))
         ]
-        return Group((*THREAD, *_LEFT), tuple(corners))
+        return Group((*THREAD, *(BLOCK if self.width else ()), *_LEFT), tuple(corners))
+
+    def _places(self) -> Sequence[tuple[int, ...]]:
+        """Return the ends of the hull of threads, each with its block."""
+        (first, low), (last, high) = (divmod(lane, self.width) for lane in self.lanes)
+        if first == last:
+            return [(low, first), (high, last)]
+        end = self.width - 1
+        return [(low, first), (end, first), (0, first + 1), (end, last - 1), (0, last), (high, last)]
+
+    def lane_of(self, place: Sequence[float]) -> float:
+        """Return l of a thread, or of a thread and its block."""
+        return place[0] + self.width * sum(place[1:])
 
     @property
     def expression(self) -> str:
         """The size, by names."""
         vectors = f"{self.threads} * ({TURNS} - 1) + {LANE} + 1 + {LEFT}" if self.least is None else LEFT
         return f"{self.vector} * ({vectors}) + {self.rest}"
+
+    @property
+    def derived(self) -> Expression:
+        """The size, as a contract has it."""
+        return expression(self.expression)
+
+    @property
+    def behind(self) -> Expression:
+        """The element that a thread takes of those that are left."""
+        return expression(f"{self.size} - {self.rest} + {LANE}")
 
     @property
     def standing_in(self) -> Mapping[str, int]:
@@ -109,7 +135,9 @@ class Frame:
     @property
     def forms(self) -> Mapping[str, Form]:
         """The thread and what is left, by symbols."""
-        return {LANE: {THREAD: 1}, LEFT: {_LEFT: 1}} if self.threads > 1 else {LANE: {}, LEFT: {}}
+        if self.threads == 1:
+            return {LANE: {}, LEFT: {}}
+        return {LANE: {THREAD: 1, **({BLOCK: self.width} if self.width else {})}, LEFT: {_LEFT: 1}}
 
 
 @dataclass(frozen=True)
@@ -159,16 +187,14 @@ class _ThreadBatch(LoopBatch):
 
 
 class ThreadLaunch(BlockLaunch):
-    """A launch of the thread that stands for all of a block that go over a sum.
+    """A launch of the thread that stands for all that go over a size in steps.
 
     Parameters
     ----------
     kernel, contract, position, known, numbers
-        As of `BlockLaunch`; the contract is that of `contract_of`, the numbers are those of T.
+        As of `BlockLaunch`; in the contract the size is that of the frame, the numbers are those of T.
     frame : Frame
         The size in numbers of the thread.
-    part : Part
-        What it leaves.
     thread : Form
         Its number in the block.
     """
@@ -181,13 +207,12 @@ class ThreadLaunch(BlockLaunch):
         known: Mapping[str, int],
         numbers: ResidueClass,
         frame: Frame,
-        part: Part,
         thread: Form,
     ) -> None:
-        self._frame, self._part, self._thread = frame, part, thread
+        self._frame, self._thread = frame, thread
         super().__init__(kernel, contract, position, {**known, **frame.standing_in}, numbers)
         if self._grid.blocks > 1 or self._grid.block[1:] != (1, 1):
-            raise UnsupportedError("threads go over a sum in a block of one dimension only")
+            raise UnsupportedError("threads go over a size in a block of one dimension only")
 
     # -- sizes
     def _polynomials(self, quantified: QuantifiedSizes) -> SizePolynomials:
@@ -216,9 +241,9 @@ class ThreadLaunch(BlockLaunch):
         """Yield the corners of the part of a hull in which the size is not too large."""
         frame, numbers = self._frame, self.numbers
         over = []
-        for count, _, lane, left in points:
+        for count, _, *place, left in points:
             turns = numbers.modulus * count + numbers.residue
-            vectors = frame.threads * (turns - 1) + lane + 1 + left
+            vectors = frame.threads * (turns - 1) + frame.lane_of(place) + 1 + left
             over.append(frame.vector * vectors + frame.rest - frame.most)
         for point, beyond in zip(points, over, strict=True):
             if beyond <= 0:
@@ -231,9 +256,6 @@ class ThreadLaunch(BlockLaunch):
     # -- the launch
     def _check_grid(self) -> None:
         """See `SymbolicLaunch._check_grid`; where all threads run, it has been looked at."""
-
-    def _check_outputs(self) -> None:
-        """See `BlockLaunch._check_outputs`; this thread stores nothing."""
 
     def _block_registers(self) -> Mapping[str, Value]:
         forms = {f"%ctaid.{AXES[axis]}": form for axis, form in self.position.indices.items()}
@@ -251,6 +273,35 @@ class ThreadLaunch(BlockLaunch):
         for name in [each for each in special if each.startswith(("%nctaid", "%lane"))]:
             del special[name]  # of other blocks, or of other threads
         return batch
+
+
+class SumLaunch(ThreadLaunch):
+    """A launch of the thread that stands for all of a block that go over a sum.
+
+    Parameters
+    ----------
+    kernel, contract, position, known, numbers, frame, thread
+        As of `ThreadLaunch`; the contract is that of `contract_of`.
+    part : Part
+        What it leaves.
+    """
+
+    def __init__(
+        self,
+        kernel: PtxEntry,
+        contract: Contract,
+        position: BlockPosition,
+        known: Mapping[str, int],
+        numbers: ResidueClass,
+        frame: Frame,
+        thread: Form,
+        part: Part,
+    ) -> None:
+        self._part = part
+        super().__init__(kernel, contract, position, known, numbers, frame, thread)
+
+    def _check_outputs(self) -> None:
+        """See `BlockLaunch._check_outputs`; this thread stores nothing."""
 
     def _batch(self, execution: Execution, scalars: Collection[int]) -> LoopBatch:
         found = _ThreadBatch(execution, self._program, scalars, frozenset(self._loops))
@@ -284,14 +335,12 @@ def contract_of(sums: PartialSums, contract: Contract, frame: Frame, part: Part)
         place = f"{vector} + {sums.index} % {frame.vector}"
     if frame.falls:
         place = f"{frame.size} - 1 - ({place})"
-    behind = f"{frame.size} - {frame.rest} + {LANE}" if frame.takes_rest else None
     body = sums.taken(
         None if frame.least is not None else (_node(f"{frame.vector} * {TURNS}"), _node(place)),
-        None if behind is None else _node(behind),
+        frame.behind.node if frame.takes_rest else None,
     )
     parameters = tuple(_parameter(each, sums.formula.output, part.format) for each in contract.parameters)
-    size = Expression(Source(frame.expression, frame.size), _node(frame.expression))
-    derived = {frame.size: size, **contract.quantified.derived}
+    derived = {frame.size: frame.derived, **contract.quantified.derived}
     quantified = replace(contract.quantified, derived=derived)
     formula = replace(sums.formula, body=body)
     return replace(contract, parameters=parameters, formulas=(formula,), quantified=quantified)
@@ -308,5 +357,11 @@ def _parameter(parameter: Parameter, output: str, fmt: Format) -> Parameter:
     return replace(unread, format=fmt, strides="row-major", alignment=256, element_bits=width, low_bit=0)
 
 
+def expression(text: str) -> Expression:
+    """Return an expression of a thread's contract."""
+    source = Source(text, "a thread's part")
+    return Expression(source, parse_expression(source))
+
+
 def _node(text: str) -> Node:
-    return parse_expression(Source(text, "a thread's part"))
+    return expression(text).node

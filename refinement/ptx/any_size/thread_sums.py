@@ -13,13 +13,12 @@ vectors of V neighbouring terms, and one of the K mod V that are left.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from math import gcd
 
 import numpy as np
 
-from ....spec.errors import InputError, UnsupportedError
+from ....spec.errors import UnsupportedError
 from ...contract.arguments import Array
 from ...contract.contract import Accumulate, Contract
 from ...contract.parameters import ArrayParameter
@@ -38,29 +37,22 @@ from ..run.launching import entry_named
 from ..run.main_loops import loops
 from ..run.program import Program
 from ..state.execution import Execution
-from ..text.module import TYPE_BITS
 from .block_launch import BlockLaunch
 from .checked_runs import check
 from .grid_tiles import sizes_of, tile_of
 from .launch_formulas import formula_terms
 from .loop_states import LoopBatch
-from .residue_classes import of_class, united
-from .size_proofs import STATEMENTS, Obligation, SizeProof, Timed
+from .size_proofs import SizeProof
 from .skipped_loops import SkippingBatch
 from .symbolic_launch import SymbolicLaunch
-from .thread_launch import ROW, THREAD, TURNS, Frame, Part, ThreadLaunch, contract_of
+from .thread_launch import ROW, THREAD, TURNS, Frame, Part, SumLaunch, ThreadLaunch, contract_of
+from .thread_steps import ThreadSteps, of_frames
 
 Key = tuple[Part, int, int, SizeDomain, tuple[SizeDomain, ...], tuple[tuple[str, int], ...]]
 """What a thread leaves, how many threads there are, their vectors, and sizes."""
 
-_UNROLLED = (1, 2, 4, 8)
-"""How many turns a compiler may have made one of: it unrolls four times where nothing is said."""
-
 _MEETING = frozenset({"shfl", "bar", "barrier", "redux"})
 """Where threads of a sum meet."""
-
-_SEARCH = 4
-"""Seconds after which nothing else is tried for a class of turns."""
 
 
 class Exit(SymbolicLaunch):
@@ -141,21 +133,13 @@ def has_steps(kernel: PtxEntry, *, falls: bool) -> bool:
     return bool(plain) and (falls or not _MEETING.isdisjoint(behind))
 
 
-class ThreadSums:
+class ThreadSums(ThreadSteps):
     """A proof that a kernel is right for every number of terms that its threads go over in steps.
 
     Parameters
     ----------
-    kernel, contract : PtxEntry, Contract
-        The kernel, and what it is to compute.
-    known : mapping of str to int
-        The sizes that are numbers.
-    domain : SizeDomain
-        The size that the sum goes over.
-    position : BlockPosition, optional
-        Where the block is that stands for others; by default all of a known grid run.
-    told : callable
-        Told what is being done.
+    kernel, contract, known, domain, told, position
+        As of `ThreadSteps`.
     shown : dict, optional
         What threads were shown to leave, for blocks at other positions.
     """
@@ -170,10 +154,8 @@ class ThreadSums:
         position: BlockPosition | None = None,
         shown: dict[Key, list[tuple[SizeProof, int]]] | None = None,
     ) -> None:
-        self._kernel, self._contract, self._known = kernel, contract, known
-        self._domain, self._told, self._position = domain, told, position
+        super().__init__(kernel, contract, known, domain, told, position)
         self._shown = {} if shown is None else shown
-        self._obligations: list[Obligation] = []
 
     def proof(self, *, falls: bool = False) -> SizeProof:
         """Return the proof.
@@ -204,14 +186,13 @@ class ThreadSums:
         equality, checked = check(launch, self._noting, lambda _, output: launch.expected(output))
         part, threads = launch.part()
         reason = UnsupportedError("one thread goes over all of a sum")
-        for vector in self._vectors(threads, falls=falls):
+        for vector in [-1] if falls else self._vectors(threads) if threads > 1 else []:
             try:
                 shown = self._of_threads(launch, part, threads, vector)
             except UnsupportedError as error:
                 reason = error
                 continue
-            limits = [(most * abs(vector) * threads, proof.limit) for proof, most in shown if proof.limit]
-            most, limit = min(limits, default=(self._domain.most, ""))
+            most, limit = of_frames(shown, self._domain, abs(vector) * threads)
             proofs = [proof for proof, _ in shown]
             if any(proof.equality is Equality.VALUE for proof in proofs):
                 equality = Equality.VALUE
@@ -244,22 +225,6 @@ class ThreadSums:
             self._shown[key] = list(self._parts(launch, part, threads, vector))
         return self._shown[key]
 
-    def _vectors(self, threads: int, *, falls: bool) -> list[int]:
-        """Return how many neighbouring terms threads may take at once; negative for the last ones first.
-
-        Behind vectors each thread takes one term at most, so that there are no more of these than threads.
-        """
-        if falls or threads == 1:
-            return [-1] if falls else []
-        arrays = [each for each in self._contract.parameters if isinstance(each, ArrayParameter)]
-        body = entry_named(self._kernel.module, self._kernel.entry).body
-        loads = [each for each in body if each.opcode in LOADS and not each.has("param")]
-        widths = {
-            TYPE_BITS[each.types[-1]] * int((each.one_of(("v2", "v4", "v8")) or "v1")[1:]) for each in loads
-        }
-        found = {width // array.element_bits for width in widths for array in arrays}
-        return [1, *sorted(each for each in found if 1 < each <= threads)]
-
     def _parts(self, launch: Exit, part: Part, threads: int, vector: int) -> Iterator[tuple[SizeProof, int]]:
         """Yield proofs of what threads leave, for all of them and all numbers, with the largest T of each."""
         domain, step, falls = self._domain, gcd(vector, self._domain.step), vector < 0
@@ -269,7 +234,7 @@ class ThreadSums:
             for low, high in ((0, rest - 1), (rest, threads - 1)) if rest else ((0, threads - 1),):
                 frame = Frame(domain.name, domain.most, threads, vector, rest, (low, high), falls=falls)
                 if most >= 1:
-                    found = self._of_turns(launch, part, frame, (most - 1) // threads + 1)
+                    found = self._of_turns(self._launches(launch, part, frame), (most - 1) // threads + 1)
                     yield found, found.domain.most
                 if (first := max(low, least)) <= high:
                     idle = replace(frame, lanes=(first, high), least=least)
@@ -282,27 +247,9 @@ class ThreadSums:
         position, thread = self._thread(launch, frame.threads)
 
         def launched(numbers: ResidueClass) -> ThreadLaunch:
-            return ThreadLaunch(self._kernel, contract, position, self._known, numbers, frame, part, thread)
+            return SumLaunch(self._kernel, contract, position, self._known, numbers, frame, thread, part)
 
         return launched
-
-    def _of_turns(self, launch: Exit, part: Part, frame: Frame, most: int) -> SizeProof:
-        """Prove what a thread leaves that takes some terms, for every T up to a number."""
-        launched = self._launches(launch, part, frame)
-        domain = SizeDomain(TURNS, "any", 1, 1, most)
-        reason: UnsupportedError | None = None
-        for factor in _UNROLLED:
-            try:
-                classes = [ResidueClass(domain, factor, rest) for rest in range(factor)]
-                found = united([of_class(launched(each), self._told, _SEARCH) for each in classes])
-            except UnsupportedError as error:
-                reason = error
-                continue
-            first = [replace(domain, least=number, most=number) for number in found.alone]
-            several = [replace(self._checked(launched, each), domain=found.domain) for each in first]
-            return replace(united([found, *several]), roundings=found.roundings)
-        assert reason is not None
-        raise reason
 
     def _checked(self, launched: Callable[[ResidueClass], ThreadLaunch], domain: SizeDomain) -> SizeProof:
         """Prove what a thread leaves at one number of T."""
@@ -362,34 +309,3 @@ class ThreadSums:
         group = Group((*ROW, *behind), ((0.0, rows - 1.0), (rows - 1.0, 0.0)))
         size: Form = {ROW: 1, behind: 1, (): 1}
         return Position(domain, 1, "", group, size, size, {ROW: 1}, {}, {}, {})
-
-    def _domain_of(self, name: str) -> SizeDomain:
-        """Return what a size may be by which the grid grows."""
-        if self._position is not None:
-            return next(each.domain for each in self._position.positions if each.domain.name == name)
-        number = self._known.get(name, self._contract.sizes[0][name])
-        return SizeDomain(name, str(number), 1, 1, number)
-
-    def _noting(self, part: str, output: str = "") -> Timed:
-        line = entry_named(self._kernel.module, self._kernel.entry).line
-        return Timed(
-            f"{self._domain.name}: {part}", line, STATEMENTS[part].format(name=output), self._obligations
-        )
-
-
-def prove_sum(sums: ThreadSums, otherwise: Callable[[], SizeProof]) -> SizeProof:
-    """Prove a kernel right by one thread that stands for all that go over a sum, or in another way.
-
-    Raises
-    ------
-    UnsupportedError
-        If that is not shown in the other way either; the message is about that.
-    """
-    with suppress(UnsupportedError, InputError):
-        return sums.proof()
-    try:
-        return otherwise()
-    except UnsupportedError:
-        with suppress(UnsupportedError, InputError):
-            return sums.proof(falls=True)
-        raise
