@@ -51,8 +51,8 @@ def related_inputs(
     while found := {name: next(kind, None) for (name, *_), kind in zip(arrays, kinds, strict=True)}:
         if all(each is None for each in found.values()):
             return
-        changed = {name: found[name] for name in found if found[name] is not None}
-        words = {name: words_of(changed[name], fmt) for name, fmt, _ in arrays if name in changed}
+        formats = {name: fmt for name, fmt, _ in arrays}
+        words = {name: words_of(each, formats[name]) for name, each in found.items() if each is not None}
         if (met := requirements.admissible({**base, **words}, random)) is not None:
             yield met
 
