@@ -20,8 +20,8 @@ from ..terms.store import CONSTANT, TermStore
 from .counterexamples import input_formats
 from .trial_inputs import Words, different
 
-_FEW = 3
-"""With so many different constants elements are compared by ranges and masks, with more perhaps in turn."""
+_FEW = 4
+"""With so many constants an output is compared by ranges and masks; with more, elements are counted."""
 
 _APART = 8.0
 """By how much more each array is than the one before it, where all elements of one are less."""
@@ -37,7 +37,7 @@ def related_inputs(
     instance, store, requirements, seed
         As of `more_trial_inputs`.
     """
-    if not _relates(store):
+    if not _relates(instance, store):
         return
     random = np.random.default_rng([seed, 3])
     base = different(instance, random)
@@ -57,10 +57,10 @@ def related_inputs(
             yield met
 
 
-def _relates(store: TermStore) -> bool:
-    """Tell whether terms are compared with each other, or with more than a few constants."""
+def _relates(instance: Instance, store: TermStore) -> bool:
+    """Tell whether terms are compared with each other, or many with constants for each output."""
     terms = np.arange(len(store), dtype=np.int32)
     comparing = store.are(operations.COMPARE, terms) | store.are(operations.EXTREMUM, terms)
-    sides = store.arguments(terms[comparing])[:, :2]
-    is_constant = store.are(CONSTANT, sides)
-    return not is_constant.any(axis=1).all() or len(np.unique(sides[is_constant])) > _FEW
+    with_constants = store.are(CONSTANT, store.arguments(terms[comparing])[:, :2]).any(axis=1)
+    outputs = sum(output.elements for output in instance.outputs)
+    return not with_constants.all() or len(with_constants) > _FEW * outputs
