@@ -63,4 +63,4 @@ def _relates(instance: Instance, store: TermStore) -> bool:
     comparing = store.are(operations.COMPARE, terms) | store.are(operations.EXTREMUM, terms)
     with_constants = store.are(CONSTANT, store.arguments(terms[comparing])[:, :2]).any(axis=1)
     outputs = sum(output.elements for output in instance.outputs)
-    return not with_constants.all() or len(with_constants) > _FEW * outputs
+    return not np.all(with_constants) or int(comparing.sum()) > _FEW * outputs
