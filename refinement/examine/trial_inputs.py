@@ -76,6 +76,8 @@ _STYLES = (
     _Style(2, 6, 6, 0.5),  # beyond what numbers are clamped to, and far apart from each other
 )
 
+_DIFFERENT = _STYLES[3]
+
 _ROOTS = 1
 """Which of them is followed by numbers that the kernel compares with, and by the greatest at the ends."""
 
@@ -237,6 +239,11 @@ def redrawn(instance: Instance, inputs: Mapping[str, Words], name: str, seed: in
     chosen = np.ones(1, dtype=bool) if len(words) == 1 else random.random(len(words)) < 1 / 2
     words[chosen] = _moved(words[chosen], fmt, random)
     return {**inputs, name: words}
+
+
+def different(instance: Instance, random: np.random.Generator) -> dict[str, Words]:
+    """Return inputs whose floats are all different, of about one size and either sign."""
+    return _in_style(instance, _DIFFERENT, random)
 
 
 def _in_style(instance: Instance, style: _Style, random: np.random.Generator) -> dict[str, Words]:

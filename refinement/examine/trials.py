@@ -31,6 +31,7 @@ from ..terms.store import TermStore
 from .counterexample_document import Difference
 from .counterexamples import KernelCounterexample, as_constants, documented, given_constants
 from .references import Reference
+from .related_inputs import related_inputs
 from .trial_dependence import Dependences
 from .trial_inputs import Words, more_trial_inputs, outweighing_inputs, trial_inputs
 from .trial_judgement import Claim, Compared, Judgement
@@ -43,8 +44,11 @@ several, of the last one, at the edges of the problem."""
 _STEPS = 1 << 17
 """Terms that are evaluated, on all further sets of inputs together: some tenths of a second."""
 
-_SETS = 4, 7
+_SETS = 4, 8
 """Further sets of inputs, at least and at most; where there are too many terms, of some elements only."""
+
+_RELATED = 4, 80
+"""The same of sets in which elements are related, where elements are compared."""
 
 
 @dataclass(frozen=True)
@@ -230,8 +234,10 @@ def _evaluated(
     share = _STEPS / (sets * max(len(claim.store), 1))
     random = np.random.default_rng(SEED)
     found = Trials()
-    further = islice(more_trial_inputs(claim.instance, claim.store, requirements, SEED), sets)
-    for inputs in chain(first, further):
+    drawn = claim.instance, claim.store, requirements, SEED
+    further = islice(more_trial_inputs(*drawn), sets)
+    related = islice(related_inputs(*drawn), int(np.clip(_STEPS // max(len(claim.store), 1), *_RELATED)))
+    for inputs in chain(first, further, related):
         judgement = Judgement(claim, inputs, by_terms=True)
         try:
             for each in claim.compared:

@@ -59,7 +59,10 @@ def words_of(values: Reals, fmt: Format) -> NDArray[np.uint64]:
     if isinstance(fmt, FloatFormat):
         return encode(np.clip(values, low, high), fmt, Rounding.NEAREST_EVEN).astype(np.uint64)
     assert isinstance(fmt, IntegerFormat)
-    whole = [min(max(int(each), fmt.minimum), fmt.maximum) for each in np.rint(np.clip(values, low, high))]
+    near = np.rint(np.clip(values, low, high))
+    if np.abs(near).max(initial=0) < _EXACT:
+        return near.astype(np.int64).astype(np.uint64) & np.uint64((1 << fmt.bits) - 1)
+    whole = [min(max(int(each), fmt.minimum), fmt.maximum) for each in near]
     return np.array([each & ((1 << fmt.bits) - 1) for each in whole], dtype=np.uint64)
 
 

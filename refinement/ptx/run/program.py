@@ -158,6 +158,8 @@ class Program:
             in_tensor_memory = instruction.opcode == asynchronous_legality.TENSOR_MEMORY
             if not instruction.is_matrix_instruction and not in_tensor_memory:
                 found = [("address-space", message) for message in misplaced(instruction, spaces)]
+                misspelt = asynchronous_legality.misspelt(instruction)
+                found += [(each.rule.id, each.message) for each in misspelt]
             else:
                 illegal = asynchronous_legality.illegal if in_tensor_memory else matrix.illegal
                 try:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from ....spec.errors import InputError
 from ....spec.legality import Rule, Violation
-from ....spec.ptx.asynchronous.legality import Asynchronous, violations
+from ....spec.ptx.asynchronous.catalogue import is_judged
+from ....spec.ptx.asynchronous.legality import SPELLING, Asynchronous, violations
 from ....spec.ptx.asynchronous.operands import Elected, Given, NegatedPlace, Offset, TensorPlace
 from ....spec.ptx.legality import Module as JudgedModule
 from ....spec.ptx.operands import Negated, Vector
-from ....spec.ptx.targets import target_named
+from ....spec.ptx.targets import NEWEST, TARGETS, target_named
 from ....spec.ptx.tensor_memory.instruction import TensorMemoryInstruction
 from ....spec.ptx.tensor_memory.rows import CTAS
 from .module import Function, InstructionStatement, Module
@@ -21,6 +22,9 @@ TENSOR_MEMORY = "tcgen05"
 
 GROUPS = tuple(CTAS.split("|"))
 """How many CTAs work together, as modifiers."""
+
+_ANY = JudgedModule(TARGETS["sm_100a"], NEWEST)
+"""A module for rules that ask for none."""
 
 _ONE_GROUP = Rule[InstructionStatement, Module](
     "cta-group",
@@ -53,6 +57,14 @@ def illegal(module: Module, instruction: InstructionStatement, spaces: Mapping[s
     if not wrong and instruction.opcode == TENSOR_MEMORY:
         return list(TensorMemoryInstruction(written).wrong_descriptors(module.target))
     return wrong
+
+
+def misspelt(instruction: InstructionStatement) -> Iterator[Violation]:
+    """Yield the rules by which PTX has no asynchronous instruction with these modifiers, on any target."""
+    if is_judged(instruction.mnemonic):
+        written = Asynchronous(instruction.mnemonic)
+        for rule in SPELLING:
+            yield from (Violation(rule, message) for message in rule.check(written, _ANY))
 
 
 def mixed_groups(function: Function) -> Iterator[tuple[int, Violation]]:

@@ -304,11 +304,16 @@ def _guard(written: Asynchronous, _: Module) -> Iterator[str]:
 
 _MANUAL = "PTX ISA 9.1 sections 9.7.9, 9.7.13, 9.7.16; ptxas"
 
-RULES: tuple[Rule, ...] = (
+SPELLING: tuple[Rule, ...] = (
     Rule("async-head", "the instruction has an operation", _MANUAL, _head),
     Rule(
         "async-modifier", "modifiers go together, each once, state spaces in their order", _MANUAL, _modifiers
     ),
+)  # fmt: skip
+"""The rules on a mnemonic by itself, whatever the module."""
+
+RULES: tuple[Rule, ...] = (
+    *SPELLING,
     Rule(
         "async-target-version", "the module's PTX version knows its target",
         "PTX ISA chapter 13 (release notes); ptxas", target_version,

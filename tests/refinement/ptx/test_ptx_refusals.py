@@ -116,3 +116,19 @@ def test_a_missing_operand_is_refused(form: str) -> None:
 )
 def test_forms_that_are_none_or_are_not_modelled_say_why(text: str, reason: str) -> None:
     assert reason in _refusal(text)
+
+
+MISSPELT = (
+    "fence.acq_rel.foo;",
+    "fence.relaxed.gpu;",
+    "fence.proxy.bogus;",
+    "fence.mbarrier_init.relaxed.cluster;",
+)
+
+
+@pytest.mark.parametrize("text", MISSPELT)
+def test_fences_that_ptx_does_not_have_are_illegal(text: str) -> None:
+    done = execute(f"{REGISTERS}\n{text}", {"a": ("b32", words(32, 1))}, {"d": "b32"})
+    assert {finding.kind for finding in done.findings} == {"illegal", "unsupported"}
+    right = execute(f"{REGISTERS}\nfence.acq_rel.gpu;", {"a": ("b32", words(32, 1))}, {"d": "b32"})
+    assert not right.findings
