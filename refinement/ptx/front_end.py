@@ -172,14 +172,17 @@ class PtxKernel(PtxEntry):
         from .any_size.capped_grids import parts, prove_parts
         from .any_size.residue_classes import factors_of, prove
         from .any_size.symbolic_launch import SymbolicLaunch
-        from .any_size.thread_stores import ThreadStores, prove_steps
+        from .any_size.thread_steps import prove_steps
+        from .any_size.thread_stores import ThreadStores
         from .any_size.thread_sums import ThreadSums
 
         if (capped := parts(contract, domain)) is not None:
             below, beyond = capped
             block = self.every_block(below.contract, told)
             return prove_parts(
-                block, below.domain, lambda: self.for_every(beyond.contract, known, beyond.domain, told)
+                partial(block.proof, {}, None),
+                below.domain,
+                partial(self.for_every, beyond.contract, known, beyond.domain, told),
             )
 
         def launched(numbers: ResidueClass) -> SymbolicLaunch:
@@ -187,7 +190,8 @@ class PtxKernel(PtxEntry):
 
         of = self, contract, known, domain, told
         otherwise = partial(prove, launched, domain, told, factors_of(contract))
-        return prove_steps(ThreadSums(*of), ThreadStores(*of), otherwise)
+        sums = ThreadSums(*of)
+        return prove_steps(sums, ThreadStores(*of), otherwise, partial(sums.proof, falls=True))
 
     def every_block(self, contract: Contract, told: Callable[[str], None]) -> BlockProver:
         """Return what proves the kernel right for every number of the sizes by which its grid grows.

@@ -9,7 +9,7 @@ import pytest
 from quantified_kernels import prove_blocks
 
 from mmaproof.refinement.findings.result import Equality
-from mmaproof.refinement.ptx.any_size.block_proofs import BlockProof
+from mmaproof.refinement.ptx.any_size.size_proofs import BlockProof
 from mmaproof.refinement.sizes.integer_forms import Group, Symbols
 from mmaproof.refinement.sizes.symbolic_terms import SymbolicTerms
 from mmaproof.refinement.sizes.tail_predicates import Rest, more_than

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -38,8 +38,9 @@ from .grid_tiles import group_sizes, most_blocks, sizes_of, tile_of
 from .overflow_faults import first_of_grid
 from .placed_blocks import OrderError, PlacedLaunch
 from .residue_classes import factors_of, prove
-from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed
-from .thread_stores import ThreadStores, prove_steps
+from .size_proofs import STATEMENTS, BlockProof, LimitError, Obligation, SizeProof, Timed
+from .thread_steps import prove_steps
+from .thread_stores import ThreadStores
 from .thread_sums import Key, ThreadSums
 
 _CAPS = (1 << 20, 1 << 18, 1 << 16, 1 << 15, 1 << 14, 1 << 13)
@@ -53,46 +54,6 @@ _SEARCH = 60
 
 _MOST_POSITIONS = 40
 """Blocks that are run one by one."""
-
-
-@dataclass
-class BlockProof:
-    """A proof for every number of the sizes by which a grid grows.
-
-    Attributes
-    ----------
-    domains : tuple of SizeDomain
-        These sizes, and for which numbers it is shown.
-    last : SizeDomain, optional
-        The size that is shown by induction, if one is.
-    equality : Equality
-        The weakest that was needed.
-    limit : str
-        Why it does not go beyond the ends of the domains, where the contract's do.
-    obligations : list of Obligation
-        Its parts.
-    roundings : GrowingRoundings, optional
-        How often outputs are rounded, by the size that is shown by induction.
-    overflow : Overflow, optional
-        Small sizes behind the ends of the domains at which an index overflows, if some are found.
-    checked : Checked
-        What the checker evaluated again of the equalities that the proof is made of.
-    last_limit : str
-        Why the last size is not shown up to the end of its domain, where it is not.
-    assumptions : tuple of str
-        What its runs take for granted.
-    """
-
-    domains: tuple[SizeDomain, ...]
-    last: SizeDomain | None
-    equality: Equality
-    limit: str = ""
-    obligations: list[Obligation] = field(default_factory=list)
-    roundings: GrowingRoundings | None = None
-    overflow: Overflow | None = None
-    checked: Checked = field(default_factory=Checked)
-    last_limit: str = ""
-    assumptions: tuple[str, ...] = ()
 
 
 class BlockProver:
@@ -400,7 +361,8 @@ class _Attempt:
 
         of = self._kernel, self._contract, self._known, last, telling, position
         otherwise = partial(prove, launched, last, telling, self._factors, self._tail)
-        found = prove_steps(ThreadSums(*of, self._of_threads), ThreadStores(*of), otherwise)
+        sums = ThreadSums(*of, self._of_threads)
+        found = prove_steps(sums, ThreadStores(*of), otherwise, partial(sums.proof, falls=True))
         self._tail = found.tail
         self._obligations += [obligation.of(tell) for obligation in found.obligations]
         self._roundings.append(found.roundings)

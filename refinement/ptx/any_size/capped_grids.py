@@ -17,9 +17,8 @@ from ...contract.size_domains import SizeDomain
 from ...findings.result import Equality
 from ...formula.index_arithmetic import Expression
 from ...formula.tree import Binary, Extremum, Name, Node, Number, walk
-from .block_proofs import BlockProver
 from .grid_tiles import sizes_of
-from .size_proofs import SizeProof
+from .size_proofs import BlockProof, SizeProof
 
 
 class Part(NamedTuple):
@@ -77,7 +76,9 @@ def _grows(node: Node, size: str) -> bool:
     )
 
 
-def prove_parts(below: BlockProver, domain: SizeDomain, beyond: Callable[[], SizeProof]) -> SizeProof:
+def prove_parts(
+    below: Callable[[], BlockProof], domain: SizeDomain, beyond: Callable[[], SizeProof]
+) -> SizeProof:
     """Prove a kernel right below a cap, by one block for all, and beyond it.
 
     Raises
@@ -85,7 +86,7 @@ def prove_parts(below: BlockProver, domain: SizeDomain, beyond: Callable[[], Siz
     UnsupportedError
         If one of them is not shown, or not up to the cap.
     """
-    one = below.proof({}, None)
+    one = below()
     if [each.most for each in one.domains] != [domain.most]:
         raise UnsupportedError(f"not shown up to the cap of the grid: {one.limit}")
     other = beyond()

@@ -155,3 +155,43 @@ class Timed:
         if kind is None:
             seconds = time.perf_counter() - self._started
             self._obligations.append(Obligation(self._name, seconds, self._line, self._statement))
+
+
+@dataclass
+class BlockProof:
+    """A proof for every number of the sizes by which a grid grows.
+
+    Attributes
+    ----------
+    domains : tuple of SizeDomain
+        These sizes, and for which numbers it is shown.
+    last : SizeDomain, optional
+        The size that is shown by induction, if one is.
+    equality : Equality
+        The weakest that was needed.
+    limit : str
+        Why it does not go beyond the ends of the domains, where the contract's do.
+    obligations : list of Obligation
+        Its parts.
+    roundings : GrowingRoundings, optional
+        How often outputs are rounded, by the size that is shown by induction.
+    overflow : Overflow, optional
+        Small sizes behind the ends of the domains at which an index overflows, if some are found.
+    checked : Checked
+        What the checker evaluated again of the equalities that the proof is made of.
+    last_limit : str
+        Why the last size is not shown up to the end of its domain, where it is not.
+    assumptions : tuple of str
+        What its runs take for granted.
+    """
+
+    domains: tuple[SizeDomain, ...]
+    last: SizeDomain | None
+    equality: Equality
+    limit: str = ""
+    obligations: list[Obligation] = field(default_factory=list)
+    roundings: GrowingRoundings | None = None
+    overflow: Overflow | None = None
+    checked: Checked = field(default_factory=Checked)
+    last_limit: str = ""
+    assumptions: tuple[str, ...] = ()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+from ....spec.errors import InputError, UnsupportedError
 from ...contract.contract import Contract
 from ...contract.parameters import ArrayParameter
 from ...contract.size_domains import ResidueClass, SizeDomain
@@ -16,7 +18,7 @@ from ..run.launching import entry_named
 from ..text.module import TYPE_BITS
 from .residue_classes import of_class, united
 from .size_induction import Induction
-from .size_proofs import STATEMENTS, Obligation, SizeProof, Timed, UndecidedError
+from .size_proofs import STATEMENTS, LimitError, Obligation, SizeProof, Timed, UndecidedError
 from .thread_launch import TURNS, ThreadLaunch
 
 _UNROLLED = (1, 2, 4, 8)
@@ -57,6 +59,15 @@ class ThreadSteps:
         self._kernel, self._contract, self._known = kernel, contract, known
         self._domain, self._told, self._position = domain, told, position
         self._obligations: list[Obligation] = []
+
+    def proof(self) -> SizeProof:
+        """Return the proof."""
+        raise NotImplementedError
+
+    @property
+    def may_apply(self) -> bool:
+        """Whether it is to be said why there is no proof."""
+        return False
 
     def _checked(self, launched: Callable[[ResidueClass], ThreadLaunch], domain: SizeDomain) -> SizeProof:
         """Prove what a thread does at one number of T."""
@@ -127,3 +138,39 @@ def of_frames(shown: Sequence[tuple[SizeProof, int]], domain: SizeDomain, at_onc
     """
     limits = [(most * at_once, proof.limit) for proof, most in shown if proof.limit]
     return min(limits, default=(domain.most, ""))
+
+
+def prove_steps(
+    sums: ThreadSteps,
+    stores: ThreadSteps,
+    otherwise: Callable[[], SizeProof],
+    falling: Callable[[], SizeProof],
+) -> SizeProof:
+    """Prove a kernel right by one thread that stands for all that go over a size, or in another way.
+
+    Parameters
+    ----------
+    sums, stores : ThreadSteps
+        Of threads that go over a sum, and of threads that store.
+    otherwise, falling : callable
+        Return a proof in another way, and one of threads that go over a sum from its last term down.
+
+    Raises
+    ------
+    UnsupportedError
+        If that is not shown in the other way either; the message is about that, or about stores in steps.
+    """
+    with suppress(UnsupportedError, InputError):
+        return sums.proof()
+    try:
+        return stores.proof()
+    except (UnsupportedError, InputError) as error:
+        reason = str(error) if stores.may_apply else ""
+    try:
+        return otherwise()
+    except UnsupportedError as error:
+        with suppress(UnsupportedError, InputError):
+            return falling()
+        if reason and not isinstance(error, LimitError):
+            raise UnsupportedError(reason) from error
+        raise

@@ -14,7 +14,6 @@ that are left.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from math import gcd, prod
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....spec.errors import InputError, UnsupportedError
+from ....spec.errors import UnsupportedError
 from ...checker.evaluated import Checked
 from ...contract.arguments import Array
 from ...contract.contract import Contract, Instance
@@ -54,10 +53,9 @@ from .grid_tiles import AXES, sizes_of
 from .launch_formulas import as_they_are, formula_terms
 from .loop_states import LoopBatch
 from .size_induction import Induction
-from .size_proofs import LimitError, NextCandidateError, SizeProof
+from .size_proofs import NextCandidateError, SizeProof
 from .thread_launch import BLOCK, LANE, THREAD, TURNS, Frame, ThreadLaunch, expression
 from .thread_steps import ThreadSteps, of_frames
-from .thread_sums import ThreadSums
 
 _MOST_ELEMENTS = 1 << 10
 """Elements that are compared at once."""
@@ -471,27 +469,3 @@ def _ranges(first: int, rest: int, threads: int) -> Iterator[tuple[int, int]]:
     for low, high in ((first, rest), (max(first, rest), threads)):
         if low < high:
             yield low, high - 1
-
-
-def prove_steps(sums: ThreadSums, stores: ThreadStores, otherwise: Callable[[], SizeProof]) -> SizeProof:
-    """Prove a kernel right by one thread that stands for all that go over a size, or in another way.
-
-    Raises
-    ------
-    UnsupportedError
-        If that is not shown in the other way either; the message is about that, or about stores in steps.
-    """
-    with suppress(UnsupportedError, InputError):
-        return sums.proof()
-    try:
-        return stores.proof()
-    except (UnsupportedError, InputError) as error:
-        reason = str(error) if stores.may_apply else ""
-    try:
-        return otherwise()
-    except UnsupportedError as error:
-        with suppress(UnsupportedError, InputError):
-            return sums.proof(falls=True)
-        if reason and not isinstance(error, LimitError):
-            raise UnsupportedError(reason) from error
-        raise

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 
 from ....spec.ptx.operands import Address, Integer
 from ..instruction_set import POINTWISE
-from ..scalar.hints import FENCES, WITHOUT_EFFECT
+from ..scalar.fences import FENCES
+from ..scalar.hints import WITHOUT_EFFECT
 from ..text.module import Function, InstructionStatement
 from ..text.operands import register_names
 from .branch_regions import BranchRegions

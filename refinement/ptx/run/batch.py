@@ -16,7 +16,7 @@ from ..memory.loads_and_stores import load_awaited
 from ..order.warp_reads import WarpReads
 from ..registers.dependence import require_known
 from ..registers.threads import WARP, Indices
-from ..scalar.hints import FENCES
+from ..scalar.fences import FENCES
 from ..state.absent_threads import AbsentThreadsError
 from ..state.execution import Execution
 from ..state.remote_accesses import RemoteAccesses

@@ -1,9 +1,7 @@
 """Instructions that change no value a kernel may rely on: cache hints, fences, sleeps, markers.
 
-A fence orders nothing that a race would not be reported for without it, but for threads that wait for other
-blocks, see `semaphores`; one of proxies lets asynchronous instructions see what was written. What
-``createpolicy`` gives only other hints take, and what ``discard`` leaves in memory is indeterminate; both are
-undefined. Source: PTX ISA 9.1 sections 9.7.9.15 to 9.7.9.18, 9.7.13 and 9.7.20.
+What ``createpolicy`` gives only other hints take, and what ``discard`` leaves in memory is indeterminate; both
+are undefined. Source: PTX ISA 9.1 sections 9.7.9.15 to 9.7.9.18 and 9.7.20.
 """
 
 from __future__ import annotations
@@ -18,34 +16,15 @@ from ..memory.addressing import addresses, space_of
 from ..memory.memory_access import store
 from ..registers.threads import Indices
 from ..state.execution import Decoders, Execution, undecoded
-from ..state.remote_accesses import RemoteAccesses
 from ..text.module import InstructionStatement
+from .fences import fence
 
 _LINE = 128
 """Bytes of a line of the cache, all that ``discard`` takes."""
 
 
-FENCES = frozenset({"fence", "membar"})
-"""Opcodes of fences; what they tell threads of other blocks is for `semaphores`."""
-
-
 def _nothing(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
     """Do nothing."""
-
-
-def fence(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:
-    """Let the asynchronous proxy see what was written to shared memory, if it is a fence for that.
-
-    A fence that data may skip orders nothing: both ways of its branch go on together.
-    """
-    if instruction.has("mbarrier_init") and not execution.on_data(active):
-        execution.ordering.fence_barrier_objects(active)
-    own = instruction.has("proxy", "async", "shared::cta")
-    if own and RemoteAccesses.of(execution).storing.intersection(active.tolist()):
-        execution.unsupported(f"{instruction.mnemonic} after stores to shared memory of other blocks")
-    of_shared = instruction.has("proxy", "async") and not instruction.has("global")
-    if of_shared and len(active) and not execution.on_data(active):
-        execution.ordering.fence_proxy(active)
 
 
 def _griddepcontrol(execution: Execution, instruction: InstructionStatement, active: Indices) -> None:

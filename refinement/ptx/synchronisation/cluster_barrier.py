@@ -16,7 +16,7 @@ from ....spec.errors import InputError
 from ...findings.finding import Kind
 from ..order.vector_clocks import Happened
 from ..registers.threads import WARP, Indices
-from ..scalar.hints import FENCES
+from ..scalar.fences import FENCES
 from ..state.absent_threads import require_all
 from ..state.execution import Execution
 from ..state.handlers import Modifiers

@@ -33,7 +33,7 @@ from ..memory.addressing import addresses, in_window
 from ..memory.memory_access import load, store
 from ..memory.symbolic_accesses import is_of_any_size
 from ..registers.threads import Indices
-from ..scalar.hints import fence
+from ..scalar.fences import fence
 from ..state.execution import Decoders, Execution, undecoded
 from ..state.held import Held
 from ..state.state_space import WINDOWS

@@ -11,7 +11,7 @@ import pytest
 from quantified_kernels import prove_blocks
 
 from mmaproof.refinement.findings.result import Equality
-from mmaproof.refinement.ptx.any_size.block_proofs import BlockProof
+from mmaproof.refinement.ptx.any_size.size_proofs import BlockProof
 from mmaproof.spec.errors import UnsupportedError
 
 CONTRACT = """
