@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import ctypes
+import gc
 import inspect
 import json
 import os
@@ -423,6 +424,7 @@ def main() -> None:
     """Do one request after the other, each in a process of its own."""
     warm()
     prepare()
+    gc.freeze()  # else every process that is forked goes through what PyTorch has made, and copies it
     for line in sys.stdin:
         process = os.fork()
         if not process:
