@@ -12,7 +12,7 @@ from ptx_machine import kernel
 
 from mmaproof.api.torch import own_comparison, own_launches
 from mmaproof.api.torch.ends_of_arrays import shifted_to
-from mmaproof.api.torch.outcome import TorchResult
+from mmaproof.api.torch.outcome import TorchResult, with_own_run
 from mmaproof.api.torch.own_launches import some_blocks
 from mmaproof.api.torch.own_numbers import Numbers
 from mmaproof.api.torch.own_run import OwnRun
@@ -29,7 +29,6 @@ from mmaproof.api.torch.recording import (
     Word,
 )
 from mmaproof.api.torch.sizes import with_smaller_batches, with_smaller_extents
-from mmaproof.api.torch.verification import judged_with
 
 SUM = """
 ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1];
@@ -399,19 +398,19 @@ def result(**more: Any) -> TorchResult:
 
 def test_verdicts_with_what_was_run() -> None:
     run = OwnRun({"n": 4096}, launches=(("kernel", 6, 4096),), compared=6, results=4096)
-    shown = judged_with(result(), run)
+    shown = with_own_run(result(), run)
     assert shown.verdict == "verified" and shown.sizes == {"n": 8}
     assert shown.claim == (
         "1 launch and 0 steps of the host; for all data; at the problem's own sizes 6 of 4,096 blocks were "
         "run on numbers, 6 of 4,096 elements compared"
     )
-    wrong = judged_with(result(bound="b", hypotheses=("h",)), replace(run, findings=("wrong-value",)))
+    wrong = with_own_run(result(bound="b", hypotheses=("h",)), replace(run, findings=("wrong-value",)))
     assert wrong.verdict == "refuted" and wrong.sizes == {"n": 4096} and wrong.own_sizes
     assert wrong.findings == ("wrong-value",) and not wrong.hypotheses and "for all data" not in wrong.claim
-    doubtful = judged_with(result(), replace(run, doubts=("none writes the end",)))
+    doubtful = with_own_run(result(), replace(run, doubts=("none writes the end",)))
     assert doubtful.verdict == "undecided"
     assert doubtful.findings == ("at the problem's own sizes: none writes the end",)
-    assert judged_with(result(), replace(run, open=("late",))).notes == ("at the problem's own sizes: late",)
+    assert with_own_run(result(), replace(run, open=("late",))).notes == ("at the problem's own sizes: late",)
 
 
 def test_words_are_passed_as_they_are(problem: Problem) -> None:

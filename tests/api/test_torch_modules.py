@@ -19,7 +19,7 @@ from torch_references import REFERENCES
 
 from mmaproof.api.torch.numbers import disagreement
 from mmaproof.api.torch.outcome import TorchResult
-from mmaproof.api.torch.untrusted import recorded
+from mmaproof.api.torch.untrusted import Modules, recorded
 from mmaproof.cli.app import status
 from mmaproof.spec.errors import InputError
 from mmaproof.torch import Limits, ModuleNotVerifiedError, assert_verified, verify
@@ -413,7 +413,7 @@ def test_references_are_read_as_pytorch_computes_them(tmp_path: Path) -> None:
         text = REFERENCE.replace("NAMES", names).replace("EXPRESSION", expression)
         path = folder / "problem.py"
         path.write_text(text.replace("INPUTS", ", ".join(inputs)), encoding="utf-8")
-        found = recorded(path, path, [{}], 10**6, folder, mode=None, target="sm_80", limits=Limits())
+        found = recorded(Modules(path, path, folder, None, "sm_80", Limits()), [{}], 10**6)
         if found.reference.recording is None:
             wrong[name] = found.reference.reason
             continue
