@@ -448,9 +448,16 @@ class _Attempt:
                         f"assumed: both modules get the same finite numbers from {one}" for one in shared
                     )
                     return replace(result, hypotheses=(*result.hypotheses, *alike))
+                is_first = folder == self.modules.folder
+                if result.verdict == "refuted" and is_first and self._differs_on_numbers(blank.sizes):
+                    return result
             return self._compared(candidate, reference, folder, blank)
         except TimeUpError as reason:
             return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))
+
+    def _differs_on_numbers(self, sizes: Sizes) -> bool:
+        """Tell whether a candidate is wrong at some sizes on numbers that inputs are: products are theirs."""
+        return bool(self._compares and self.limits.own and self._ran([sizes], sizes)[0].findings)
 
     def _compared(
         self, candidate: Recording, reference: Recording, folder: Path, blank: TorchResult
