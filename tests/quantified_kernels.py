@@ -13,8 +13,7 @@ from mmaproof.refinement.contract.contract import Contract
 from mmaproof.refinement.contract.reading import parse_contract
 from mmaproof.refinement.machine.front_end import read_kernel
 from mmaproof.refinement.ptx.any_size.block_proofs import BlockProver
-from mmaproof.refinement.ptx.any_size.size_proofs import BlockProof
-from mmaproof.refinement.ptx.any_size.size_proofs import SizeProof
+from mmaproof.refinement.ptx.any_size.size_proofs import BlockProof, SizeProof
 from mmaproof.refinement.ptx.front_end import PtxKernel
 
 SIMT = CORPUS / "simt_f32_sm80.ptx"

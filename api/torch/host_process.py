@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import ctypes
+import gc
 import inspect
 import json
 import os
@@ -146,9 +147,9 @@ def prepare() -> None:
         getattr(torch.backends.cuda, f"enable_{backend}_sdp")(False)
 
 
-def constructed(maker: Any, given: Any, seed: int) -> Any:
-    """Return a module with the weights that a seed gives it; a function as it is."""
-    torch.manual_seed(seed)
+def constructed(maker: Any, given: Any) -> Any:
+    """Return a module with the weights that one seed gives it; a function as it is."""
+    torch.manual_seed(0)
     if not inspect.isclass(maker) and not given:
         return maker
     return maker(**given) if isinstance(given, Mapping) else maker(*given)
@@ -225,12 +226,12 @@ def in_mode(model: Any, mode: str | None) -> Any:
     return model
 
 
-def example(module: ModuleType, seed: int, *, unfilled: bool = False) -> tuple[Any, list[Any], Any]:
+def example(module: ModuleType, *, unfilled: bool = False) -> tuple[Any, list[Any], Any]:
     """Return a problem's model with weights, inputs, perhaps unfilled, and what it is constructed with."""
     given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
     with own_reference.quickly_drawn() if unfilled else contextlib.nullcontext():
-        model = constructed(named(module, MODEL), given, seed)
-    torch.manual_seed(seed + 1)
+        model = constructed(named(module, MODEL), given)
+    torch.manual_seed(1)
     with own_reference.unfilled() if unfilled else contextlib.nullcontext():
         return model, list(module.get_inputs()), given
 
@@ -242,7 +243,7 @@ def of_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     for place, sizes in enumerate(request["ladder"]):
         try:
             module = loaded(request["problem"], sizes, "mmaproof_problem")
-            model, inputs, _ = example(module, request["seed"])
+            model, inputs, _ = example(module)
             model = in_mode(model, request["mode"])
             own = weights(model)
             found = recorded(model, inputs, input_names(model, inputs), {name: name for name in own})
@@ -264,7 +265,7 @@ def of_reference(request: Mapping[str, Any]) -> dict[str, Any]:
 def _run_on_numbers(request: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
     """Run the reference as PyTorch does, and keep what it was given and what it gave."""
     module = loaded(request["problem"], sizes, "mmaproof_problem")
-    model, inputs, _ = example(module, request["seed"])
+    model, inputs, _ = example(module)
     model = in_mode(model, request["mode"])
     names = input_names(model, inputs)
     tensors = [
@@ -305,14 +306,14 @@ def of_candidate(request: Mapping[str, Any]) -> dict[str, Any]:
     intercept(request)
     module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
     unfilled = request.get("unfilled", False)
-    reference, inputs, given = example(module, request["seed"], unfilled=unfilled)
+    reference, inputs, given = example(module, unfilled=unfilled)
     known = {name: copied(each) for name, each in weights(reference).items()}
     names = input_names(reference, inputs)
     drawn = own_reference.quickly_drawn() if unfilled else contextlib.nullcontext()
     with as_if_on_a_gpu(), drawn:
         solution = loaded(request["solution"], {}, "mmaproof_solution")
         maker = named(solution, CANDIDATE)
-        model = in_mode(constructed(maker, given, request["seed"]), request["mode"])
+        model = in_mode(constructed(maker, given), request["mode"])
     found = recorded(model, inputs, names, matched(weights(model), known), again=True)
     if request.get("own") and not unfilled:
         own_reference.require_quick(work(found.recording))
@@ -325,7 +326,7 @@ def of_own_sizes(request: Mapping[str, Any]) -> dict[str, Any]:
 
     def at(sizes: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         module = loaded(request["problem"], sizes, "mmaproof_problem")
-        model, inputs, _ = example(module, request["seed"])
+        model, inputs, _ = example(module)
         return in_mode(model, request["mode"]), inputs
 
     most = own_reference.FEWEST_BYTES if request["all_blocks"] else own_reference.FEW_BYTES
@@ -337,9 +338,9 @@ def of_own_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     """Run a reference on numbers at the problem's own sizes."""
     intercept({**request, "configuration": 0})
     module = loaded(request["problem"], request["sizes"], "mmaproof_problem")
-    model, inputs, _ = example(module, request["seed"])
+    model, inputs, _ = example(module)
     model = in_mode(model, request["mode"])
-    torch.manual_seed(request["seed"] + 2)
+    torch.manual_seed(2)
     again = list(module.get_inputs())
     names, folder = input_names(model, inputs), Path(request["folder"]) / "own"
     draws = own_reference.of_one_sign if request["of_one_sign"] else own_reference.of_sizes
@@ -423,6 +424,7 @@ def main() -> None:
     """Do one request after the other, each in a process of its own."""
     warm()
     prepare()
+    gc.freeze()  # else every process that is forked goes through what PyTorch has made, and copies it
     for line in sys.stdin:
         process = os.fork()
         if not process:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Any
@@ -12,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from ...refinement.findings.finding import Kind
-from ...refinement.ptx.numeric.faults import Fault, FaultError
+from ...refinement.ptx.instruction_set import is_arithmetic
+from ...refinement.ptx.numeric.faults import BudgetError, Fault, FaultError
 from ...refinement.ptx.numeric.float_kinds import KINDS, overflows, rounded_words
 from ...refinement.ptx.numeric.machine import Program
 from ...refinement.ptx.numeric.memory import KNOWN, NOBODY, UNKNOWN, Stored, address, folded, stored
+from ...refinement.ptx.outline.control_part import store_part
+from ...refinement.ptx.registers.threads import WARP
 from ...refinement.ptx.registers.threads import Launch as Grid
 from ...refinement.ptx.run.launch_legality import violations
 from ...refinement.ptx.text.module import Module
@@ -45,6 +49,15 @@ DOUBTFUL = 4
 
 DRAWN = 3
 """Blocks that are drawn beside those at the corners of a grid."""
+
+STORES = 2.0
+"""Seconds in which all blocks of a launch are run without what they compute, for the places they store to."""
+
+STORES_OF_ALL = 1 << 25
+"""Threads times instructions of which that is done where nothing is in doubt, too."""
+
+STORING = 1 << 16
+"""Threads that are then run side by side: they have few registers."""
 
 GUESSES = 4
 """Blocks of which each is run because it may write an end of an array: one writes it if they are alike."""
@@ -135,6 +148,7 @@ class Launches:
         self.open: list[str] = []
         self.uninitialised: dict[str, str] = {}
         self.overflowed = False
+        self._stored_by_all: dict[int, Any] = {}
         self.current = ""
         self.seconds = 0.0
 
@@ -204,6 +218,7 @@ class Launches:
         for number in passed if self._numbers is not None else ():
             array = self.storages[number]
             array.stored, array.added = np.zeros(-(-array.size // array.unit), dtype=np.bool_), False
+        self._stored_by_all = {}
         blocks = self._blocks(launch, program, len(module.functions[launch.entry].body), soon, until)
         self.blocks.append(blocks)
         every = prod(launch.grid)
@@ -252,10 +267,15 @@ class Launches:
             return done
         of_arrays = Ends([array.stored for array in map(self.storages.__getitem__, _pointed(launch))])
         done += self._that_write_ends(launch, program, done, of_arrays, soon)
+        if self._numbers is not None:
+            self._stored_by_all = self._places_of_stores(
+                launch, program, until, is_in_doubt=bool(of_arrays.missing())
+            )
         if self._numbers is None:
             return done
         each = (time.process_time() - before) / len(done)
-        soon = min(soon, time.process_time() + self._rest * (DOUBTFUL if of_arrays.missing() else 1))
+        in_doubt = of_arrays.missing() and not self._stored_by_all
+        soon = min(soon, time.process_time() + self._rest * (DOUBTFUL if in_doubt else 1))
         seen = set(done)
         rest = [number for number in range(every) if number not in seen]
         trial = rest[: max(SIDE_BY_SIDE // threads, 1)]  # side by side, each takes less
@@ -266,6 +286,49 @@ class Launches:
             return done
         each = (now - before) / len(tried)
         return [*done, *self._while_there_is_time(launch, program, rest[len(tried) :], each, soon)]
+
+    def _places_of_stores(
+        self, launch: Launch, program: Program, until: float, *, is_in_doubt: bool
+    ) -> dict[int, Any]:
+        """Return which elements of arrays all blocks of a launch store to; nothing if data decide that.
+
+        Only the part of the kernel is run that makes addresses and guards of stores.
+
+        Raises
+        ------
+        FaultError
+            If a block stores outside of an array.
+        """
+        module = self._modules[launch.ptx]
+        part = store_part(module.functions[launch.entry], is_arithmetic)
+        every, threads = prod(launch.grid), -(-prod(launch.block) // WARP) * WARP
+        if part is None or (not is_in_doubt and every * threads * len(part.body) > STORES_OF_ALL):
+            return {}
+        marks = {
+            number: np.zeros(len(array.stored), dtype=np.bool_)
+            for number in _pointed(launch)
+            if (array := self.storages[number]).stored is not None
+        }
+        arrays = [
+            replace(
+                array,
+                data=np.zeros(FOLDED, np.uint8),
+                stored=marks.get(number),
+                states=None,
+                views={},
+                is_folded=True,
+            )
+            for number, array in enumerate(self.storages)
+        ]
+        stores = program.of(part, arrays)
+        until = min(until, time.process_time() + STORES * (DOUBTFUL if is_in_doubt else 1))
+        step = max(STORING // threads, 1)
+        try:
+            for start in range(0, every, step):
+                stores.run(range(start, min(start + step, every)), fill=self._fill, until=until)
+        except (BudgetError, UnsupportedError):
+            return {}
+        return marks
 
     def _that_write_ends(
         self, launch: Launch, program: Program, done: Sequence[int], ends: Ends, soon: float
@@ -346,7 +409,10 @@ class Launches:
             if array.added or not isinstance(array.stored, np.ndarray):
                 array.states[:] = UNKNOWN
             else:
-                array.states[~array.stored] = UNKNOWN
+                by_others = self._stored_by_all.get(number, True)
+                array.states[~array.stored & by_others] = UNKNOWN
+                if self._stored_by_all:  # nothing is left in doubt
+                    array.stored = None
 
     # -- steps of the host
     def _operation(self, operation: Operation) -> None:

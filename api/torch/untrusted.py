@@ -94,18 +94,33 @@ class Limits:
     own: float = 20
 
 
-def recorded(
-    problem: Path,
-    solution: Path,
-    ladder: Sequence[Sizes],
-    work: int,
-    folder: Path,
-    *,
-    mode: str | None,
-    target: str,
-    limits: Limits,
-    seed: int = 0,
-) -> Recorded:
+@dataclass(frozen=True)
+class Modules:
+    """A reference and a candidate, and how their host code is run.
+
+    Attributes
+    ----------
+    problem, solution : Path
+        Their files.
+    folder : Path
+        Where all is written.
+    mode : str, optional
+        ``train`` or ``eval``; else as they are made.
+    target : str
+        ``sm_80``.
+    limits : Limits
+        On the processes.
+    """
+
+    problem: Path
+    solution: Path
+    folder: Path
+    mode: str | None
+    target: str
+    limits: Limits
+
+
+def recorded(modules: Modules, ladder: Sequence[Sizes], work: int) -> Recorded:
     """Record both modules in processes of their own.
 
     Raises
@@ -113,7 +128,8 @@ def recorded(
     InputError
         If PyTorch is not installed.
     """
-    said = _asked(problem, solution, ladder, work, folder, mode=mode, target=target, limits=limits, seed=seed)
+    folder, limits = modules.folder, modules.limits
+    said = _asked(modules, ladder, own=False, work=work)
     if said is None:
         most = limits.seconds * (2 + limits.configurations)
         return Recorded(Part(None, f"host code takes more than {most} s"), (), 1, {}, 0, ())
@@ -162,15 +178,9 @@ class OwnRecorded:
 
 
 def own_recorded(
-    problem: Path,
-    solution: Path,
+    modules: Modules,
     ladder: Sequence[Sizes],
-    folder: Path,
     *,
-    mode: str | None,
-    target: str,
-    limits: Limits,
-    seed: int = 0,
     all_blocks: bool = False,
     of_one_sign: bool = False,
 ) -> OwnRecorded:
@@ -179,20 +189,8 @@ def own_recorded(
     Of several sets of sizes the first is taken at which that takes neither much memory nor long; with
     `all_blocks` so little that all blocks can be run; with `of_one_sign` weights have one sign, and inputs.
     """
-    said = _asked(
-        problem,
-        solution,
-        ladder,
-        0,
-        folder,
-        mode=mode,
-        target=target,
-        limits=limits,
-        seed=seed,
-        own=True,
-        all_blocks=all_blocks,
-        of_one_sign=of_one_sign,
-    )
+    folder, limits = modules.folder, modules.limits
+    said = _asked(modules, ladder, own=True, all_blocks=all_blocks, of_one_sign=of_one_sign)
     if said is None:
         return OwnRecorded(ladder[0], Part(None), reason=f"host code takes more than {limits.seconds} s")
     chosen = _answer(folder / "own_sizes.json", said)
@@ -214,28 +212,14 @@ def _why(answer: Mapping[str, Any]) -> str:
     return str(answer.get("refused") or answer.get("failed") or "")
 
 
-def _asked(
-    problem: Path,
-    solution: Path,
-    ladder: Sequence[Sizes],
-    work: int,
-    folder: Path,
-    *,
-    mode: str | None,
-    target: str,
-    limits: Limits,
-    seed: int,
-    own: bool = False,
-    all_blocks: bool = False,
-    of_one_sign: bool = False,
-) -> Path | None:
+def _asked(modules: Modules, ladder: Sequence[Sizes], **what: Any) -> Path | None:
     """Send a request; returns the file of what was said, None where it takes too long."""
+    folder, limits = modules.folder, modules.limits
     request = {
-        "problem": str(problem.resolve()), "solution": str(solution.resolve()), "ladder": list(ladder),
-        "work": work, "folder": str(folder.resolve()), "kept": str(default_directory()), "target": target,
-        "seed": seed, "mode": mode, "seconds": limits.seconds, "gigabytes": limits.gigabytes,
-        "most_configurations": limits.configurations, "own": own, "all_blocks": all_blocks,
-        "of_one_sign": of_one_sign,
+        "problem": str(modules.problem.resolve()), "solution": str(modules.solution.resolve()),
+        "ladder": list(ladder), "folder": str(folder.resolve()), "kept": str(default_directory()),
+        "target": modules.target, "mode": modules.mode, "seconds": limits.seconds,
+        "gigabytes": limits.gigabytes, "most_configurations": limits.configurations, **what,
     }  # fmt: skip
     path = folder / "request.json"
     path.write_text(json.dumps(request), encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +16,10 @@ from . import live_modules
 from .blamed_sizes import VALUES, is_of_any_size, kinds_of, numbers_in, one_sided, only_there
 from .contract_text import ContractWriter
 from .numbers import disagreement
-from .outcome import TorchResult, with_report
+from .outcome import SHOWN, TorchResult, with_own_run, with_report
 from .own_launches import REST
 from .own_run import OwnRun
 from .own_sizes import memory_at_own_sizes, run_at_own_sizes
-from .own_verdict import SHOWN, judged_with
 from .recording import NotRecordedError, Operation, Recording, other_results
 from .shared_products import with_shared_products_as_data
 from .sizes import (
@@ -35,7 +34,7 @@ from .sizes import (
     with_smaller_extents,
 )
 from .time_limit import TimeUpError, within
-from .untrusted import Limits, Recorded, own_recorded, recorded
+from .untrusted import Limits, Modules, Recorded, own_recorded, recorded
 
 _WORST = ("refuted", "unsupported", "undecided", "safe", "verified")
 """Verdicts, the one that decides over several first."""
@@ -92,9 +91,13 @@ def verify(
     InputError
         If a file can't be read, a size does not exist, or PyTorch is not installed.
     """
-    options = requires, mode, f"sm_{target}", memory_only, limits or Limits()
+
+    def attempted(problem: Path, solution: Path, folder: Path) -> _Attempt:
+        modules = Modules(problem, solution, folder, mode, f"sm_{target}", limits or Limits())
+        return _Attempt(modules, requires, memory_only)
+
     if not isinstance(reference, Path | str) or not isinstance(candidate, Path | str):
-        return _of_live(reference, candidate, inputs, sizes, keep, options)
+        return _of_live(reference, candidate, inputs, sizes, keep, attempted)
     problem, solution = Path(reference), Path(candidate)
     for path in (problem, solution):
         if not path.is_file():
@@ -107,7 +110,7 @@ def verify(
     chosen = _chosen(own, sizes, problem)
     with nullcontext(str(keep)) if keep else tempfile.TemporaryDirectory() as folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        made = _Attempt(problem, solution, *options, Path(folder))
+        made = attempted(problem, solution, Path(folder))
         if chosen is not None:
             return made.at([chosen], own, MOST_WORK)
         result = _climbed(made, own)
@@ -127,7 +130,7 @@ def _of_live(
     inputs: Sequence[Any] | None,
     sizes: Mapping[str, Any] | None,
     keep: Path | str | None,
-    options: tuple[Sequence[str], str | None, str, bool, Limits],
+    attempted: Callable[[Path, Path, Path], _Attempt],
 ) -> TorchResult:
     """Verify modules that are no files, called with what is given."""
     if isinstance(reference, Path | str) or isinstance(candidate, Path | str):
@@ -137,7 +140,7 @@ def _of_live(
     with nullcontext(str(keep)) if keep else tempfile.TemporaryDirectory() as folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
         problem, solution = live_modules.written(Path(folder), reference, candidate, inputs)
-        result = _Attempt(problem, solution, *options, Path(folder)).at([{}], {}, MOST_WORK)
+        result = attempted(problem, solution, Path(folder)).at([{}], {}, MOST_WORK)
     names = live_modules.name_of(reference), live_modules.name_of(candidate)
     return replace(result, reference=names[0], candidate=names[1])
 
@@ -241,12 +244,10 @@ class _Attempt:
 
     Parameters
     ----------
-    problem, solution : Path
-        The files.
-    requires, mode, target, memory_only, limits
+    modules : Modules
+        The candidate, the reference, and how they are recorded.
+    requires, memory_only
         As of `verify`.
-    folder : Path
-        Where all is written.
 
     Attributes
     ----------
@@ -256,20 +257,10 @@ class _Attempt:
         Processor time that the present verification may take.
     """
 
-    def __init__(
-        self,
-        problem: Path,
-        solution: Path,
-        requires: Sequence[str],
-        mode: str | None,
-        target: str,
-        memory_only: bool,
-        limits: Limits,
-        folder: Path,
-    ) -> None:
-        self.problem, self.solution, self.requires, self.mode = problem, solution, requires, mode
-        self.target, self.memory_only, self.limits, self.folder = target, memory_only, limits, folder
-        self.doubt, self.seconds = "", limits.verifying
+    def __init__(self, modules: Modules, requires: Sequence[str], memory_only: bool) -> None:
+        self.modules, self.solution, self.limits = modules, modules.solution, modules.limits
+        self.requires, self.memory_only = requires, memory_only
+        self.doubt, self.seconds = "", self.limits.verifying
         self._own_run: OwnRun | None = None
         self._of_one_sign: OwnRun | None = None
 
@@ -287,18 +278,9 @@ class _Attempt:
         With `hasty` only `HASTE` of the time is taken where there are smaller sizes.
         """
         started = time.perf_counter()
-        for old in self.folder.glob("*.json"):
+        for old in self.modules.folder.glob("*.json"):
             old.unlink()
-        found = recorded(
-            self.problem,
-            self.solution,
-            steps,
-            work,
-            self.folder,
-            mode=self.mode,
-            target=self.target,
-            limits=self.limits,
-        )
+        found = recorded(self.modules, steps, work)
         between = time.perf_counter()
         self.seconds = min(verifying or self.limits.verifying, self.limits.verifying)
         if hasty and dict(found.sizes) != dict(steps[0]):
@@ -306,16 +288,16 @@ class _Attempt:
         own_sizes = dict(found.sizes) == dict(own)
         blank = TorchResult(
             "unsupported",
-            str(self.problem),
+            str(self.modules.problem),
             str(self.solution),
             found.sizes,
             own_sizes,
             notes=(
                 *found.open,
-                f"for the modules in {self.mode or 'the mode in which they are made'} only",
+                f"for the modules in {self.modules.mode or 'the mode in which they are made'} only",
             ),
         )
-        result = self._judged(found, self.folder, blank)
+        result = self._judged(found, blank)
         seconds = {
             "recording": round(between - started, 3),
             "verifying": round(time.perf_counter() - between, 3),
@@ -341,7 +323,7 @@ class _Attempt:
         if self._of_one_sign is not None and self._of_one_sign.findings:
             ran = self._of_one_sign
         seconds = {**result.seconds, "own sizes": round(time.perf_counter() - started, 3)}
-        return judged_with(replace(result, seconds=seconds), ran)
+        return with_own_run(replace(result, seconds=seconds), ran)
 
     def _at_own_sizes(self, own: Sizes) -> OwnRun:
         """Run launches on numbers; once for all smaller sizes."""
@@ -391,17 +373,8 @@ class _Attempt:
         tuple of OwnRun and Recording
             The latter at the problem's own sizes, where the run is at others.
         """
-        found = own_recorded(
-            self.problem,
-            self.solution,
-            batches,
-            self.folder,
-            mode=self.mode,
-            target=self.target,
-            limits=self.limits,
-            all_blocks=all_blocks,
-            of_one_sign=draws != (0, 1),
-        )
+        one_sign = draws != (0, 1)
+        found = own_recorded(self.modules, batches, all_blocks=all_blocks, of_one_sign=one_sign)
         other = ", ".join(f"{name} = {value}" for name, value in found.sizes.items() if value != own[name])
         at = OwnRun(found.sizes, other)
         if found.candidate.recording is None or found.numbers is None:
@@ -417,8 +390,8 @@ class _Attempt:
         )
         return ran, found.memory
 
-    def _judged(self, found: Recorded, folder: Path, blank: TorchResult) -> TorchResult:
-        reference = found.reference.recording
+    def _judged(self, found: Recorded, blank: TorchResult) -> TorchResult:
+        reference, folder = found.reference.recording, self.modules.folder
         if reference is None:
             return replace(blank, findings=(f"the reference: {found.reference.reason}",))
         try:
@@ -475,9 +448,16 @@ class _Attempt:
                         f"assumed: both modules get the same finite numbers from {one}" for one in shared
                     )
                     return replace(result, hypotheses=(*result.hypotheses, *alike))
+                is_first = folder == self.modules.folder
+                if result.verdict == "refuted" and is_first and self._differs_on_numbers(blank.sizes):
+                    return result
             return self._compared(candidate, reference, folder, blank)
         except TimeUpError as reason:
             return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))
+
+    def _differs_on_numbers(self, sizes: Sizes) -> bool:
+        """Tell whether a candidate is wrong at some sizes on numbers that inputs are: products are theirs."""
+        return bool(self._compares and self.limits.own and self._ran([sizes], sizes)[0].findings)
 
     def _compared(
         self, candidate: Recording, reference: Recording, folder: Path, blank: TorchResult
@@ -487,7 +467,7 @@ class _Attempt:
 
         try:
             wanted = None if self.memory_only else reference
-            files = ContractWriter(candidate, wanted, self.requires, self.target).write(folder)
+            files = ContractWriter(candidate, wanted, self.requires, self.modules.target).write(folder)
             with within(self.seconds):
                 report = verify_kernel(files.kernel, files.contract)
         except (NotRecordedError, UnsupportedError) as reason:

@@ -9,7 +9,7 @@ or off by more than roundings that do not cancel make it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
@@ -25,6 +25,7 @@ from ..equality.alike_pairs import some_of_each_shape
 from ..errors.error_bounds import ErrorBounds
 from ..normal_forms.functions.libm_idioms import SoftwareFunctions
 from ..terms import operations
+from ..terms.assignments import Assignment
 from ..terms.inputs import numbers_in
 from ..terms.interning import Ids
 from ..terms.store import CONSTANT, LEAVES, Operation, TermStore
@@ -42,6 +43,9 @@ _WORK = 600_000
 """Terms that are evaluated, on all inputs together."""
 
 _MOST_INPUTS, _FEWEST_INPUTS = 32, 4
+
+_ROOM = 1 << 23
+"""Words of a table of terms on several inputs: 64 MiB."""
 
 _SCALING = 2.0
 """Constants beyond this, or below its reciprocal, scale or absorb."""
@@ -127,20 +131,47 @@ class Detours:
         """Return inputs of that kind, if there are some."""
         if not self._may_be_one():
             return None
-        first: tuple[Mapping[str, Words], _Off] | None = None
-        always, seen = True, 0
         count = max(_FEWEST_INPUTS, min(_MOST_INPUTS, _WORK // max(1, len(self._cone))))
-        for probe in islice(probes(self._instance, self._constants()), count):
-            off = self._off(probe.inputs, ordinary=probe.ordinary)
-            if off is None:
-                continue
-            seen += bool(off.told.any())
-            always &= bool(off.wrong[off.told].all())
-            if first is None and off.wrong.any():
-                first = probe.inputs, off
+        tried = list(islice(probes(self._instance, self._constants()), count))
+        suspects = self._suspects([probe.inputs for probe in tried])
+        offs = [
+            self._off(probe.inputs, ordinary=probe.ordinary) if suspect else None
+            for probe, suspect in zip(tried, suspects, strict=True)
+        ]
+        first = next((place for place, off in enumerate(offs) if off is not None and off.wrong.any()), None)
         if first is None:
             return None
-        return self._detour(*first, always=always and seen > 1)
+        every = [
+            off or self._off(probe.inputs, ordinary=probe.ordinary)
+            for probe, off in zip(tried, offs, strict=True)
+        ]
+        told = [off for off in every if off is not None and off.told.any()]
+        always = len(told) > 1 and all(bool(off.wrong[off.told].all()) for off in told)
+        found = offs[first]
+        assert found is not None
+        return self._detour(tried[first].inputs, found, always=always)
+
+    def _suspects(self, tried: Sequence[Mapping[str, Words]]) -> NDArray[np.bool_]:
+        """Tell of several inputs on which the kernel is no number, or off, whatever errors are: a superset.
+
+        All are evaluated together, as many as the table of all terms has room for.
+        """
+        at_once = max(1, _ROOM // len(self._store))
+        found = [np.zeros(0, dtype=bool)]
+        for place in range(0, len(tried), at_once):
+            some = tried[place : place + at_once]
+            inputs = {name: np.stack([each[name] for each in some], axis=-1) for name in some[0]}
+            assignment = Assignment(self._store, inputs)
+            try:
+                words = [assignment.values(terms) for terms in (self._actual, self._expected)]
+            except UnsupportedError:
+                return np.zeros(len(tried), dtype=bool)
+            got, wanted = (numbers_in(each, self._format).astype(np.float64) for each in words)
+            with np.errstate(all="ignore"):
+                near = np.abs(got - wanted) <= _OFF * np.abs(wanted)
+            off = (np.isfinite(wanted) & ~near).reshape(len(wanted), -1).any(axis=0)
+            found.append(np.broadcast_to(off, len(some)))  # the same on all where there are no inputs
+        return np.concatenate(found)
 
     def admits(self, inputs: Mapping[str, Words]) -> bool:
         """Tell whether the kernel is right on inputs, where the formula is."""

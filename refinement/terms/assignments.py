@@ -1,4 +1,4 @@
-"""Evaluation of terms on concrete inputs, all at once."""
+"""Evaluation of terms on concrete inputs, all terms at once, and several samples of inputs."""
 
 from __future__ import annotations
 
@@ -34,15 +34,13 @@ class Assignment(Domain):
     ----------
     store : TermStore
         The terms.
-    inputs : mapping of str to array
-        The encodings of each input's elements by linear index.
+    inputs : mapping of str to array (elements,) or (elements, samples)
+        The encodings of each input's elements by linear index; of several samples, so are all values.
     undefined : int
         The bits that undefined terms get, repeated.
     given : mapping of int to int, optional
         What some undefined terms are instead.
     """
-
-    dtype = np.uint64
 
     def __init__(
         self,
@@ -53,6 +51,8 @@ class Assignment(Domain):
     ) -> None:
         super().__init__(store)
         self._inputs = {name: np.asarray(array).astype(np.uint64) for name, array in inputs.items()}
+        self._samples = next((array.shape[1:] for array in self._inputs.values()), ())
+        self.dtype = np.dtype((np.uint64, self._samples))
         self._undefined = np.uint64(undefined * 0x0101010101010101 & 0xFFFFFFFFFFFFFFFF)
         self._given = given or {}
 
@@ -66,7 +66,7 @@ class Assignment(Domain):
         """
         match operation.name:
             case name if name == CONSTANT:
-                return self.store.constant_values(terms)
+                return self._in_all_samples(self.store.constant_values(terms))
             case name if name == INPUT:
                 if operation.attribute not in self._inputs:
                     raise UnsupportedError(f"no values for input {operation.attribute}")
@@ -76,10 +76,14 @@ class Assignment(Domain):
                 if operation.attribute == COMPUTED_NAN:
                     filling = self._nan(operation.result)
                 found = [self._given.get(each, filling) for each in terms.tolist()]
-                return np.array(found, dtype=np.uint64) & ones(operation.result.bits)
+                return self._in_all_samples(np.array(found, dtype=np.uint64) & ones(operation.result.bits))
             case name if name == VECTOR:
                 return 0
-        return evaluate(operation, [self.table()[each] for each in gathered(self.store, operation, terms)])
+        given = [self.table()[each] for each in gathered(self.store, operation, terms)]
+        return evaluate(operation, [each.swapaxes(1, -1) for each in given] if self._samples else given)
+
+    def _in_all_samples(self, words: Words) -> Words:
+        return words.reshape(-1, *(1 for _ in self._samples))
 
     def _nan(self, fmt: Format) -> int:
         """Return a NaN of a format, another one for each filling."""

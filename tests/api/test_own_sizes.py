@@ -12,7 +12,7 @@ from ptx_machine import kernel
 
 from mmaproof.api.torch import own_comparison, own_launches
 from mmaproof.api.torch.ends_of_arrays import shifted_to
-from mmaproof.api.torch.outcome import TorchResult
+from mmaproof.api.torch.outcome import TorchResult, with_own_run
 from mmaproof.api.torch.own_launches import some_blocks
 from mmaproof.api.torch.own_numbers import Numbers
 from mmaproof.api.torch.own_run import OwnRun
@@ -29,7 +29,6 @@ from mmaproof.api.torch.recording import (
     Word,
 )
 from mmaproof.api.torch.sizes import with_smaller_batches, with_smaller_extents
-from mmaproof.api.torch.verification import judged_with
 
 SUM = """
 ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1];
@@ -213,10 +212,40 @@ def test_of_many_blocks_some_are_run(many: Problem) -> None:
     assert found.shows
 
 
-def test_ends_of_results_that_no_corner_of_the_grid_writes_are_in_doubt(many: Problem) -> None:
-    found = many.ran(many.launch(block=1, blocks=99_000), seconds=5.0)
+def test_ends_of_results_that_no_block_writes_are_missing(many: Problem) -> None:
+    """Of blocks that were not run the places of their stores are computed, where data do not decide them."""
+    (found,) = many.ran(many.launch(block=8, blocks=12_375)).findings
+    assert found == "missing-output: result 0 is unwritten at [99000], one of 1000 elements"
+
+
+def test_ends_of_results_are_in_doubt_where_data_decide_what_is_written(many: Problem) -> None:
+    launch = many.launch(block=1, blocks=99_000)
+    text = Path(launch.ptx).read_text(encoding="utf-8")
+    chosen = "setp.eq.f32 %p7, %f0, 0f7F800000; @!%p7 st.global.f32 [%d1], %f0"
+    Path(launch.ptx).write_text(text.replace("st.global.f32 [%d1], %f0", chosen), encoding="utf-8")
+    found = many.ran(launch, seconds=5.0)
     assert not found.shows and not found.findings
     assert "no block that was run writes result 0 at [99999]" in found.doubts[0]
+
+
+def test_elements_between_that_no_block_writes_are_missing(many: Problem) -> None:
+    launch = many.launch(block=8)
+    text = Path(launch.ptx).read_text(encoding="utf-8")
+    all_but_one = "setp.ne.u32 %p7, %r0, 777; @%p7 st.global.f32 [%d1], %f0"
+    Path(launch.ptx).write_text(text.replace("st.global.f32 [%d1], %f0", all_but_one), encoding="utf-8")
+    (found,) = many.ran(launch).findings
+    assert found == "missing-output: result 0 is unwritten at [777], one of 1 elements"
+
+
+def test_a_block_that_was_not_run_stores_beyond_an_array(many: Problem) -> None:
+    """Of all threads of the grid one that is in no block that is run stores far away."""
+    launch = many.launch(block=8, blocks=12_375)
+    text = Path(launch.ptx).read_text(encoding="utf-8")
+    far = "setp.eq.u32 %p7, %r0, 777; selp.u32 %r6, 1048576, 0, %p7; mul.wide.u32 %d7, %r6, 4;"
+    far += " add.s64 %d1, %d1, %d7; st.global.f32 [%d1], %f0"
+    Path(launch.ptx).write_text(text.replace("st.global.f32 [%d1], %f0", far), encoding="utf-8")
+    (found,) = many.ran(launch).findings
+    assert "out-of-bounds: 4 bytes at byte 4197412 of y" in found and "by block 97, thread 1" in found
 
 
 @pytest.mark.parametrize("idle", [1, 2, 700])
@@ -248,7 +277,8 @@ def test_blocks_that_go_on_with_the_stride_of_a_grid(
     launch = problem.launch(block=32, blocks=400)
     Path(launch.ptx).write_text(kernel(STRIDED.replace("ROWS", rows), 2, ""), encoding="utf-8")
     found = problem.ran(launch)
-    assert found.shows == shows and not found.findings and not found.open
+    missing = "missing-output: result 0 is unwritten at [99999], one of 1 elements"
+    assert (found.shows, found.findings) == (shows, () if shows else (missing,)) and not found.open
 
 
 def test_an_end_that_no_block_writes_is_looked_for_in_all(tmp_path: Path) -> None:
@@ -273,9 +303,13 @@ def test_blocks_are_shifts_of_one_another(place: int, blocks: list[int]) -> None
 def test_launches_behind_one_that_was_not_run_whole_are_not_compared(many: Problem) -> None:
     """They read what blocks that were not run may have written; what none can have they must not."""
     copy = Storage("float32", 400_000, "empty", "copy", None, (100_000, 4))
-    first, second = many.launch(block=1, target=2), many.launch(block=1, source=2)
-    found = many.ran(first, second, seconds=5.0, more=(copy,))
+    first, second = many.launch(target=2), many.launch(source=2)
+    parts = [Passed(8, ((0, Pointer(2, 400_000 * part)),)) for part in range(4)]
+    whole = [replace(first, passed=(first.passed[0], part)) for part in parts]
+    found = many.ran(*whole, second, more=(copy,))
     assert found.compared == 0 and not found.findings
+    (wrong,) = many.ran(*whole[:3], second, more=(copy,)).findings
+    assert "copy is read in line 17 of the PTX before it is written" in wrong
     (wrong,) = many.ran(second, seconds=5.0, more=(copy,)).findings
     assert "copy is read in line 17 of the PTX before it is written" in wrong
 
@@ -399,19 +433,19 @@ def result(**more: Any) -> TorchResult:
 
 def test_verdicts_with_what_was_run() -> None:
     run = OwnRun({"n": 4096}, launches=(("kernel", 6, 4096),), compared=6, results=4096)
-    shown = judged_with(result(), run)
+    shown = with_own_run(result(), run)
     assert shown.verdict == "verified" and shown.sizes == {"n": 8}
     assert shown.claim == (
         "1 launch and 0 steps of the host; for all data; at the problem's own sizes 6 of 4,096 blocks were "
         "run on numbers, 6 of 4,096 elements compared"
     )
-    wrong = judged_with(result(bound="b", hypotheses=("h",)), replace(run, findings=("wrong-value",)))
+    wrong = with_own_run(result(bound="b", hypotheses=("h",)), replace(run, findings=("wrong-value",)))
     assert wrong.verdict == "refuted" and wrong.sizes == {"n": 4096} and wrong.own_sizes
     assert wrong.findings == ("wrong-value",) and not wrong.hypotheses and "for all data" not in wrong.claim
-    doubtful = judged_with(result(), replace(run, doubts=("none writes the end",)))
+    doubtful = with_own_run(result(), replace(run, doubts=("none writes the end",)))
     assert doubtful.verdict == "undecided"
     assert doubtful.findings == ("at the problem's own sizes: none writes the end",)
-    assert judged_with(result(), replace(run, open=("late",))).notes == ("at the problem's own sizes: late",)
+    assert with_own_run(result(), replace(run, open=("late",))).notes == ("at the problem's own sizes: late",)
 
 
 def test_words_are_passed_as_they_are(problem: Problem) -> None:

@@ -12,14 +12,16 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from torch_corpus import PAIRS
 from torch_references import REFERENCES
 
+from mmaproof.api.torch import verification
 from mmaproof.api.torch.numbers import disagreement
 from mmaproof.api.torch.outcome import TorchResult
-from mmaproof.api.torch.untrusted import recorded
+from mmaproof.api.torch.untrusted import Modules, recorded
 from mmaproof.cli.app import status
 from mmaproof.spec.errors import InputError
 from mmaproof.torch import Limits, ModuleNotVerifiedError, assert_verified, verify
@@ -413,7 +415,7 @@ def test_references_are_read_as_pytorch_computes_them(tmp_path: Path) -> None:
         text = REFERENCE.replace("NAMES", names).replace("EXPRESSION", expression)
         path = folder / "problem.py"
         path.write_text(text.replace("INPUTS", ", ".join(inputs)), encoding="utf-8")
-        found = recorded(path, path, [{}], 10**6, folder, mode=None, target="sm_80", limits=Limits())
+        found = recorded(Modules(path, path, folder, None, "sm_80", Limits()), [{}], 10**6)
         if found.reference.recording is None:
             wrong[name] = found.reference.reason
             continue
@@ -484,3 +486,37 @@ def test_the_mark_of_pytest(tmp_path: Path) -> None:
     ):
         assert f"test_{name} FAILED" in found.stdout or f"test_{name} ERROR" in found.stdout, found.stdout
         assert reason in found.stdout
+
+
+LINEAR = """
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(columns, 3)
+
+    def forward(self, x):
+"""
+
+
+def test_faults_behind_shared_products_are_confirmed_on_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Products that are data may be what no product is: numbers tell, without multiplying them out."""
+    pytest.importorskip("triton")
+    problem = PROBLEM.replace("    def forward(self, x):\n", LINEAR).replace(
+        "x * 2.0", "self.linear(x) * 2.0"
+    )
+    (tmp_path / "problem.py").write_text(problem, encoding="utf-8")
+    text = TRITON.replace("    def forward(self, x):\n", LINEAR.replace("columns", "24"))
+    text = text.replace("BEFORE", "x = self.linear(x)").replace("AFTER", "y").replace("* 2.0", "* 2.5")
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    calls: list[object] = []
+    compared = verification._Attempt._compared
+
+    def counted(*given: Any) -> Any:
+        calls.append(given)
+        return compared(*given)
+
+    monkeypatch.setattr(verification._Attempt, "_compared", counted)
+    result = verify(tmp_path / "problem.py", tmp_path / "solution.py", sizes={"rows": 2})
+    assert (result.verdict, len(calls)) == ("refuted", 1)
+    assert "wrong-value" in result.findings[0]

@@ -481,3 +481,9 @@ def test_a_maximum_that_begins_with_nil_lets_all_powers_underflow() -> None:
         {**dict.fromkeys(names, "f32"), "Y": "f32 out"},
     )
     assert "divisor" in refused(result)
+
+
+def test_a_kernel_without_inputs_has_no_detour() -> None:
+    body = f"mov.f32 %f1, {single(1.5)}; ex2.approx.f32 %f1, %f1; mul.f32 %Y, %f1, {single(3)};"
+    result = result_of(body, "Y[i] = 3 * exp2(1.5)", {"Y": "f32 out"})
+    assert result.verdict == "verified", result.findings

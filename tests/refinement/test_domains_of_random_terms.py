@@ -115,6 +115,17 @@ def leaves(random: np.random.Generator) -> Comparisons:
         yield from _agree(every[own], before[own], after, np.full(len(after), ALL))
 
 
+def samples(random: np.random.Generator) -> Comparisons:
+    """Values on several inputs at once are those on each."""
+    made = RandomTerms(random, undefined=2)
+    every, several = _every(made), [inputs_of(random) for _ in range(INPUTS)]
+    stacked = {name: np.stack([each[name] for each in several], axis=-1) for name in several[0]}
+    together = Assignment(made.store, stacked).values(every)
+    for place, inputs in enumerate(several):
+        alone = Assignment(made.store, inputs).values(every)
+        yield from _agree(every, alone, together[:, place], np.full(len(every), ALL))
+
+
 def shapes(random: np.random.Generator) -> Comparisons:
     made = RandomTerms(random, 24)
     every = _every(made)
@@ -251,7 +262,7 @@ def float_equality(random: np.random.Generator) -> Comparisons:
 
 
 DOMAINS = (
-    origins, definedness, leaves, shapes, nested, integer_intervals, real_ranges, error_bounds,
+    origins, definedness, leaves, samples, shapes, nested, integer_intervals, real_ranges, error_bounds,
     rounding_depth, float_equality,
 )  # fmt: skip
 

@@ -38,6 +38,16 @@ def hole(first: int, width: int, value: str = "0f40400000") -> str:
     )
 
 
+def test_proofs_that_are_kept_tell_constants_apart() -> None:
+    """A proof is kept for terms of one structure in any store; a constant is a part of that."""
+    two = 0x40000000
+    verdicts = [
+        result_of(SQUARE + hole(two, 1, value), "C[i] = A[i] * A[i]", ARRAYS).verdict
+        for value in ("0f40800000", "0f40800010")
+    ]
+    assert verdicts[0] == "verified" != verdicts[1]
+
+
 @settings(max_examples=6, deadline=None)
 @given(NUMBERS, SIGNS, st.sampled_from([1, 2, 1000, 1 << 20]))
 def test_a_square_with_a_hole_is_no_square(word: int, sign: int, width: int) -> None:

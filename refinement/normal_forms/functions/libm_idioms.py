@@ -94,8 +94,8 @@ class Written(NamedTuple):
         return f"{self.name} written out (within {off} of it on all {self.words:,} arguments)"
 
 
-_KNOWN: WeakKeyDictionary[TermStore, dict[tuple[Any, ...], Written | None]] = WeakKeyDictionary()
-"""What has been tried of the terms of a store."""
+_KNOWN: dict[tuple[Any, ...], Written | None] = {}
+"""What has been tried, by structure: the same of the terms of any store."""
 
 _ENDS: WeakKeyDictionary[TermStore, dict[int, tuple[int, Written] | None]] = WeakKeyDictionary()
 """The argument and the function whose written form a term ends, None where it ends none, of every store."""
@@ -139,7 +139,6 @@ class SoftwareFunctions:
 
     def __init__(self, store: TermStore) -> None:
         self.store = store
-        self._of_structure = _KNOWN.setdefault(store, {})
         self._known: dict[int, int] = {}
         self._ends = _ENDS.setdefault(store, {})
         self._used = set[str]()
@@ -254,9 +253,9 @@ class SoftwareFunctions:
     def _written(self, argument: int, above: list[int]) -> Written | None:
         """Return the function that operations compute of an argument, whatever that is made of."""
         key = self._key(argument, above)
-        if key not in self._of_structure:
-            self._of_structure[key] = self._shown(argument, above)
-        return self._of_structure[key]
+        if key not in _KNOWN:
+            _KNOWN[key] = self._shown(argument, above)
+        return _KNOWN[key]
 
     def _cuts(self, term: int) -> Iterator[tuple[int, list[int]]]:
         """Yield numbers that all of a term depends on by them alone, and the operations above, from the top.
@@ -287,18 +286,18 @@ class SoftwareFunctions:
         return self._domain(argument), self._structure(argument, above)
 
     def _structure(self, argument: int, above: list[int]) -> tuple[Any, ...]:
-        """Return what is the same for the same function of whatever argument."""
-        places = {argument: -1} | {term: place for place, term in enumerate(above)}
-        return tuple(
-            (
-                number,
-                *(
-                    places.get(operand, (operand,))
-                    for operand in self._operands(self.store.operation(term), term)
-                ),
-            )
-            for term, number in zip(above, self.store.operation_numbers(above).tolist(), strict=True)
-        )
+        """Return what is the same for the same function of whatever argument: operations and constants."""
+        places: dict[int, Any] = {argument: -1} | {term: place for place, term in enumerate(above)}
+        found = []
+        for term in above:
+            operation = self.store.operation(term)
+            given = self._operands(operation, term)
+            for operand in given:
+                if operand not in places:
+                    word = self.store.constant_values(np.array([operand]))
+                    places[operand] = self.store.operation(operand), int(word[0])
+            found.append((operation, *(places[operand] for operand in given)))
+        return tuple(found)
 
     def _shown(self, argument: int, above: list[int]) -> Written | None:
         """Return the function that operations compute of an argument.

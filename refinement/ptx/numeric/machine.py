@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -104,14 +105,22 @@ class Program:
         if launch.cluster_blocks > 1:
             raise UnsupportedError("clusters on numbers")
         self.launch = launch
-        self.function = function = module.functions[entry]
+        function = module.functions[entry]
         dynamic = launch.dynamic_shared or 0
         self.layout: Layout = layout(module, function, passed, dynamic, len(arrays), written)
-        self.arrays = [*arrays, *self.layout.arrays]
         self._parameters = stored("the parameters", self.layout.parameters, 1)
-        code = Code(function, self.layout.symbols)
-        self._segments = _segments(code, function)
+        self._take(function, arrays)
+
+    def _take(self, function: Function, arrays: list[Stored]) -> None:
+        self.function, self.arrays = function, [*arrays, *self.layout.arrays]
+        self._segments = _segments(Code(function, self.layout.symbols), function)
         self._unit = _race_unit(function)
+
+    def of(self, part: Function, arrays: list[Stored]) -> Program:
+        """Return a part of the kernel, launched alike, on other arrays; raises as the whole does."""
+        made = copy(self)
+        made._take(part, arrays)
+        return made
 
     def run(
         self,

@@ -13,6 +13,10 @@ from ..text.operands import register_names
 from .descents import read, written
 
 _JUMPS = frozenset({"bra", "ret", "exit"})
+_PRIVATE = frozenset({"shared", "local", "param"})
+_STORING = frozenset({"atom", "red", "call", "multimem", "wmma"})
+"""Opcodes that may change memory beside ``st``."""
+
 _IDLE = "nanosleep"
 """An opcode that does nothing, in place of what only its guard is kept of."""
 
@@ -42,13 +46,70 @@ def control_part(
     is_arithmetic : callable
         Tells of an instruction whether all it does is to write registers of a thread from others of the same.
     """
+    kept = _closed(function, (), predicates, is_arithmetic)
+    if kept is None:
+        return None
+    body: Mapping[int, InstructionStatement] = {
+        index: instruction
+        if index in kept
+        else replace(instruction, opcode=_IDLE, modifiers=(), operands=(), predicate=guard)
+        for index, instruction in enumerate(function.body)
+        if index in kept or (guard := _guard(instruction, predicates)) is not None
+    }
+    return _with_body(function, body)
+
+
+def store_part(function: Function, is_arithmetic: Callable[[InstructionStatement], bool]) -> Function | None:
+    """Return a kernel that stores anything to the same places of global memory, and does little else.
+
+    Parameters
+    ----------
+    function : Function
+        The kernel.
+    is_arithmetic : callable
+        As of `control_part`.
+
+    Returns
+    -------
+    Function, optional
+        None if where it stores, or goes on, takes more than arithmetic, or if not all is stored by ``st``.
+    """
+    stores: dict[int, InstructionStatement] = {}
+    for index, each in enumerate(function.body):
+        is_private = bool(_PRIVATE & {modifier.partition("::")[0] for modifier in each.modifiers})
+        if each.has("bulk") or (each.opcode in _STORING and not is_private):
+            return None
+        if is_private:
+            continue
+        if each.opcode == "st":
+            stores[index] = each
+    addresses = register_names(each.operands[0] for each in stores.values())
+    kept = _closed(
+        function, stores, [name for name in addresses if name in function.registers], is_arithmetic
+    )
+    if kept is None:
+        return None
+    return _with_body(function, {index: function.body[index] for index in sorted(kept)})
+
+
+def _closed(
+    function: Function,
+    stores: Collection[int],
+    registers: Collection[str],
+    is_arithmetic: Callable[[InstructionStatement], bool],
+) -> set[int] | None:
+    """Return the jumps and stores of a kernel, and what makes their guards and some registers.
+
+    None if that is more than arithmetic.
+    """
     writers: dict[str, list[int]] = defaultdict(list)
     for index, instruction in enumerate(function.body):
         for register in written(instruction):
             writers[register].append(index)
-    kept = {index for index, each in enumerate(function.body) if each.opcode in _JUMPS}
-    pending = [*predicates, *(name for index in kept for name in _registers_read(function, index))]
-    needed: set[str] = set()
+    jumps = {index for index, each in enumerate(function.body) if each.opcode in _JUMPS}
+    pending = [*registers, *(name for index in jumps for name in _registers_read(function, index))]
+    pending += [guard.name for index in stores if (guard := function.body[index].predicate) is not None]
+    kept, needed = {*jumps, *stores}, set[str]()
     while pending:
         register = pending.pop()
         if register in needed:
@@ -60,13 +121,11 @@ def control_part(
             return None
         kept.update(writers[register])
         pending += [name for index in writers[register] for name in _registers_read(function, index)]
-    body: Mapping[int, InstructionStatement] = {
-        index: instruction
-        if index in kept
-        else replace(instruction, opcode=_IDLE, modifiers=(), operands=(), predicate=guard)
-        for index, instruction in enumerate(function.body)
-        if index in kept or (guard := _guard(instruction, predicates)) is not None
-    }
+    return kept
+
+
+def _with_body(function: Function, body: Mapping[int, InstructionStatement]) -> Function:
+    """Return a kernel of some of its instructions, or others in their places, by index."""
     places = [0, *accumulate(index in body for index in range(len(function.body)))]
     labels = {label: places[index] for label, index in function.labels.items()}
     return replace(function, body=tuple(body.values()), labels=labels)

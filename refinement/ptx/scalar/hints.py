@@ -1,7 +1,7 @@
 """Instructions that change no value a kernel may rely on: cache hints, fences, sleeps, markers.
 
-What ``createpolicy`` gives only other hints take, and what ``discard`` leaves in memory is indeterminate; both
-are undefined. Source: PTX ISA 9.1 sections 9.7.9.15 to 9.7.9.18 and 9.7.20.
+What ``createpolicy`` gives only other hints take, and what ``discard`` leaves in memory is indeterminate;
+both are undefined. Source: PTX ISA 9.1 sections 9.7.9.15 to 9.7.9.18 and 9.7.20.
 """
 
 from __future__ import annotations

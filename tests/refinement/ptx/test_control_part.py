@@ -11,7 +11,7 @@ from mmaproof.refinement.machine.array_memory import inputs_of
 from mmaproof.refinement.machine.front_end import Kernel
 from mmaproof.refinement.machine.launch_sequence import kernel_of
 from mmaproof.refinement.ptx.instruction_set import is_arithmetic
-from mmaproof.refinement.ptx.outline.control_part import control_part
+from mmaproof.refinement.ptx.outline.control_part import control_part, store_part
 from mmaproof.refinement.ptx.text.module import Function
 from mmaproof.refinement.ptx.text.parser import parse
 from mmaproof.refinement.terms.store import TermStore
@@ -87,3 +87,32 @@ def test_labels_stand_before_the_same_instructions() -> None:
 def test_is_not_told_apart_from_data(written: str) -> None:
     body = f"{written}\nsetp.lt.u32 %p1, %r2, 7;\n@%p1 bra END;\nst.global.u32 [%d1], %r1;\nEND:\nret;"
     assert control_part(function_of(body), (), is_arithmetic) is None
+
+
+OF_DATA = "ld.global.u32 %r2, [%d1]; add.u32 %r2, %r2, 1; "
+GUARDED = "setp.lt.u32 %p1, %r1, 7; @%p1 st.global.u32 [%d1+4], %r2; "
+
+
+def test_the_part_that_stores_has_addresses_and_guards_alone() -> None:
+    body = OF_DATA + GUARDED + "st.shared.u32 [%r1], %r2; bar.sync 0; ret;"
+    part = store_part(function_of(body), is_arithmetic)
+    assert part is not None
+    assert [each.mnemonic for each in part.body] == [
+        "ld.param.u64", "ld.param.u32", "setp.lt.u32", "st.global.u32", "ret",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "setp.lt.u32 %p1, %r2, 7; @%p1 st.global.u32 [%d1], %r1;",
+        "setp.lt.u32 %p1, %r2, 7; @%p1 bra $END; st.global.u32 [%d1], %r1; $END:",
+        "setp.lt.u32 %p1, %r2, 7; @%p1 mov.u64 %d1, 0; st.global.u32 [%d1], %r1;",
+        "mad.wide.u32 %d2, %r2, 4, %d1; st.global.u32 [%d2], %r1;",
+        "st.global.u32 [%d1], %r1; red.global.add.u32 [%d1+4], %r1;",
+        "shfl.sync.idx.b32 %r3, %r1, 0, 31, -1; setp.eq.u32 %p1, %r3, 0; @%p1 st.global.u32 [%d1], %r1;",
+    ],
+    ids=["guard", "branch", "guarded address", "address", "atomic", "exchange"],
+)
+def test_stores_that_are_not_by_arithmetic_alone_are_left_whole(body: str) -> None:
+    assert store_part(function_of(OF_DATA + body + " ret;"), is_arithmetic) is None

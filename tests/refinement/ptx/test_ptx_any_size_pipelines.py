@@ -16,8 +16,7 @@ import triton_warpgroup_faults
 from quantified_kernels import prove_blocks, prove_size
 
 from mmaproof.refinement.findings.result import Equality
-from mmaproof.refinement.ptx.any_size.size_proofs import BlockProof
-from mmaproof.refinement.ptx.any_size.size_proofs import SizeProof
+from mmaproof.refinement.ptx.any_size.size_proofs import BlockProof, SizeProof
 from mmaproof.spec.errors import UnsupportedError
 
 CORPORA = {"Hopper": triton_warpgroup_faults, "Blackwell": triton_tensor_memory_faults}
