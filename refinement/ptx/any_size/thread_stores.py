@@ -20,7 +20,6 @@ from math import gcd, prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....spec.errors import UnsupportedError
 from ...checker.evaluated import Checked
@@ -37,7 +36,6 @@ from ...formula.tree import Formula, Name, Reduction, walk
 from ...normal_forms.forms import NormalForms
 from ...sizes.block_positions import BlockPosition, Form, Position
 from ...sizes.integer_forms import Group, Rows
-from ...terms.interning import Ids
 from ...terms.store import CONSTANT
 from ..idioms.branch_regions import COMPUTING, LOADS, STORES
 from ..memory.symbolic_accesses import memory_of_any_size
@@ -232,11 +230,6 @@ class StoreLaunch(ThreadLaunch):
             ).all():
                 raise UnsupportedError(f"it depends on data whether an element of {output.name} is stored")
             yield actual, np.concatenate(expected), output
-
-    def _hold(self, conditions: Ids) -> NDArray[np.bool_]:
-        known = self.store.are(CONSTANT, conditions)
-        known[known] = self.store.constant_values(conditions[known]) == 1
-        return known
 
     def _of_one(self, place: Callable[..., Rows], one: Array) -> Rows:
         """Return the places of the elements of an output at one place along the size."""
