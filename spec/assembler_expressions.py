@@ -131,14 +131,16 @@ class _Reader:
             return _number(found[1]) if found[1] else self._symbols(found[2].lstrip("%")), found.end()
         except KeyError:
             raise InputError(f"symbol {found[2]} is not known") from None
-        except ValueError:  # 09
+        except ValueError:  # 09, or more than 64 bits
             raise _no_expression(self._text) from None
 
 
 def _number(digits: str) -> int:
-    if digits[:2].lower() in ("0x", "0b"):
-        return int(digits, 0)
-    return int(digits, 8 if digits[0] == "0" else 10)
+    base = 0 if digits[:2].lower() in ("0x", "0b") else 8 if digits[0] == "0" else 10
+    value = int(digits, base)
+    if value >> _BITS:
+        raise ValueError
+    return value
 
 
 def _applied(name: str, left: int, right: int) -> int:

@@ -107,6 +107,7 @@ def test_an_expression_ends_where_no_operator_follows() -> None:
         ("(" * 100 + "1" + ")" * 100, "nested at most 64 deep"),
         ("-" * 100 + "1", "nested at most 64 deep"),
         ("9" * 5000, "is no number"),
+        ("0x10000000000000000", "is no number"),
     ],
 )
 def test_what_is_no_expression_is_refused(text: str, message: str) -> None:
