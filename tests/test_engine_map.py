@@ -8,7 +8,7 @@ import pytest
 from engine_map import PACKAGE, descriptions, edges, rows, source
 from source_modules import MODULE_FILES
 
-from tools.measure import Graph, components, import_graph
+from tools.measure import Graph, components, import_graph, parsed
 
 PROVER = {"normal_forms", "equality", "errors", "hypotheses", "checker", "examine"}
 """What decides whether terms are equal, and what is asked when they are not."""
@@ -25,7 +25,7 @@ MACHINE = {
 
 @pytest.fixture(scope="module")
 def graph() -> Graph:
-    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULE_FILES.items()}
+    trees = parsed(MODULE_FILES)
     return import_graph(trees, {name for name, path in MODULE_FILES.items() if path.stem == "__init__"})
 
 
