@@ -46,7 +46,7 @@ def related_inputs(
     kinds = []
     for place, (name, fmt, shape) in enumerate(arrays):
         own = numbers[place], shape, requirements.bounds.of(name, fmt, len(numbers[place]))
-        apart = (numbers[place] + sign * _APART * place for sign in (1, -1))
+        apart = [numbers[place] + sign * _APART * place for sign in (1, -1)]  # not when it is taken
         kinds.append(chain(structured(*own), apart, nearly_structured(*own)))
     while found := {name: next(kind, None) for (name, *_), kind in zip(arrays, kinds, strict=True)}:
         if all(each is None for each in found.values()):

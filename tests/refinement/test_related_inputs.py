@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,12 +34,15 @@ EQUAL = "sum(k < 11, where(x[i, k] == x[i, k + 1], 1, 0)) == 11"
 COUNTED = "sum(k, where(x[i, k] == k, 1, 0)) == 12"
 
 
-def verdict(checks: str, formula: str, folder: Path) -> Verdict:
+def verdict(checks: str, formula: str, folder: Path, others: Sequence[str] = ()) -> Verdict:
     """Return the verdict of a kernel that stores 1 where no check fails, by a prover that says yes."""
     kernel, contract = folder / "rows.ptx", folder / "rows.toml"
-    kernel.write_text(BEGIN + LOADS + checks + END, encoding="utf-8")
+    parameters = "".join(f", .param .u64 other{number}" for number in range(len(others)))
+    begin = BEGIN.replace(".param .u64 y", f".param .u64 y{parameters}")
+    kernel.write_text(begin + LOADS + checks + END, encoding="utf-8")
     launch = f"\n[launch]\ngrid = 1\nblock = {ROWS}"
     arrays = {"x": f"f32 {ROWS} {WIDTH} in", "y": f"f32 {ROWS} out"}
+    arrays |= {f"other{number}": shape for number, shape in enumerate(others)}
     contract.write_text(contract_text(formula, arrays, ensures=launch), encoding="utf-8")
     with equality_forced():
         return verify(kernel, contract).result.verdict
@@ -69,6 +73,11 @@ def test_what_counted_elements_alone_break_is_seen(tmp_path: Path) -> None:
 
 def test_right_kernels_stay_verified(tmp_path: Path) -> None:
     assert verdict(neighbours("le"), f"y[i] = where({SORTED}, 1, 0)", tmp_path) is Verdict.VERIFIED
+
+
+def test_arrays_may_have_different_sizes(tmp_path: Path) -> None:
+    wanted = f"y[i] = where({SORTED}, 1, 0)"
+    assert verdict(neighbours("le"), wanted, tmp_path, ["f32 3 in", "s32 2 5 in"]) is Verdict.VERIFIED
 
 
 def test_each_place_is_once_the_one_that_differs() -> None:
