@@ -16,12 +16,9 @@ from typing import Any
 
 import pytest
 from torch_corpus import PAIRS
-from torch_references import REFERENCES
 
 from mmaproof.api.torch import verification
-from mmaproof.api.torch.numbers import disagreement
 from mmaproof.api.torch.outcome import TorchResult
-from mmaproof.api.torch.untrusted import Modules, recorded
 from mmaproof.cli.app import status
 from mmaproof.spec.errors import InputError
 from mmaproof.torch import Limits, ModuleNotVerifiedError, assert_verified, verify
@@ -384,49 +381,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "wrong-value" in capsys.readouterr().out
     assert status(["torch", *files, "--size", "rows"]) == 2
     assert status(["torch", *files, "--mode", "fast"]) == 2
-
-
-REFERENCE = """
-import torch
-import torch.nn as nn
-import torch.nn.functional as F
-
-
-class Model(nn.Module):
-    def forward(self, NAMES):
-        return EXPRESSION
-
-
-def get_inputs():
-    return [INPUTS]
-"""
-
-NOT_READ = {"assigned": "index_put"}
-"""Expressions that are refused by name."""
-
-
-def test_references_are_read_as_pytorch_computes_them(tmp_path: Path) -> None:
-    """Each as a program in numpy, held against PyTorch's own run."""
-    wrong = {}
-    for name, (expression, inputs) in REFERENCES.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        names = ", ".join(("x", "y")[: len(inputs)])
-        text = REFERENCE.replace("NAMES", names).replace("EXPRESSION", expression)
-        path = folder / "problem.py"
-        path.write_text(text.replace("INPUTS", ", ".join(inputs)), encoding="utf-8")
-        found = recorded(Modules(path, path, folder, None, "sm_80", Limits()), [{}], 10**6)
-        if found.reference.recording is None:
-            wrong[name] = found.reference.reason
-            continue
-        try:
-            differs = disagreement(found.reference.recording, folder / "numbers.npz")
-        except Exception as reason:  # an operation that does not take what it is given
-            differs = f"{type(reason).__name__}: {reason}"
-        if differs:
-            wrong[name] = differs
-    assert wrong.keys() == NOT_READ.keys(), wrong
-    assert all(NOT_READ[name] in wrong[name] for name in wrong)
 
 
 MARKED = """
