@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -15,7 +16,8 @@ from .fragment import Fragment
 from .layout import Axis, Layout
 
 _FEW = 4096
-"""Elements up to which a table is computed with Python's integers: importing NumPy takes longer."""
+"""Elements up to which a table is computed with Python's integers where NumPy is not imported yet: that
+takes longer."""
 
 
 class Columns(Mapping[str, Array]):
@@ -180,7 +182,7 @@ def element_table(
     extents, names = [axis.extent for axis in layout.source], [axis.name for axis in layout.target]
     held: Mapping[str, Array]
     images: Mapping[str, Array]
-    if layout.points <= _FEW:
+    if layout.points <= _FEW and "numpy.linalg" not in sys.modules:
         pairs = list(product(*map(range, extents)))
         held = Columns(holders(*pair) for pair in pairs)
         images = Columns(dict(zip(names, layout.forward(*pair), strict=True)) for pair in pairs)
