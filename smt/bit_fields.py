@@ -2,6 +2,8 @@
 
 A joined term is in a normal form: a balanced tree of concatenations whose leaves are no concatenations,
 and where no two neighbouring leaves are constants, or cuts of one term that fit together.
+
+Nodes are read through Z3's C interface, which takes a third of the time; what they are part of keeps them.
 """
 
 from __future__ import annotations
@@ -14,35 +16,45 @@ import z3
 
 def cut(high: int, low: int, term: Any) -> Any:
     """Return bits `high` to `low` of a term; concatenations, constants and nested cuts are looked through."""
-    if high - low + 1 == term.size():
-        return term
-    kind = term.decl().kind()
-    if kind == z3.Z3_OP_EXTRACT:
-        offset = term.params()[1]
-        return cut(high + offset, low + offset, term.arg(0))
-    if kind == z3.Z3_OP_CONCAT:
-        return _cut_parts(high, low, term)
-    if kind == z3.Z3_OP_BNUM:
-        return z3.BitVecVal(term.as_long() >> low, high - low + 1)
-    return z3.Extract(high, low, term)
-
-
-def _cut_parts(high: int, low: int, term: Any) -> Any:
-    """Cut a concatenation; one can hold many fields, so the way down is in Z3's C interface."""
     context, node = term.ctx.ref(), term.as_ast()
-    while z3.Z3_get_decl_kind(context, z3.Z3_get_app_decl(context, node)) == z3.Z3_OP_CONCAT:
-        index = z3.Z3_get_app_num_args(context, node)
-        width = 0
-        while low >= width:  # go up to the part that holds the lowest bit
-            high, low, index = high - width, low - width, index - 1
-            part = z3.Z3_get_app_arg(context, node, index)
-            width = z3.Z3_get_bv_sort_size(context, z3.Z3_get_sort(context, part))
-        if high >= width:
-            above = (_expression(z3.Z3_get_app_arg(context, node, i), term.ctx) for i in range(index))
-            upper, lower = join(*above), _expression(part, term.ctx)
-            return join(cut(high - width, 0, upper), cut(width - 1, low, lower))
-        node = part
-    return cut(high, low, _expression(node, term.ctx))
+    while high - low + 1 != _width(context, node):
+        function = z3.Z3_get_app_decl(context, node)
+        kind = z3.Z3_get_decl_kind(context, function)
+        if kind == z3.Z3_OP_BNUM:
+            return z3.BitVecVal(_number(context, node) >> low, high - low + 1)
+        if kind == z3.Z3_OP_EXTRACT:
+            offset, part = z3.Z3_get_decl_int_parameter(context, function, 1), 0
+            high, low = high + offset, low + offset
+        elif kind == z3.Z3_OP_CONCAT:
+            part, below, width = _lowest_part(context, node, low)
+            high, low = high - below, low - below
+            if high >= width:
+                arguments = [
+                    _expression(z3.Z3_get_app_arg(context, node, i), term.ctx) for i in range(part + 1)
+                ]
+                lowest = arguments.pop()
+                return join(cut(high - width, 0, join(*arguments)), cut(width - 1, low, lowest))
+        else:
+            return z3.BitVecRef(z3.Z3_mk_extract(context, high, low, node), term.ctx)
+        node = z3.Z3_get_app_arg(context, node, part)
+    return _expression(node, term.ctx)
+
+
+def _lowest_part(context: Any, node: Any, low: int) -> tuple[int, int, int]:
+    """Return which part of a concatenation holds bit `low`, the bits below that part, and its width."""
+    part, below, width = z3.Z3_get_app_num_args(context, node), 0, 0
+    while low >= below + width:
+        part, below = part - 1, below + width
+        width = _width(context, z3.Z3_get_app_arg(context, node, part))
+    return part, below, width
+
+
+def _width(context: Any, node: Any) -> int:
+    return int(z3.Z3_get_bv_sort_size(context, z3.Z3_get_sort(context, node)))
+
+
+def _number(context: Any, node: Any) -> int:
+    return int(z3.Z3_get_numeral_string(context, node))
 
 
 def _expression(node: Any, context: Any) -> Any:
@@ -54,18 +66,19 @@ def _expression(node: Any, context: Any) -> Any:
 def join(*parts: Any) -> Any:
     """Return the concatenation of terms, most significant first, in normal form."""
     fields: list[_Field] = []
-    for leaf in _leaves(parts):
-        field = _field(leaf)
-        merged = fields[-1].extended(field) if fields else None
-        if merged is None:
-            fields.append(field)
-        else:
-            fields[-1] = merged
-    return _balanced([field.term() for field in fields])
+    context = parts[0].ctx
+    for part in parts:
+        for field in _fields(context.ref(), part.as_ast()):
+            merged = fields[-1].extended(field) if fields else None
+            if merged is None:
+                fields.append(field)
+            else:
+                fields[-1] = merged
+    return _balanced([field.term(context) for field in fields])
 
 
 class _Field(NamedTuple):
-    """Bits `high` to `low` of a term, or of a Python int."""
+    """Bits `high` to `low` of a node, or of a Python int."""
 
     base: Any
     high: int
@@ -76,39 +89,35 @@ class _Field(NamedTuple):
         if isinstance(self.base, int) and isinstance(lower.base, int):
             width = lower.high + 1
             return _Field(self.base << width | lower.base, self.high + width, 0)
-        if isinstance(self.base, int) or isinstance(lower.base, int):
+        if isinstance(self.base, int) or isinstance(lower.base, int) or self.low != lower.high + 1:
             return None
-        fits = self.low == lower.high + 1 and self.base.eq(lower.base)
-        return _Field(self.base, self.high, lower.low) if fits else None
+        return _Field(self.base, self.high, lower.low) if self.base.value == lower.base.value else None
 
-    def term(self) -> Any:
+    def term(self, context: Any) -> Any:
         """Return the bits as a term."""
         if isinstance(self.base, int):
             return z3.BitVecVal(self.base, self.high + 1)
-        return cut(self.high, self.low, self.base)
+        return cut(self.high, self.low, _expression(self.base, context))
 
 
-def _field(leaf: Any) -> _Field:
-    kind = leaf.decl().kind()
-    if kind == z3.Z3_OP_BNUM:
-        return _Field(leaf.as_long(), leaf.size() - 1, 0)
-    if kind == z3.Z3_OP_EXTRACT:
-        high, low = leaf.params()
-        return _Field(leaf.arg(0), high, low)
-    return _Field(leaf, leaf.size() - 1, 0)
-
-
-def _leaves(parts: Sequence[Any]) -> Iterator[Any]:
-    """Yield the parts of concatenations instead of them."""
-    for part in parts:
-        if z3.is_app_of(part, z3.Z3_OP_CONCAT):
-            yield from _leaves(part.children())
-        else:
-            yield part
+def _fields(context: Any, node: Any) -> Iterator[_Field]:
+    """Yield the parts of concatenations instead of them, as what they are cut out of."""
+    function = z3.Z3_get_app_decl(context, node)
+    kind = z3.Z3_get_decl_kind(context, function)
+    if kind == z3.Z3_OP_CONCAT:
+        for i in range(z3.Z3_get_app_num_args(context, node)):
+            yield from _fields(context, z3.Z3_get_app_arg(context, node, i))
+    elif kind == z3.Z3_OP_EXTRACT:
+        high, low = (z3.Z3_get_decl_int_parameter(context, function, i) for i in range(2))
+        yield _Field(z3.Z3_get_app_arg(context, node, 0), high, low)
+    else:
+        base = _number(context, node) if kind == z3.Z3_OP_BNUM else node
+        yield _Field(base, _width(context, node) - 1, 0)
 
 
 def _balanced(terms: Sequence[Any]) -> Any:
     if len(terms) == 1:
         return terms[0]
     middle = len(terms) // 2
-    return z3.Concat(_balanced(terms[:middle]), _balanced(terms[middle:]))
+    upper, lower = _balanced(terms[:middle]), _balanced(terms[middle:])
+    return z3.BitVecRef(z3.Z3_mk_concat(upper.ctx.ref(), upper.as_ast(), lower.as_ast()), upper.ctx)

@@ -44,8 +44,10 @@ def elementwise(function: Callable[..., Any], *arrays: Any) -> Array:
 def variable(name: str, shape: tuple[int, ...], fmt: Format) -> Array:
     """Return an array of fresh bit-vector constants ``name_i_j`` of the width of `fmt`."""
     terms = np.empty(shape, dtype=object)
+    sort, context = z3.BitVecSort(fmt.bits).ast, z3.main_ctx()
     for index in np.ndindex(shape):
-        terms[index] = z3.BitVec("_".join([name, *map(str, index)]), fmt.bits)
+        symbol = z3.Z3_mk_string_symbol(context.ref(), "_".join([name, *map(str, index)]))
+        terms[index] = z3.BitVecRef(z3.Z3_mk_const(context.ref(), symbol, sort), context)
     return terms
 
 
@@ -325,6 +327,9 @@ def _choose(condition: Any, then: Any, otherwise: Any) -> Any:
         return otherwise
     if isinstance(then, ExactInteger):
         return then.chosen(condition, otherwise)
+    if isinstance(then, z3.BitVecRef) and isinstance(otherwise, z3.BitVecRef):
+        nodes = (term.as_ast() for term in (condition, then, otherwise))  # as in `applied`
+        return z3.BitVecRef(z3.Z3_mk_ite(then.ctx.ref(), *nodes), then.ctx)
     return z3.If(condition, then, otherwise)
 
 
