@@ -1,4 +1,4 @@
-"""Cutting and joining bit-vector terms so that what is taken apart and put together is the same term.
+"""Bit-vector terms by Z3's C interface: functions of them; cut and joined so that it is the same term again.
 
 A joined term is in a normal form: a balanced tree of concatenations whose leaves are no concatenations,
 and where no two neighbouring leaves are constants, or cuts of one term that fit together.
@@ -9,21 +9,35 @@ Nodes are read through Z3's C interface, which takes a third of the time; what t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import z3
+
+
+@cache
+def function(name: str, *widths: int) -> Any:
+    """Return an uninterpreted function of bit-vectors of widths, of which the last is the result's."""
+    return z3.Function(name, *map(z3.BitVecSort, widths))
+
+
+def applied(function: Any, *arguments: Any) -> Any:
+    """Apply a function of known sorts to bit-vectors: through the C interface, several times faster."""
+    context, count = z3.main_ctx(), len(arguments)
+    pointers = (z3.Ast * count)(*(argument.as_ast() for argument in arguments))
+    return z3.BitVecRef(z3.Z3_mk_app(context.ref(), function.ast, count, pointers), context)
 
 
 def cut(high: int, low: int, term: Any) -> Any:
     """Return bits `high` to `low` of a term; concatenations, constants and nested cuts are looked through."""
     context, node = term.ctx.ref(), term.as_ast()
     while high - low + 1 != _width(context, node):
-        function = z3.Z3_get_app_decl(context, node)
-        kind = z3.Z3_get_decl_kind(context, function)
+        declaration = z3.Z3_get_app_decl(context, node)
+        kind = z3.Z3_get_decl_kind(context, declaration)
         if kind == z3.Z3_OP_BNUM:
             return z3.BitVecVal(_number(context, node) >> low, high - low + 1)
         if kind == z3.Z3_OP_EXTRACT:
-            offset, part = z3.Z3_get_decl_int_parameter(context, function, 1), 0
+            offset, part = z3.Z3_get_decl_int_parameter(context, declaration, 1), 0
             high, low = high + offset, low + offset
         elif kind == z3.Z3_OP_CONCAT:
             part, below, width = _lowest_part(context, node, low)
@@ -102,13 +116,13 @@ class _Field(NamedTuple):
 
 def _fields(context: Any, node: Any) -> Iterator[_Field]:
     """Yield the parts of concatenations instead of them, as what they are cut out of."""
-    function = z3.Z3_get_app_decl(context, node)
-    kind = z3.Z3_get_decl_kind(context, function)
+    declaration = z3.Z3_get_app_decl(context, node)
+    kind = z3.Z3_get_decl_kind(context, declaration)
     if kind == z3.Z3_OP_CONCAT:
         for i in range(z3.Z3_get_app_num_args(context, node)):
             yield from _fields(context, z3.Z3_get_app_arg(context, node, i))
     elif kind == z3.Z3_OP_EXTRACT:
-        high, low = (z3.Z3_get_decl_int_parameter(context, function, i) for i in range(2))
+        high, low = (z3.Z3_get_decl_int_parameter(context, declaration, i) for i in range(2))
         yield _Field(z3.Z3_get_app_arg(context, node, 0), high, low)
     else:
         base = _number(context, node) if kind == z3.Z3_OP_BNUM else node

@@ -67,7 +67,7 @@ class Dyadic:
     __radd__ = __add__
 
     def _in_units(self, exponent: int) -> Any:
-        return self.polynomial * (1 << (self.exponent - exponent))
+        return self.polynomial * (1 << places) if (places := self.exponent - exponent) else self.polynomial
 
     def __trunc__(self) -> Dyadic:
         if self.remainder is not None:

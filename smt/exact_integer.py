@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import z3
 
+from .bit_fields import applied, function
+
 
 class ExactInteger:
     """A two's complement bit-vector term whose width always holds the exact value.
@@ -140,9 +142,9 @@ class OpaqueInteger(ExactInteger):
 
     def _product(self, factor: Self) -> Self:
         (left, left_guard), (right, right_guard) = self._single(), factor._single()
-        widths = (left.size(), right.size(), left.size() + right.size())
-        product = z3.Function(f"product_{widths[0]}_{widths[1]}", *map(z3.BitVecSort, widths))
-        return self._sum(((product(left, right), _both(left_guard, right_guard)),))
+        widths = left.size(), right.size()
+        product = applied(function("product_{}_{}".format(*widths), *widths, sum(widths)), left, right)
+        return self._sum(((product, _both(left_guard, right_guard)),))
 
     def _single(self) -> Summand:
         return self.summands[0] if len(self.summands) == 1 else (self.term, None)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-import z3
-
 from ..spec.formats import F64, FloatFormat
+from .bit_fields import applied, function
 from .float_terms import Direction, rounding_bits
-from .z3_algebra import UninterpretedAlgebra, applied
+from .z3_algebra import UninterpretedAlgebra
 
 
 class NumberAlgebra(UninterpretedAlgebra):
@@ -24,25 +22,12 @@ class NumberAlgebra(UninterpretedAlgebra):
     def _fused(
         self, result: FloatFormat, rounding: Direction, products: int, formats: list[FloatFormat], bits: Any
     ) -> Any:
-        numbers = [applied(_number(fmt), term) for fmt, term in zip(formats, bits, strict=True)]
+        numbers = [
+            applied(function(f"number_{fmt}", fmt.bits, F64.bits), term)
+            for fmt, term in zip(formats, bits, strict=True)
+        ]
         if result == F64 and not products and len(numbers) == 1:
             return numbers[0]
-        return applied(_operation(result, products, len(numbers)), rounding_bits(rounding), *numbers)
-
-
-@cache
-def _number(fmt: FloatFormat) -> Any:
-    """Return the function from encodings to the f64 of the same number."""
-    return z3.Function(f"number_{fmt}", z3.BitVecSort(fmt.bits), z3.BitVecSort(F64.bits))
-
-
-@cache
-def _operation(result: FloatFormat, products: int, operands: int) -> Any:
-    """Return the function from a direction and numbers to the rounded sum."""
-    numbers = [z3.BitVecSort(F64.bits)] * operands
-    return z3.Function(
-        f"fused_{products}_of_{operands}_to_{result}",
-        z3.BitVecSort(2),
-        *numbers,
-        z3.BitVecSort(result.bits),
-    )
+        name = f"fused_{products}_of_{len(numbers)}_to_{result}"
+        rounded = function(name, 2, *[F64.bits] * len(numbers), result.bits)
+        return applied(rounded, rounding_bits(rounding), *numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..spec.algebra import Array, Encodings, Operand, Product
 from ..spec.dot_add_model import DotAddModel
 from ..spec.errors import UnsupportedError
 from ..spec.formats import FloatFormat, Format, IntegerFormat, Special
-from .bit_fields import cut, join
+from .bit_fields import applied, cut, function, join
 from .dot_add_terms import dot_add_term
 from .exact_integer import ExactInteger, OpaqueInteger
 from .float_terms import Direction, fused_term, is_nan, magnitude_of, rounding_bits
@@ -118,8 +118,9 @@ class Z3Algebra:
 
     def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:
         """Apply an uninterpreted function of the name and signature."""
-        signature = tuple((bits.shape[-1], fmt) for bits, fmt in arguments)
-        function = _function(name, signature, result).ast
+        signature = "_".join(f"{bits.shape[-1]}{fmt}" for bits, fmt in arguments)
+        widths = (fmt.bits for bits, fmt in arguments for _ in range(bits.shape[-1]))
+        of_arguments = function(f"{name}_{signature}_to_{result}", *widths, result.bits).ast
         # straight to Z3's C interface: an application has hundreds of arguments of known sorts
         shape = np.broadcast_shapes(*(bits.shape[:-1] for bits, _ in arguments))
         groups = [elementwise(lambda term: term.as_ast(), bits) for bits, _ in arguments]
@@ -129,7 +130,7 @@ class Z3Algebra:
         pointers = z3.Ast * count
         values = np.empty(shape, dtype=object)
         for place in np.ndindex(shape):
-            application = z3.Z3_mk_app(context.ref(), function, count, pointers(*rows[place]))
+            application = z3.Z3_mk_app(context.ref(), of_arguments, count, pointers(*rows[place]))
             values[place] = z3.BitVecRef(application, context)
         return values
 
@@ -274,8 +275,8 @@ class UninterpretedAlgebra(Z3Algebra):
         self, result: FloatFormat, rounding: Direction, products: int, formats: list[FloatFormat], bits: Any
     ) -> Any:
         name = "_".join(["fused", str(products), *map(str, formats), "to", str(result)])
-        sorts = [z3.BitVecSort(fmt.bits) for fmt in (*formats, result)]
-        return z3.Function(name, z3.BitVecSort(2), *sorts)(rounding_bits(rounding), *bits)
+        widths = [fmt.bits for fmt in (*formats, result)]
+        return applied(function(name, 2, *widths), rounding_bits(rounding), *bits)
 
     def dot_add(
         self,
@@ -294,28 +295,12 @@ class UninterpretedAlgebra(Z3Algebra):
         """Apply an uninterpreted rule to the outcome and those operands that are NaNs, in their order."""
         formats = [operand.format for operand in operands]
         name = "_".join(["nan", *map(str, formats), "to", str(outcome.format)])
-        sorts = [z3.BitVecSort(fmt.bits) for fmt in (outcome.format, *formats, outcome.format)]
-        rule = z3.Function(name, *sorts)
+        rule = function(name, *(fmt.bits for fmt in (outcome.format, *formats, outcome.format)))
         nans = [
             self.where(self.is_nan(operand), operand.bits, self.constant(0, operand.format))
             for operand in operands
         ]
-        return elementwise(rule, outcome.bits, *nans)
-
-
-def applied(function: Any, *arguments: Any) -> Any:
-    """Apply a function of known sorts to bit-vectors: through the C interface, several times faster."""
-    context, count = z3.main_ctx(), len(arguments)
-    pointers = (z3.Ast * count)(*(argument.as_ast() for argument in arguments))
-    return z3.BitVecRef(z3.Z3_mk_app(context.ref(), function.ast, count, pointers), context)
-
-
-@cache
-def _function(name: str, signature: tuple[tuple[int, Format], ...], result: Format) -> Any:
-    """Return an uninterpreted function of `count` arguments of each format in turn."""
-    counts = "_".join(f"{count}{fmt}" for count, fmt in signature)
-    sorts = [z3.BitVecSort(fmt.bits) for count, fmt in signature for _ in range(count)]
-    return z3.Function(f"{name}_{counts}_to_{result}", *sorts, z3.BitVecSort(result.bits))
+        return elementwise(partial(applied, rule), outcome.bits, *nans)
 
 
 def _choose(condition: Any, then: Any, otherwise: Any) -> Any:
