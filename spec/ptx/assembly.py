@@ -263,8 +263,8 @@ class _Operands:
         self._next()
 
     def _tokenize(self) -> Iterator[tuple[str, str]]:
-        position = 0
-        while self._text[position:].strip():
+        position, end = 0, len(self._text.rstrip())
+        while position < end:
             token = _TOKEN.match(self._text, position)
             if token is None:
                 raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from ..errors import InputError
 from .operands import UNDECLARED
@@ -60,6 +61,7 @@ class Declarations(Mapping[str, str]):
         return len(self._names) + sum(count for count, _ in self._ranges.values())
 
 
+@lru_cache(maxsize=16)  # the instructions of a text have the same
 def read_declarations(text: str) -> Declarations:
     """Read ``NAME:TYPE`` or ``NAME<COUNT>:TYPE``, with commas between them.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from .declarations import SPACES
@@ -156,11 +157,10 @@ def _value(form: OperandForm, name: str, value: int, allowed: tuple[int, ...]) -
 
 def _distinct(written: tuple[Operand, ...]) -> Iterator[Complaint]:
     """Yield each register that D has twice, or A as well."""
-    names = [
-        str(element) for operand in written if isinstance(operand, Vector) for element in operand.elements
-    ]
-    for name in dict.fromkeys(name for name in names if names.count(name) > 1 and name != "_"):
-        yield DISTINCT, f"{name} stands for more than one register of d and a"
+    vectors = (operand.elements for operand in written if isinstance(operand, Vector))
+    for name, count in Counter(str(element) for elements in vectors for element in elements).items():
+        if count > 1 and name != "_":
+            yield DISTINCT, f"{name} stands for more than one register of d and a"
 
 
 def _stride(instruction: Instruction, stride: int) -> Iterator[Complaint]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -72,6 +72,7 @@ def is_judged(mnemonic: str) -> bool:
     return any(words[: lead.count(".") + 1] == lead.split(".") for lead in LEADS)
 
 
+@lru_cache(maxsize=256)  # each rule of an instruction asks
 def spelling(mnemonic: str) -> Spelling:
     """Take a mnemonic apart, whether some row has it or not."""
     words = mnemonic.split(".")
