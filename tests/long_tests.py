@@ -16,8 +16,10 @@ import pytest
 TABLE = Path(__file__).with_suffix(".tsv")
 WHOLE = 0.5
 """A test function that takes no more CPU time than this, in seconds, is run whole."""
-PART = 0.1
-"""Of another one, cases are run that take this part of its time, or `WHOLE` if that is more."""
+PART = 0.05
+"""Of another one, cases are run that take this part of its time, or `LEAST` if that is more."""
+LEAST = 0.25
+"""In seconds."""
 ALONE = 1.0
 """Where one case takes longer than that, none is run below this time, in seconds, and one otherwise."""
 
@@ -46,7 +48,7 @@ def cases_in_every_run(cases: int, seconds: float) -> int:
     if seconds <= WHOLE:
         return cases
     at_a_time = seconds / cases
-    return int(max(WHOLE, PART * seconds) / at_a_time) or int(at_a_time <= ALONE)
+    return int(max(LEAST, PART * seconds) / at_a_time) or int(at_a_time <= ALONE)
 
 
 def table() -> dict[str, tuple[int, float]]:

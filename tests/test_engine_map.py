@@ -34,6 +34,7 @@ def test_no_imports_run_in_a_circle(graph: Graph) -> None:
     assert [sorted(part) for part in components(graph) if len(part) > 1] == []
 
 
+@pytest.mark.every_run
 def test_the_engine_is_built_as_its_map_says(graph: Graph) -> None:
     built, drawn = edges(graph), rows()
     assert built.keys() == drawn.keys()

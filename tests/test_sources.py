@@ -69,6 +69,7 @@ def test_every_listed_source_is_cited() -> None:
     assert unused == []
 
 
+@pytest.mark.every_run
 @pytest.mark.parametrize("key", SECTIONED)
 def test_the_cited_sections_are_listed(key: str) -> None:
     listed = set(re.split(r",\s*", SECTIONED[key]))

@@ -97,6 +97,7 @@ def checking(*patterns: str, scheduler: str | None) -> Checking:
     )
 
 
+@pytest.mark.every_run
 def test_obligations_are_decided_although_a_worker_dies(
     scheduler: str, workers: list[subprocess.Popen[bytes]]
 ) -> None:

@@ -97,6 +97,7 @@ def test_what_is_not_verified_fails_unless_it_is_allowed(outcomes: tuple[dict[st
     }
 
 
+@pytest.mark.every_run
 def test_the_failure_says_why(outcomes: tuple[dict[str, str], str]) -> None:
     printed = outcomes[1]
     for text in (
