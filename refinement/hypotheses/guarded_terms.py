@@ -1,12 +1,13 @@
 """Terms that are used only where a select's condition holds: ``x < 0 ? exp(x) / (1 + exp(x)) : ...``.
 
 Whatever such a term is elsewhere, nothing depends on it. A guard is a comparison of a number with a constant,
-and the number is the one that the term's argument is a multiple of, as it is computed.
+and the number is the one that the term's argument is a multiple of, as it is computed; or of two numbers, and
+their difference is: ``x > m ? s * exp(m - x) : s``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from ..normal_forms.forms import NormalForms
 from ..normal_forms.sparse_polynomials import Monomial, Sparse, added, sparse
 from ..terms import operations
 from ..terms.interning import Ids
+from ..terms.operations import Sum
 from ..terms.store import CONSTANT
 from ..terms.traversal import by_operation, operands, within
 
@@ -36,12 +38,12 @@ _IRRATIONAL: Mapping[str, Fraction] = MappingProxyType(
 
 
 class Guard(NamedTuple):
-    """A comparison of a number with a constant that holds wherever a term is used.
+    """A comparison that holds wherever a term is used.
 
     Attributes
     ----------
     left, right : int
-        What is compared; one is a constant.
+        What is compared.
     format : FloatFormat
         As what.
     signs : tuple of bool
@@ -118,6 +120,7 @@ class GuardedTerms:
     def _of(self, term: int, argument: int) -> Iterator[Guard]:
         """Yield what holds wherever a term is used, of the number that its argument is a multiple of."""
         chain = self._chain(argument)
+        differences = [self._subtracted(each) for each in chain]
         for way in sorted(self._ways(term)):
             condition, place = way >> 1, way & 1
             operation = self._store.operation(condition)
@@ -125,11 +128,11 @@ class GuardedTerms:
                 continue
             relation = str(operation.attribute).removesuffix("u")
             sides = self._store.arguments(np.array([condition], dtype=np.int32))[0, :2]
-            constant = self._store.are(CONSTANT, sides)
-            if relation not in operations.OUTCOMES or constant.sum() != 1:
+            numbers = sides[~self._store.are(CONSTANT, sides)].tolist()
+            if relation not in operations.OUTCOMES or not numbers:
                 continue
-            compared = self._opposites(int(sides[~constant][0]))
-            if not chain.isdisjoint(compared) and not self._is_used_without(term, way):
+            alone = len(numbers) == 1 and not chain.isdisjoint(self._opposites(numbers[0]))
+            if (alone or set(sides.tolist()) in differences) and not self._is_used_without(term, way):
                 holds = operations.OUTCOMES[relation]
                 signs = holds if place == 0 else (not holds[0], not holds[1], not holds[2])
                 yield Guard(int(sides[0]), int(sides[1]), operation.operands[0], signs)
@@ -149,6 +152,18 @@ class GuardedTerms:
             term = int(numbers[0])
             found.add(term)
         return found
+
+    def _subtracted(self, term: int) -> Set[int] | None:
+        """Return the two numbers that a term is the difference of, None if it is none."""
+        operation = self._store.operation(term)
+        how = operation.attribute
+        if operation.name != operations.FUSED or not isinstance(how, Sum) or how[:2] != (0, 2):
+            return None
+        first, second = self._store.arguments(np.array([term], dtype=np.int32))[0, :2].tolist()
+        for kept, other in ((first, second), (second, first)):
+            if opposite := self._opposites(other) - {other}:
+                return opposite | {kept}
+        return None
 
     def _opposites(self, number: int) -> set[int]:
         """Return a number, and what it is the opposite of."""
