@@ -186,7 +186,8 @@ def outweighing_inputs(
     random = np.random.default_rng([seed, 2])
     formats, base = input_formats(instance), trial_inputs(instance, seed, finite=True)
     for ends in _at_ends(formats, requirements) if masks else ():
-        if (met := requirements.admissible({**base, **_masking(formats, random), **ends}, random)) is not None:
+        inputs = {**base, **_masking(formats, random), **ends}
+        if (met := requirements.admissible(inputs, random)) is not None:
             yield met
     for mask in (each for each in masks if abs(each) <= TYPICAL):
         for name, (fmt, shape) in formats.items():
@@ -204,17 +205,17 @@ def outweighing_inputs(
 def _at_ends(
     formats: Mapping[str, tuple[Format, tuple[int, ...]]], requirements: Requirements
 ) -> Iterator[dict[str, Words]]:
-    """Yield the floats of bounded inputs, all of each at one of its ends: a sum of products is least at some."""
+    """Yield the floats of bounded inputs, all of each at one of its ends: sums of products are least at some."""
     bounded = {
-        name: (ends.low, ends.high)
+        name: [_encoded(end, ends.format) for end in (ends.low, ends.high)]
         for name, ends in requirements.bounds.ends.items()
-        if name in formats and isinstance(ends.format, FloatFormat) and np.isfinite([ends.low, ends.high]).all()
+        if name in formats
+        and isinstance(ends.format, FloatFormat)
+        and np.isfinite(ends.low + ends.high).all()
     }
-    for sides in islice(product((0, 1), repeat=len(bounded)), _CORNERS):
-        yield {
-            name: _encoded(each[side], requirements.bounds.ends[name].format)
-            for side, (name, each) in zip(sides, bounded.items(), strict=True)
-        }
+    yield from islice(
+        (dict(zip(bounded, each, strict=True)) for each in product(*bounded.values())), _CORNERS
+    )
 
 
 def _masking(
