@@ -205,7 +205,7 @@ def outweighing_inputs(
 def _at_ends(
     formats: Mapping[str, tuple[Format, tuple[int, ...]]], requirements: Requirements
 ) -> Iterator[dict[str, Words]]:
-    """Yield the floats of bounded inputs, all of each at one of its ends: sums of products are least at some."""
+    """Yield the floats of bounded inputs, all of each at one end: sums of products are least at some."""
     bounded = {
         name: [_encoded(end, ends.format) for end in (ends.low, ends.high)]
         for name, ends in requirements.bounds.ends.items()
