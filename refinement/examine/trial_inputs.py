@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +38,7 @@ TYPICAL = 2.0**20
 """A kernel's constants up to here are numbers that inputs may be."""
 
 _CORNERS = 64
-"""Ways to put bounded inputs at their ends: all of six inputs. Of more, the last ones stay at the least."""
+"""Ways to put bounded inputs at their ends: all of four. Of more, the last ones stay at the least."""
 
 _PLACES = 4
 """Places of each row at which one number in turn is above what a mask is added to."""
@@ -205,7 +205,10 @@ def outweighing_inputs(
 def _at_ends(
     formats: Mapping[str, tuple[Format, tuple[int, ...]]], requirements: Requirements
 ) -> Iterator[dict[str, Words]]:
-    """Yield the floats of bounded inputs, all of each at one end: sums of products are least at some."""
+    """Yield the floats of bounded inputs, all of each at one end; then those of all but one of these inputs.
+
+    Sums of products are least at some ends. What weighs them shows only where it is not all the same.
+    """
     bounded = {
         name: [_encoded(end, ends.format) for end in (ends.low, ends.high)]
         for name, ends in requirements.bounds.ends.items()
@@ -213,9 +216,10 @@ def _at_ends(
         and isinstance(ends.format, FloatFormat)
         and np.isfinite(ends.low + ends.high).all()
     }
-    yield from islice(
-        (dict(zip(bounded, each, strict=True)) for each in product(*bounded.values())), _CORNERS
-    )
+    some = chain([bounded], ({**bounded, name: [None]} for name in bounded))
+    found = (zip(bounded, each, strict=True) for own in some for each in product(*own.values()))
+    for pairs in islice(found, _CORNERS):
+        yield {name: words for name, words in pairs if words is not None}
 
 
 def _masking(
