@@ -25,7 +25,7 @@ from ..operands import (
     Sink,
     Vector,
 )
-from ..targets import Availability, spell_version
+from ..targets import NEWEST, TARGETS, Availability, spell_version
 from .catalogue import Spelling, by_opcode, form_of, spelling
 from .operands import Written
 from .rows import Form, Place, Row
@@ -340,3 +340,17 @@ def objections(scalar: Scalar, wrong: Sequence[Violation]) -> tuple[Note, ...]:
         for lenience in LENIENT
         if lenience.rule in rules and lenience.applies(scalar)
     )
+
+
+_ANY = Module(TARGETS["sm_100a"], NEWEST)
+"""A module for rules that ask for none."""
+
+_AVAILABILITY = ("scalar-target-version", "scalar-target", "scalar-version")
+"""Rules that only some targets or versions break."""
+
+
+def refused(scalar: Scalar) -> list[Violation]:
+    """Return the rules by which ptxas refuses an instruction on every target."""
+    lenient = {each.rule for each in LENIENT if each.applies(scalar)}
+    wrong = violations(scalar, _ANY)
+    return [each for each in wrong if each.rule.id not in _AVAILABILITY and each.rule.id not in lenient]
