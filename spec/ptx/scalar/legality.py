@@ -323,11 +323,49 @@ def _packed_predicate(scalar: Scalar) -> bool:
     return scalar.spelling.types == ("pred",)
 
 
+def _product_of_bf16(scalar: Scalar) -> bool:
+    spelled = scalar.spelling
+    rounded = spelled.flags - {"relu", "oob"}
+    of_bf16 = spelled.types in (("bf16",), ("bf16x2",))
+    return scalar.opcode == "fma" and of_bf16 and rounded in ({"rz"}, {"rm"}, {"rp"})
+
+
+def _saturated_product(scalar: Scalar) -> bool:
+    spelled = scalar.spelling
+    of_f16 = spelled.types in (("f16",), ("f16x2",))
+    return scalar.opcode == "fma" and of_f16 and spelled.flags == {"rn", "oob", "sat"}
+
+
+def _flushed_reciprocal(scalar: Scalar) -> bool:
+    spelled = scalar.spelling
+    rounded = spelled.flags - {"ftz"} in ({"rn"}, {"rz"}, {"rm"}, {"rp"})
+    return scalar.opcode == "rcp" and spelled.types == ("f64",) and rounded
+
+
+def _without_test(scalar: Scalar) -> bool:
+    return scalar.opcode == "testp" and not scalar.spelling.flags
+
+
+def _mixed_with_bf16(scalar: Scalar) -> bool:
+    return scalar.spelling.types == ("f32", "bf16")
+
+
+def _packed_integer(scalar: Scalar) -> bool:
+    return scalar.spelling.types in (("u32",), ("u16",)) and scalar.opcode in ("div", "mul", "rem", "mad")
+
+
 LENIENT = (
+    Lenience("scalar-modifier", "products of .bf16 that are not rounded to nearest", _product_of_bf16),
+    Lenience("scalar-modifier", "products with .oob that saturate", _saturated_product),
+    Lenience("scalar-modifier", "reciprocals of .f64 that round and flush", _flushed_reciprocal),
+    Lenience("scalar-modifier", "testp without a test", _without_test),
     Lenience("scalar-type", "sums with a carry of 16 bits that do not set it", _short_carry),
     Lenience("scalar-modifier", "sums with a carry that saturate", _saturated_carry),
     Lenience("scalar-constant", "tables of lop3 beyond 255, of which it keeps the low 8 bits", _wide_table),
     Lenience("scalar-register", "registers of .f16x2 for predicates", _packed_predicate),
+    Lenience("scalar-register", "registers of .f16x2 for results and factors of .u32", _packed_integer),
+    Lenience("scalar-register", "integers of 16 bits for .bf16 beside .f32", _mixed_with_bf16),
+    Lenience("scalar-constant", "integers for .bf16 beside .f32", _mixed_with_bf16),
 )
 """All that is known."""
 
