@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import chain, islice, product
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -209,14 +209,14 @@ def _at_ends(
 
     Sums of products are least at some ends. What weighs them shows only where it is not all the same.
     """
-    bounded = {
+    bounded: dict[str, list[Words | None]] = {
         name: [_encoded(end, ends.format) for end in (ends.low, ends.high)]
         for name, ends in requirements.bounds.ends.items()
         if name in formats
         and isinstance(ends.format, FloatFormat)
         and np.isfinite(ends.low + ends.high).all()
     }
-    some = chain([bounded], ({**bounded, name: [None]} for name in bounded))
+    some = [bounded, *({**bounded, name: [None]} for name in bounded)]
     found = (zip(bounded, each, strict=True) for own in some for each in product(*own.values()))
     for pairs in islice(found, _CORNERS):
         yield {name: words for name, words in pairs if words is not None}
