@@ -47,12 +47,12 @@ def single(number: float) -> str:
     [
         ("s32", steps("s32", "2")),
         ("s32", steps("s32", "-5")),
-        ("f32", steps("f32", single(2))),
+        ("f32", "".join(equal(f"%r{k}", single(k + 0.5), "f32") for k in range(COUNT))),
         ("s32", "".join(equal(f"%r{k}", str(k * k), "s32") for k in range(COUNT))),
         ("s32", "".join(f"add.s32 %t, %r{k}, 100;" + equal(f"%z{k}", "%t", "s32") for k in range(COUNT))),
         ("s32", "".join(f"add.s32 %t, %r{k}, %r{k};" + equal(f"%z{k}", "%t", "s32") for k in range(COUNT))),
     ],
-    ids=["steps", "steps down", "steps of floats", "given numbers", "another array's", "twice as much"],
+    ids=["steps", "steps down", "given floats", "given numbers", "another array's", "twice as much"],
 )
 def test_what_is_wrong_only_where_all_are_equal_is_seen(kind: str, checks: str, tmp_path: Path) -> None:
     kernel, contract = tmp_path / "row.ptx", tmp_path / "row.toml"
