@@ -216,7 +216,8 @@ def _at_ends(
         and isinstance(ends.format, FloatFormat)
         and np.isfinite(ends.low + ends.high).all()
     }
-    some: list[dict[str, list[Words | None]]] = [bounded, *({**bounded, name: [None]} for name in bounded)]
+    free: list[Words | None] = [None]
+    some = [bounded, *({**bounded, name: free} for name in bounded)]
     found = (zip(bounded, each, strict=True) for own in some for each in product(*own.values()))
     for pairs in islice(found, _CORNERS):
         yield {name: words for name, words in pairs if words is not None}
