@@ -316,7 +316,12 @@ def _compare(
         return
     except ObjectionError as objection:
         compared = comparer.compared[-1]
-        raise disagreement(kernel, comparer.instance, compared, objection, reference) from objection
+        error = disagreement(kernel, comparer.instance, compared, objection, reference)
+        if not comparer.masks:
+            raise error from objection
+        examination.findings.append(_outweighed(kernel, comparer.masks, error.counterexample))
+        examination.equality, examination.counterexample = None, error.counterexample
+        return
     except UnsupportedError as error:
         reason, kind = str(error), Kind.UNSUPPORTED
     except RecursionError as error:

@@ -1,10 +1,10 @@
 """The sweep of scalar instructions that ptxas was asked about; answers in ``frozen/ptxas_scalar.tsv``.
 
-For every head of a row: each type of `TYPES` (of two types the pairs of `PAIRS`), with each set of up to
-three of the modifiers that some row with the head has, and with each modifier of `FOREIGN` alone. The
-operands are those of a row that has the types, else of any. The table has what ptxas of CUDA 13.0 takes on
-sm_100a with PTX 9.0; everything else of the sweep it refuses. ``python tests/ptx_scalar_sweep.py`` asks again
-and prints the table.
+For every head of a row: each type of `TYPES` (of two types the pairs of `PAIRS` and those of rows), with each
+set of up to three of the modifiers that some row with the head has, and with each modifier of `FOREIGN`
+alone. The operands are those of a row that has the types, else of any. The table has what ptxas of CUDA 13.0
+takes on sm_100a with PTX 9.0; everything else of the sweep it refuses. ``python tests/ptx_scalar_sweep.py``
+asks again and prints the table.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from pathlib import Path
 
 from ptx_assembler import DECLARATIONS, Question, assembler
@@ -75,7 +75,8 @@ def _of_head(head: str, rows: list[Row]) -> Iterator[Asked]:
     own = dict.fromkeys(flag for row in rows for slot in row.flag_slots for flag in slot if flag)
     sets = [flags for count in range(4) for flags in combinations(own, count)]
     sets += [(flag,) for flag in FOREIGN if flag not in own]
-    pairs = PAIRS if any(len(row.type_slots) == 2 for row in rows) else ()
+    two = [product(*row.type_slots) for row in rows if len(row.type_slots) == 2]
+    pairs = dict.fromkeys(chain(PAIRS if two else (), *two))
     for types in (*((name,) for name in TYPES), *pairs):
         having = [row for row in rows if row.has_types(types)] or rows[:1]
         for operands in dict.fromkeys(row.operands for row in having):

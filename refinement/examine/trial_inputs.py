@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,9 @@ Words = NDArray[np.uint64]
 
 TYPICAL = 2.0**20
 """A kernel's constants up to here are numbers that inputs may be."""
+
+_CORNERS = 64
+"""Ways to put bounded inputs at their ends: all of four. Of more, the last ones stay at the least."""
 
 _PLACES = 4
 """Places of each row at which one number in turn is above what a mask is added to."""
@@ -177,10 +181,14 @@ def outweighing_inputs(
 
     Then half of the numbers, or one of each row, are as far above 0: they are still the greatest where a mask
     is added to them. Integers, which may say what is masked, are 0 and 1. Masks beyond what inputs may be are
-    none of these: nothing is expected to outweigh them.
+    none of these: nothing is expected to outweigh them but the ends of inputs that ``[requires]`` bounds.
     """
     random = np.random.default_rng([seed, 2])
     formats, base = input_formats(instance), trial_inputs(instance, seed, finite=True)
+    for ends in _at_ends(formats, requirements) if masks else ():
+        inputs = {**base, **_masking(formats, random), **ends}
+        if (met := requirements.admissible(inputs, random)) is not None:
+            yield met
     for mask in (each for each in masks if abs(each) <= TYPICAL):
         for name, (fmt, shape) in formats.items():
             if not isinstance(fmt, FloatFormat):
@@ -192,6 +200,27 @@ def outweighing_inputs(
                 inputs = {**base, **_masking(formats, random), name: _encoded(numbers, fmt)}
                 if (met := requirements.admissible(inputs, random)) is not None:
                     yield met
+
+
+def _at_ends(
+    formats: Mapping[str, tuple[Format, tuple[int, ...]]], requirements: Requirements
+) -> Iterator[dict[str, Words]]:
+    """Yield the floats of bounded inputs, all of each at one end; then those of all but one of these inputs.
+
+    Sums of products are least at some ends. What weighs them shows only where it is not all the same.
+    """
+    bounded: dict[str, list[Words | None]] = {
+        name: [_encoded(end, ends.format) for end in (ends.low, ends.high)]
+        for name, ends in requirements.bounds.ends.items()
+        if name in formats
+        and isinstance(ends.format, FloatFormat)
+        and np.isfinite(ends.low + ends.high).all()
+    }
+    free: list[Words | None] = [None]
+    some = [bounded, *({**bounded, name: free} for name in bounded)]
+    found = (zip(bounded, each, strict=True) for own in some for each in product(*own.values()))
+    for pairs in islice(found, _CORNERS):
+        yield {name: words for name, words in pairs if words is not None}
 
 
 def _masking(

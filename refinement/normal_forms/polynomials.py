@@ -113,7 +113,7 @@ def _product(left: NDArray[Any], right: Any) -> NDArray[Any]:
         right = np.array(right, dtype=object)
     if left.dtype == np.int64 and all(isinstance(number, int) for number in right.reshape(-1)):
         largest = max((abs(number) for number in right.reshape(-1)), default=0)
-        if largest * int(np.abs(left).max(initial=0)) < _SAFE:
+        if largest * max(1, int(np.abs(left).max(initial=0))) < _SAFE:
             product: NDArray[np.int64] = left * right.astype(np.int64)
             return product
     return _of_objects(left.astype(object), np.broadcast_to(right, left.shape))

@@ -72,6 +72,27 @@ def test_what_scores_may_outweigh_is_no_mask(requires: list[str], verdict: str) 
         assert "right only if no value outweighs the mask -10000" in found.findings[0].message
 
 
+@pytest.mark.parametrize(
+    ("score", "computed", "requires"),
+    [
+        ("A[i] * B[i]", "mul.f32 %f2, %A, %B;", ["0 <= A[i] <= 4e4", "-4e4 <= B[i] <= 10"]),
+        ("A[i]", "mov.f32 %f2, %A;", ["A[i] == -1e9"]),
+    ],
+    ids=["where both factors are at an end", "at all inputs"],
+)
+def test_a_mask_is_outweighed_where_requirements_allow_it(
+    score: str, computed: str, requires: list[str]
+) -> None:
+    body = f"""setp.ne.u32 %p1, %M, 0; {computed} selp.f32 %f1, {BILLION}, %f2, %p1;
+    max.f32 %f3, %f1, %f2; sub.f32 %f1, %f1, %f3; ex2.approx.f32 %f1, %f1; sub.f32 %f2, %f2, %f3;
+    ex2.approx.f32 %f2, %f2; add.f32 %f2, %f1, %f2; div.rn.f32 %C, %f1, %f2;"""
+    power = f"where(M[i] != 0, 0, exp2({score} - {score}))"
+    formula = f"C[i] = {power} / ({power} + exp2({score} - {score}))"
+    found = result_of(body, formula, {**ARRAYS, "L": "f32"}, requires=requires)
+    assert found.verdict == "undecided", found.findings
+    assert "right only if no value outweighs the mask -1e+09" in found.findings[0].message
+
+
 def test_a_masked_number_may_outweigh_what_is_added_to_it() -> None:
     """All other numbers are low then: numbers that are low alone are the same with a mask added to some."""
     body = f"""setp.ne.u32 %p1, %M, 0; selp.f32 %f4, 0f00000000, {TEN_THOUSAND}, %p1; add.f32 %f1, %A, %f4;

@@ -193,3 +193,8 @@ def test_variances_merged_in_pairs_are_the_variance(fault: str) -> None:
     expected = reduce(partial(apply, store, add), [squared(less(each, mean)) for each in numbers])
     found = compare(NormalForms(store), parts[0][1], expected, F64)
     assert found.equal.all() == (not fault)
+
+
+def test_coefficients_of_no_rows_may_be_of_any_size() -> None:
+    huge = np.array([1 << 80], dtype=object)
+    assert polynomials._product(np.zeros(1, dtype=np.int64), huge).tolist() == [0]

@@ -30,6 +30,7 @@ from ..text.control_flow import control_flow
 from ..text.module import Function, InstructionStatement, Module
 from ..text.operands import Label
 from ..text.product_registers import descriptor_registers, product_registers
+from ..text.scalar_legality import require_spelled
 from ..text.variables import misplaced, variable_spaces
 from ..warp import matrix
 
@@ -126,6 +127,7 @@ class Program:
     def __init__(self, module: Module, function: Function) -> None:
         self._module = module
         self._function = function
+        require_spelled(module, function)
         self._illegal = dict(self._illegal_instructions())
         self._flow = control_flow(function, module.path)
         self.regions = BranchRegions(function, self._flow)

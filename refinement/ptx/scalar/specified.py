@@ -102,5 +102,11 @@ def _decoder(opcode: str) -> Decoder:
     return decode
 
 
-HANDLERS: Decoders = MappingProxyType({opcode: _decoder(opcode) for opcode in by_opcode()})
-"""Decoders of every opcode that has a row; floating-point forms without one are decoded by others."""
+HANDLERS: Decoders = MappingProxyType(
+    {
+        opcode: _decoder(opcode)
+        for opcode, rows in by_opcode().items()
+        if any(row.meaning is not None for row in rows)
+    }
+)
+"""Decoders of every opcode that has a row with a meaning; forms without one are decoded by others."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from . import bits, floats, integers
+from . import bits, floats, functions, integers
 from .rows import Form, Row
 
-ROWS: tuple[Row, ...] = (*integers.ROWS, *bits.ROWS, *floats.ROWS)
+ROWS: tuple[Row, ...] = (*integers.ROWS, *bits.ROWS, *floats.ROWS, *functions.ROWS)
 """All rows."""
 
 _TYPE = re.compile(r"pred|(b|u|s|f|bf|tf|u?e\d+m)\d+(x\d+)?")

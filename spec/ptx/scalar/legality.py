@@ -25,7 +25,7 @@ from ..operands import (
     Sink,
     Vector,
 )
-from ..targets import Availability, spell_version
+from ..targets import NEWEST, TARGETS, Availability, spell_version
 from .catalogue import Spelling, by_opcode, form_of, spelling
 from .operands import Written
 from .rows import Form, Place, Row
@@ -323,11 +323,49 @@ def _packed_predicate(scalar: Scalar) -> bool:
     return scalar.spelling.types == ("pred",)
 
 
+def _product_of_bf16(scalar: Scalar) -> bool:
+    spelled = scalar.spelling
+    rounded = spelled.flags - {"relu", "oob"}
+    of_bf16 = spelled.types in (("bf16",), ("bf16x2",))
+    return scalar.opcode == "fma" and of_bf16 and rounded in ({"rz"}, {"rm"}, {"rp"})
+
+
+def _saturated_product(scalar: Scalar) -> bool:
+    spelled = scalar.spelling
+    of_f16 = spelled.types in (("f16",), ("f16x2",))
+    return scalar.opcode == "fma" and of_f16 and spelled.flags == {"rn", "oob", "sat"}
+
+
+def _flushed_reciprocal(scalar: Scalar) -> bool:
+    spelled = scalar.spelling
+    rounded = spelled.flags - {"ftz"} in ({"rn"}, {"rz"}, {"rm"}, {"rp"})
+    return scalar.opcode == "rcp" and spelled.types == ("f64",) and rounded
+
+
+def _without_test(scalar: Scalar) -> bool:
+    return scalar.opcode == "testp" and not scalar.spelling.flags
+
+
+def _mixed_with_bf16(scalar: Scalar) -> bool:
+    return scalar.spelling.types == ("f32", "bf16")
+
+
+def _packed_integer(scalar: Scalar) -> bool:
+    return scalar.spelling.types in (("u32",), ("u16",)) and scalar.opcode in ("div", "mul", "rem", "mad")
+
+
 LENIENT = (
+    Lenience("scalar-modifier", "products of .bf16 that are not rounded to nearest", _product_of_bf16),
+    Lenience("scalar-modifier", "products with .oob that saturate", _saturated_product),
+    Lenience("scalar-modifier", "reciprocals of .f64 that round and flush", _flushed_reciprocal),
+    Lenience("scalar-modifier", "testp without a test", _without_test),
     Lenience("scalar-type", "sums with a carry of 16 bits that do not set it", _short_carry),
     Lenience("scalar-modifier", "sums with a carry that saturate", _saturated_carry),
     Lenience("scalar-constant", "tables of lop3 beyond 255, of which it keeps the low 8 bits", _wide_table),
     Lenience("scalar-register", "registers of .f16x2 for predicates", _packed_predicate),
+    Lenience("scalar-register", "registers of .f16x2 for results and factors of .u32", _packed_integer),
+    Lenience("scalar-register", "integers of 16 bits for .bf16 beside .f32", _mixed_with_bf16),
+    Lenience("scalar-constant", "integers for .bf16 beside .f32", _mixed_with_bf16),
 )
 """All that is known."""
 
@@ -340,3 +378,17 @@ def objections(scalar: Scalar, wrong: Sequence[Violation]) -> tuple[Note, ...]:
         for lenience in LENIENT
         if lenience.rule in rules and lenience.applies(scalar)
     )
+
+
+_ANY = Module(TARGETS["sm_100a"], NEWEST)
+"""A module for rules that ask for none."""
+
+_AVAILABILITY = ("scalar-target-version", "scalar-target", "scalar-version")
+"""Rules that only some targets or versions break."""
+
+
+def refused(scalar: Scalar) -> list[Violation]:
+    """Return the rules by which ptxas refuses an instruction on every target."""
+    lenient = {each.rule for each in LENIENT if each.applies(scalar)}
+    wrong = violations(scalar, _ANY)
+    return [each for each in wrong if each.rule.id not in _AVAILABILITY and each.rule.id not in lenient]

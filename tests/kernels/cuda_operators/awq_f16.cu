@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <cuda_fp16.h>
 
+#define WITHOUT_MAGIC(h) asm("sub.f16x2 %0, %1, %2;" : "=r"(h) : "r"(h), "r"(0x64006400))
+#define DIVIDED(h) asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(h) : "r"(h), "r"(0x2c002c00), "r"(0xd400d400))
+
 __device__ inline void widen(uint32_t word, half2 *pairs) {
   uint32_t h[4];
   const uint32_t upper = word >> 8;
@@ -12,10 +15,10 @@ __device__ inline void widen(uint32_t word, half2 *pairs) {
   asm("lop3.b32 %0, %1, 0x00f000f0, 0x64006400, 0xEA;" : "=r"(h[1]) : "r"(word));
   asm("lop3.b32 %0, %1, 0x000f000f, 0x64006400, 0xEA;" : "=r"(h[2]) : "r"(upper));
   asm("lop3.b32 %0, %1, 0x00f000f0, 0x64006400, 0xEA;" : "=r"(h[3]) : "r"(upper));
-  asm("sub.f16x2 %0, %1, 0x64006400;" : "=r"(h[0]) : "r"(h[0]));
-  asm("fma.rn.f16x2 %0, %1, 0x2c002c00, 0xd400d400;" : "=r"(h[1]) : "r"(h[1]));
-  asm("sub.f16x2 %0, %1, 0x64006400;" : "=r"(h[2]) : "r"(h[2]));
-  asm("fma.rn.f16x2 %0, %1, 0x2c002c00, 0xd400d400;" : "=r"(h[3]) : "r"(h[3]));
+  WITHOUT_MAGIC(h[0]);
+  DIVIDED(h[1]);
+  WITHOUT_MAGIC(h[2]);
+  DIVIDED(h[3]);
   for (int i = 0; i < 4; ++i) pairs[i] = *reinterpret_cast<half2 *>(&h[i]);
 }
 

@@ -1,9 +1,11 @@
-"""What the instructions on registers don't model is refused with its line, never ignored."""
+"""What PTX lacks, or instructions on registers don't model, is refused with its line, never ignored."""
 
 from __future__ import annotations
 
 import pytest
 from ptx_instructions import execute, words
+
+from mmaproof.spec.errors import InputError
 
 REGISTERS = ".reg .b16 g<9>; .reg .b32 r<9>; .reg .b64 s<9>; .reg .pred p<9>; "
 
@@ -53,13 +55,25 @@ FORMS = [
 
 
 def _refusal(text: str) -> str:
-    """Return the message of the one finding, which must be of the instruction's line."""
-    done = execute(f"{REGISTERS}\n{text}", {"a": ("b32", words(32, 1))}, {"d": "b32"})
+    """Return the message of the one finding, or of the error, which must be of the instruction's line."""
+    try:
+        done = execute(f"{REGISTERS}\n{text}", {"a": ("b32", words(32, 1))}, {"d": "b32"})
+    except InputError as error:
+        return _misspelt(text, str(error))
     (finding,) = done.findings
     assert finding.kind == "unsupported"
     assert finding.file == "kernel.ptx"
     assert done.kernel.splitlines()[finding.line - 1] == text
     return finding.message
+
+
+def _misspelt(text: str, message: str) -> str:
+    """Return what is said of an instruction that ptxas refuses, behind its line."""
+    right = execute(f"{REGISTERS}\n", {"a": ("b32", words(32, 1))}, {"d": "b32"})
+    line = right.kernel[: right.kernel.index(REGISTERS)].count("\n") + 2
+    place, _, said = message.partition(f"kernel.ptx:{line}: {text.partition(' ')[0].removesuffix(';')}: ")
+    assert not place
+    return said
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -85,10 +99,10 @@ def test_a_missing_operand_is_refused(form: str) -> None:
         ("add.ftz.bf16 g1, g2, g3;", ".ftz"),
         ("add.rz.f16 g1, g2, g3;", ".rz"),
         ("fma.f32 r1, r2, r3, r4;", ".rn"),
-        ("mad.rn.f16 g1, g2, g3, g4;", "is for .f32 and .f64"),
+        ("mad.rn.f16 g1, g2, g3, g4;", "mad has no form of .f16"),
         ("mul.s32 r1, r2, r3;", ".lo"),
         ("mul.wide.s64 s1, s2, s3;", "mul.wide has no form of .s64"),
-        ("max.abs.f32 r1, r2, r3;", ".xorsign"),
+        ("max.abs.f32 r1, r2, r3;", "operands"),
         ("max.xorsign.f32 r1, r2, r3;", ".xorsign"),
         ("setp.lo.s32 p1, r2, r3;", ".lo is not for .s32"),
         ("setp.lt.b32 p1, r2, r3;", ".lt is not for .b32"),
@@ -107,9 +121,9 @@ def test_a_missing_operand_is_refused(form: str) -> None:
         ("mov.v4.b32 {r1, r2, r3, r4}, {r1, r2, r3, r4};", ".v4"),
         ("mov.b32 {g1, g2, g3}, r3;", "3 parts of 32 bits"),
         ("lop3.b32 r1, r2, r3, r4, 256;", "from 0 to 255"),
-        ("lop3.b32 r1, r2, r3, r4, r5;", "from 0 to 255"),
+        ("lop3.b32 r1, r2, r3, r4, r5;", "must be a constant"),
         ("rsqrt.rn.f32 r1, r2;", ".approx"),
-        ("ex2.approx.f64 s1, s2;", ".f64 is not one of"),
+        ("ex2.approx.f64 s1, s2;", "ex2 has no form of .f64"),
         ("add.f32 r1, r2, r3, r4;", "operands"),
         ("elect.sync r1|p1, 0x7fffffff;", "by lanes outside its mask"),
     ],
@@ -132,3 +146,25 @@ def test_fences_that_ptx_does_not_have_are_illegal(text: str) -> None:
     assert {finding.kind for finding in done.findings} == {"illegal", "unsupported"}
     right = execute(f"{REGISTERS}\nfence.acq_rel.gpu;", {"a": ("b32", words(32, 1))}, {"d": "b32"})
     assert not right.findings
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("add.s32 f1, r2, r3;", "d is of .s32, not f1 of .f32"),
+        ("add.f32 f1, u2, r3;", "a is of .f32, not u2 of .u32"),
+        ("and.b32 r1, s2, r3;", "a is of .b32, not s2 of .b64"),
+        ("add.s32 r1, %tid.x, 1;", "a is of .s32, not %tid.x"),
+        ("add.s32 r1, r2, 1.0;", "b takes integers, not 1.0"),
+        ("add.f32 r1, r2, 1;", "b takes floating-point constants, not 1"),
+        ("sub.f16x2 r1, r2, 0x64006400;", "b of .f16x2 takes registers, not 1677747200"),
+        ("shl.b32 r1, r2, s3;", "b is of .u32, not s3 of .b64"),
+    ],
+)
+def test_operands_that_no_assembler_takes_are_errors(text: str, reason: str) -> None:
+    declared = f"{REGISTERS} .reg .f32 f<9>; .reg .u32 u<9>;"
+    with pytest.raises(InputError, match=r"kernel\.ptx:\d+: ") as refused:
+        execute(f"{declared}\n{text}", {"a": ("b32", words(32, 1))}, {"d": "b32"})
+    assert reason in str(refused.value)
+    for right in ("add.f32 r1, r2, 0f3F800000;", "and.b32 f1, u2, r3;", "add.s32 u1, r2, WARP_SZ;"):
+        assert execute(f"{declared}\n{right}", {"a": ("b32", words(32, 1))}, {"d": "b32"}).findings == ()

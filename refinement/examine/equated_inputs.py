@@ -1,0 +1,141 @@
+"""Inputs of trials on which comparisons find equal numbers: all that can at once.
+
+``x[k + 1] == x[k] + 2`` for all k, or ``x[k] == k`` for all k: a kernel that is wrong only there is right on
+any numbers that are drawn. What is compared is linear in the inputs; the equations are solved by elimination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from ...spec.errors import UnsupportedError
+from ...spec.formats import FloatFormat, Format, IntegerFormat
+from ..contract.contract import Instance
+from ..expected.input_bounds import words_of
+from ..expected.requirements import Requirements
+from ..normal_forms.forms import NormalForms
+from ..normal_forms.sparse_polynomials import sparse
+from ..terms import operations
+from ..terms.input_ends import Reals
+from ..terms.store import INPUT, TermStore, bits
+from ..terms.traversal import by_operation
+from .counterexamples import input_formats
+from .trial_inputs import Words
+
+_RELATIONS = ("eq", "ne", "equ", "neu")
+
+_MOST = 256
+"""Comparisons of each format that are looked at: elimination takes time with the square of them."""
+
+_LARGEST = 100
+"""Inputs that no equation tells are integers up to here: sums and products of a few are exact in f32."""
+
+Element = tuple[str, int]
+"""An input by its name and linear index."""
+
+Linear = Mapping[Element | None, Fraction]
+"""A sum of multiples of inputs; None is 1."""
+
+
+def equated_inputs(
+    instance: Instance, store: TermStore, requirements: Requirements, seed: int
+) -> Iterator[dict[str, Words]]:
+    """Yield sets on which as many comparisons as possible find equal numbers, from the first or the last on.
+
+    Parameters
+    ----------
+    instance, store, requirements, seed
+        As of `more_trial_inputs`.
+    """
+    equations = list(_equations(store))
+    if not equations:
+        return
+    random, formats = np.random.default_rng([seed, 4]), input_formats(instance)
+    for order in (equations, equations[::-1]):
+        values = {
+            name: random.integers(0, _LARGEST, int(np.prod(shape))).astype(np.float64)
+            for name, (_, shape) in formats.items()
+        }
+        for (name, index), rest in solved(order).items():
+            if name in values and all(each is None or each[0] in values for each in rest):
+                values[name][index] = float(sum(_of(each, values) * factor for each, factor in rest.items()))
+        words = {name: words_of(numbers, formats[name][0]) for name, numbers in values.items()}
+        if (met := requirements.admissible(words, random)) is not None:
+            yield met
+
+
+def _of(element: Element | None, values: Mapping[str, Reals]) -> Fraction:
+    return Fraction(1) if element is None else Fraction(float(values[element[0]][element[1]]))
+
+
+def solved(equations: Sequence[Linear]) -> dict[Element, Linear]:
+    """Return inputs by others such that sums are 0: of sums that can't be together, the first ones."""
+    found: dict[Element, dict[Element | None, Fraction]] = {}
+    for equation in equations:
+        left = _substituted(equation, found)
+        unknown = [each for each in left if each is not None]
+        if not unknown:
+            continue
+        pivot = min(unknown, key=lambda each: abs(left[each]) != 1)
+        rest = {each: -factor / left[pivot] for each, factor in left.items() if each != pivot}
+        for other, known in found.items():
+            found[other] = _substituted(known, {pivot: rest})
+        found[pivot] = rest
+    return dict(found)
+
+
+def _substituted(
+    linear: Linear, known: Mapping[Element, Mapping[Element | None, Fraction]]
+) -> dict[Element | None, Fraction]:
+    """Return a sum with some inputs by others."""
+    found: dict[Element | None, Fraction] = {}
+    for element, factor in linear.items():
+        parts = known.get(element, {element: Fraction(1)}) if element is not None else {None: Fraction(1)}
+        for each, times in parts.items():
+            found[each] = found.get(each, Fraction(0)) + factor * times
+    return {each: total for each, total in found.items() if total}
+
+
+def _equations(store: TermStore) -> Iterator[Linear]:
+    """Yield the differences of what is compared for equality, of those that are linear in inputs."""
+    terms = np.arange(len(store), dtype=np.int32)
+    forms = NormalForms(store)
+    forms.quantifier.is_patient = False
+    for operation, members in by_operation(store, terms[store.are(operations.COMPARE, terms)]):
+        fmt, some = operation.operands[0], members[:_MOST]
+        if operation.attribute not in _RELATIONS or not isinstance(fmt, FloatFormat | IntegerFormat):
+            continue
+        read: Format = bits(fmt.bits) if isinstance(fmt, IntegerFormat) else fmt
+        left, right = store.arguments(some)[:, :2].T
+        try:
+            differences = sparse(forms.difference(left, right, read), len(some))
+        except (UnsupportedError, RecursionError):
+            continue
+        for difference in differences:
+            linear = _linear(store, forms, difference, fmt)
+            if linear is not None:
+                yield linear
+
+
+def _linear(
+    store: TermStore, forms: NormalForms, difference: Mapping[tuple[int, ...], int | Fraction], fmt: Format
+) -> Linear | None:
+    """Return what is linear in inputs read in their own format; None of other polynomials."""
+    found: dict[Element | None, Fraction] = {}
+    half = 1 << fmt.bits - 1
+    for monomial, coefficient in difference.items():
+        factor = Fraction(coefficient)
+        if isinstance(fmt, IntegerFormat):  # modulo a power of two: the least
+            factor = (factor + half) % (2 * half) - half
+        if not monomial:
+            found[None] = factor
+            continue
+        term = forms.quantifier.terms(np.array(monomial, dtype=np.int64))
+        if len(monomial) != 1 or not store.are(INPUT, term)[0]:
+            return None
+        name = str(store.operation(int(term[0])).attribute)
+        found[name, int(store.arguments(term)[0, 0])] = factor
+    return found
