@@ -36,8 +36,56 @@ _SEARCH = 60
 _COMBINATIONS = 3
 """Of the other sizes, with which the numbers of one are shown by induction."""
 
+_BEYOND = 2
+"""Terms behind those of a block's first step at which a kernel is probed, which are those of two threads."""
+
 _MOST_THREADS = 1 << 17
 """Of a grid at sizes at which it is uneven."""
+
+
+_At = Callable[[Sequence[Instance]], tuple[Examinations, Mapping[str, Any]]]
+"""Verifies a kernel at some sets of sizes, and returns what was found, and counts."""
+
+
+class _RefutedError(Exception):
+    """A kernel that is wrong at a number of a domain: nothing is left to be shown."""
+
+
+class _Probe:
+    """Looks whether a kernel is wrong where its threads take more than one step along a size, each size once.
+
+    Attributes
+    ----------
+    found, stats : list of (Instance, Examination), mapping
+        What was found last, and counts.
+    """
+
+    def __init__(self, contract: Contract, at: _At) -> None:
+        self._contract, self._at, self._probed = contract, at, set[str]()
+        self.found: Examinations = []
+        self.stats: Mapping[str, Any] = {}
+
+    def __call__(self, name: str) -> None:
+        """Run the kernel at a number of a size, the others being the first listed.
+
+        Raises
+        ------
+        _RefutedError
+            If it is wrong there.
+        """
+        quantified = self._contract.quantified
+        domains = [each for each in (quantified.domains if quantified else ()) if each.name == name]
+        if name in self._probed or quantified is None or not domains:
+            return
+        self._probed.add(name)
+        first = self._contract.sizes[0]
+        threads = prod(self._contract.instance(first).block)
+        number = max(domains[0].least, domains[0].up_to(threads + _BEYOND * domains[0].step).most)
+        with suppress(InputError, UnsupportedError, OutOfBudget, MemoryError, RecursionError):
+            instance = self._contract.instance(quantified.completed({**first, name: number}))
+            self.found, self.stats = self._at([instance])
+        if any(finding.kind.refutes for _, each in self.found for finding in each.findings):
+            raise _RefutedError
 
 
 class SizeProof(Protocol):
@@ -132,6 +180,19 @@ def examined(
         Of sizes that may be any number of a domain, how far what was found holds for all of them.
     """
     at = partial(_at, kernel, told, former, submit)
+    probe = _Probe(contract, at)
+    try:
+        return _examined(kernel, contract, told, former, at, probe)
+    except _RefutedError:
+        assert contract.quantified is not None
+        reason = "the kernel is wrong where threads take several steps"
+        return probe.found, probe.stats, Scope(_listed(contract.quantified, probe.found, reason))
+
+
+def _examined(
+    kernel: Kernel, contract: Contract, told: Told | None, former: Kernel | None, at: _At, probe: _Probe
+) -> tuple[Examinations, Mapping[str, Any], Scope]:
+    """Return what `examined` does; a probe may end it."""
     quantified = contract.quantified
     if quantified is None:
         found, stats = at(list(contract.instances()))
@@ -145,7 +206,7 @@ def examined(
         return found, stats, Scope(_listed(quantified, found, "the first sizes listed are not verified"))
     not_by_blocks = ""
     try:
-        blocks = _by_blocks(kernel, contract, told, former)
+        blocks = _by_blocks(kernel, contract, told, former, probe)
         wanted = listed[1:] if blocks.reasons else listed[1:_SHOWN_TOO]
         more, stats = at(wanted)
         found += more
@@ -159,7 +220,7 @@ def examined(
     try:
         if former is not None:
             raise UnsupportedError("two kernels can be compared at listed sizes only")
-        size, proofs = _proved(kernel, contract, told, not_by_blocks)
+        size, proofs = _proved(kernel, contract, told, not_by_blocks, probe)
     except (UnsupportedError, InputError, OutOfBudget, MemoryError, RecursionError) as error:
         more, stats = at([*listed[1:], *_uneven(contract, quantified)])
         return found + more, stats, Scope(_listed(quantified, found + more, _reason(error)))
@@ -196,13 +257,15 @@ def _uneven(contract: Contract, quantified: QuantifiedSizes) -> list[Instance]:
     return found
 
 
-def _by_blocks(kernel: Kernel, contract: Contract, told: Told | None, former: Kernel | None) -> BlocksShown:
+def _by_blocks(
+    kernel: Kernel, contract: Contract, told: Told | None, former: Kernel | None, probe: _Probe
+) -> BlocksShown:
     """Prove a kernel right for every number of the sizes by which its grid grows; see `shown_by_blocks`."""
     check_launches(contract)
     every_block: Callable[..., BlockProver] | None = getattr(kernel, "every_block", None)
     if every_block is None or former is not None or not contract.says_values:
         raise UnsupportedError("a proof for every size needs a PTX kernel and a contract with formulas")
-    found = shown_by_blocks(lambda: every_block(contract, _telling(told, "size")), contract)
+    found = shown_by_blocks(lambda: every_block(contract, _telling(told, "size"), probe), contract)
     if contract.equality is Equality.BITS and found.equality is Equality.VALUE:
         raise UnsupportedError("equality is shown over the reals only, but the contract demands bits")
     return found
@@ -238,7 +301,7 @@ def _is_open(found: Sequence[tuple[Instance, Examination]]) -> bool:
 
 
 def _proved(
-    kernel: Kernel, contract: Contract, told: Told | None, not_by_blocks: str
+    kernel: Kernel, contract: Contract, told: Told | None, not_by_blocks: str, probe: _Probe
 ) -> tuple[str, list[tuple[Mapping[str, int], SizeProof]]]:
     """Prove that a kernel is right for every number of one size, with some combinations of the others.
 
@@ -267,7 +330,7 @@ def _proved(
             proofs: list[tuple[Mapping[str, int], SizeProof]] = []
             for numbers in known:
                 sizes = dict(zip(others, numbers, strict=True))
-                proofs.append((sizes, prove(contract, sizes, domain, told_size)))
+                proofs.append((sizes, prove(contract, sizes, domain, told_size, probe)))
         except UnsupportedError as error:
             why = f"{error}: {not_by_blocks}" if isinstance(error, LaunchSizeError) else str(error)
             about = f"{domain.name}: {why}" if len(quantified.domains) > 1 else why

@@ -164,6 +164,11 @@ class RuleTerms:
         def product() -> Any:
             return f["*"](*(bit_slices.sign_extend(store, self._input(S8), 64) for _ in "xy"))
 
+        def not_negative() -> Ids:
+            found = self._input(operations.signed(w))
+            store.bounded[int(found[0])] = 0, 2 ** (w - 1) - 1
+            return found
+
         def computed(fmt: Any) -> Ids:
             return self._apply(operations.fused(fmt, ((fmt, fmt),)), *(self._input(fmt) for _ in "xy"))
 
@@ -182,6 +187,7 @@ class RuleTerms:
             "s24": lambda _: bit_slices.sign_extend(store, self._input(operations.signed(24)), w),
             "s8": lambda _: bit_slices.sign_extend(store, self._input(S8), w),
             "short": lambda _: bit_slices.sign_extend(store, self._input(S8), w),
+            "unsigned": lambda _: not_negative(),
             "product": lambda _: product(),
             "even bits": lambda _: field(0, w // 2),
             "odd bits": lambda _: field(w // 2, w // 2),

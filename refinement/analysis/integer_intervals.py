@@ -102,6 +102,17 @@ class Magnitudes(Domain):
         """Return the ranges (n, 2) of terms (n,) read in an integer format."""
         return self.values(np.asarray(terms, dtype=np.int32), fmt)
 
+    def lie_below(self, terms: Ids, bits: int) -> bool:
+        """Tell whether all bits of inputs (n,) of one width are 0, from one above the lowest on.
+
+        What is computed of large numbers has intervals that are rounded, maybe across 0.
+        """
+        width, *others = np.unique(self.store.widths(terms)).tolist()
+        if others or not bits or not self.store.are(INPUT, terms).all():
+            return False
+        intervals = self.intervals(terms, operations.signed(width))
+        return bool((intervals[:, 0] >= 0).all() and (intervals[:, 1] < 2.0**bits).all())
+
     def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[Reading]:
         """Return the arguments whose ranges count, and how they are read."""
         assert read is not None

@@ -140,6 +140,7 @@ class SharedSubterms:
             return None
         parents = np.zeros(len(self._store), dtype=np.int32)
         divided = np.zeros(len(self._store), dtype=bool)
+        vectors = list[tuple[Ids, list[Ids]]]()
         for operation, members in by_operation(self._store, reached):
             if operations.equates_floats(operation) or self._reads_bits(operation, members):
                 return None
@@ -151,6 +152,11 @@ class SharedSubterms:
                     parents[each.reshape(-1)] += 1
             if operation.name == operations.QUOTIENT:
                 divided[members] = self._store.are(CONSTANT, given[1])
+            if operation.name == VECTOR:
+                vectors.append((members, given))
+        for members, given in vectors:  # a sum of squares depends on each element twice
+            for each in given:
+                np.add.at(parents, each.reshape(len(members), -1), (parents[members] > 1)[:, None])
         opposites = reached[self._store.are(operations.NEGATE, reached) & (parents[reached] > 1)]
         parents[self._store.arguments(opposites)[:, 0]] += 1
         sums = np.array([_is_sum(each) for each in self._store.operations])

@@ -63,17 +63,19 @@ class PolynomialNumbers:
 
     def _coefficient_words(self, coefficients: NDArray[Any]) -> NDArray[np.int32]:
         """Return coefficients (n,) as words (n, 3), the same for equal numbers of any type."""
-        words = np.full((len(coefficients), 3), _WHOLE, dtype=np.int32)
         if coefficients.dtype == np.int64:
-            words[:, 1:] = _words(coefficients[:, None])
-            return words
-        for index, number in enumerate(coefficients.tolist()):
+            whole = np.full((len(coefficients), 1), _WHOLE, dtype=np.int32)
+            return np.concatenate([whole, _words(coefficients[:, None])], axis=1)
+        identities = np.fromiter(map(id, coefficients), dtype=np.int64, count=len(coefficients))
+        _, first, inverse = np.unique(identities, return_index=True, return_inverse=True)
+        words = np.full((len(first), 3), _WHOLE, dtype=np.int32)
+        for index, number in enumerate(coefficients[first].tolist()):  # many share one object
             if number.denominator == 1 and -(1 << 63) <= number < 1 << 63:
                 words[index, 1:] = np.array([int(number)], dtype=np.int64).view(np.int32)
             else:
                 place = self._coefficients.setdefault(number, len(self._coefficients))
                 words[index] = _LISTED, place, 0
-        return words
+        return words[inverse.reshape(-1)]
 
 
 def _words(columns: NDArray[np.int64] | Quantities) -> NDArray[np.int32]:

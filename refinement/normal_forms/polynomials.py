@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
+from ...spec.operand_arrays import blocks
 from .reading_words import Coefficient, Monomial, Piece, Pieces, Quantities, numbered
 from .readings import Quantifier
 from .shared_expansion import Product, TooManyProductsError, polynomials
@@ -36,6 +37,10 @@ _CELLS_AT_FIRST = 1 << 20
 
 _CELLS_OF_FRACTIONS = 1 << 17
 """As many with coefficients that are fractions, which take far longer."""
+
+
+_PARTS = 8
+"""Parts that are expanded one by one where all together are too many; with more, each does less at once."""
 
 
 class ExpansionError(UnsupportedError):
@@ -167,7 +172,7 @@ class Expander:
             np.asarray(quantities, dtype=np.int64).reshape(-1, 1),
         )
         try:
-            return self._all_at_once(rows, _CELLS_AT_FIRST, _CELLS_OF_FRACTIONS)
+            return self._in_parts(rows)
         except _NestedExpansionError:
             raise  # in any other order it is met as well
         except ExpansionError:
@@ -176,6 +181,23 @@ class Expander:
             if not self.quantifier.is_patient:  # nested expansions would each be tried in every way
                 raise
         return self._all_at_once(rows, MOST_CELLS, MOST_CELLS)
+
+    def _in_parts(self, rows: Rows) -> Rows:
+        """Split all rows, as many at a time as are few enough, or else an eighth of them."""
+        length = len(rows)
+        while True:
+            try:
+                found = [self._all_at_once(rows.where(slice(length)), _CELLS_AT_FIRST, _CELLS_OF_FRACTIONS)]
+                break
+            except ExpansionError as error:
+                if length < _PARTS or isinstance(error, _NestedExpansionError):
+                    raise
+                length //= _PARTS
+        for part in [*blocks(len(rows), length)][1:]:
+            found.append(self._all_at_once(rows.where(part), _CELLS_AT_FIRST, _CELLS_OF_FRACTIONS))
+            if sum(each.cells for each in found) > MOST_CELLS:
+                raise ExpansionError
+        return concatenated(found)
 
     def _all_at_once(self, rows: Rows, most: int, most_of_fractions: int) -> Rows:
         """Split what all rows have at their fronts, until nothing is left to be split."""

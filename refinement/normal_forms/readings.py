@@ -373,13 +373,14 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
     choices = bits_of_choices(q.store, terms, modular=is_raw(fmt))
     if (choices >= 0).all():
         return [Piece(1, (q.read(choices, fmt),))]
-    parts = q.store.elements(q.store.arguments(terms)[:, 0])
     pieces, position, cut = [], 0, fields(operation)
     among_constants = len(cut) > 1 and sum(not field.constant for field in cut) == 1
-    for part, field in zip(parts.T, cut, strict=True):
-        left = fmt.bits - position
-        if left <= 0:
+    for part, field in zip(q.store.elements(q.store.arguments(terms)[:, 0]).T, cut, strict=True):
+        if (left := fmt.bits - position) <= 0:
             break
+        if q.magnitudes.lie_below(part, field.low):
+            position += field.width
+            continue
         if field.repeats:  # of a sign that was taken for the highest bit
             return None
         repeated = repetitions(operation, position + field.width)
@@ -391,8 +392,7 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
                 continue
         whole = field.low == 0 and bool((q.store.widths(part) == field.width).all())
         read = field_format(field, whole, fmt, left, repeated)
-        number = part
-        reach = field.width + (fmt.signed and not is_raw(fmt))
+        number, reach = part, field.width + (fmt.signed and not is_raw(fmt))
         if read is None and among_constants and reach <= left:  # the same number in every format
             number = extract(q.store, part, field.low, field.width)
             read = operations.unsigned(field.width)

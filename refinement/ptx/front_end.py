@@ -161,6 +161,7 @@ class PtxKernel(PtxEntry):
         known: Mapping[str, int],
         domain: SizeDomain,
         told: Callable[[str], None],
+        probe: Callable[[str], None] = lambda _: None,
     ) -> SizeProof:
         """Prove that the kernel is right for every number of a size, the others being known.
 
@@ -178,11 +179,11 @@ class PtxKernel(PtxEntry):
 
         if (capped := parts(contract, domain)) is not None:
             below, beyond = capped
-            block = self.every_block(below.contract, told)
+            block = self.every_block(below.contract, told, probe)
             return prove_parts(
                 partial(block.proof, {}, None),
                 below.domain,
-                partial(self.for_every, beyond.contract, known, beyond.domain, told),
+                partial(self.for_every, beyond.contract, known, beyond.domain, told, probe),
             )
 
         def launched(numbers: ResidueClass) -> SymbolicLaunch:
@@ -191,9 +192,14 @@ class PtxKernel(PtxEntry):
         of = self, contract, known, domain, told
         otherwise = partial(prove, launched, domain, told, factors_of(contract))
         sums = ThreadSums(*of)
-        return prove_steps(sums, ThreadStores(*of), otherwise, partial(sums.proof, falls=True))
+        return prove_steps(sums, ThreadStores(*of), otherwise, partial(sums.proof, falls=True), probe)
 
-    def every_block(self, contract: Contract, told: Callable[[str], None]) -> BlockProver:
+    def every_block(
+        self,
+        contract: Contract,
+        told: Callable[[str], None],
+        probe: Callable[[str], None] = lambda _: None,
+    ) -> BlockProver:
         """Return what proves the kernel right for every number of the sizes by which its grid grows.
 
         Raises
@@ -203,7 +209,7 @@ class PtxKernel(PtxEntry):
         """
         from .any_size.block_proofs import BlockProver
 
-        return BlockProver(self, contract, told)
+        return BlockProver(self, contract, told, probe)
 
     def _check_sizes(self, instance: Instance) -> None:
         """Check that every parameter has the bytes of what the contract passes."""

@@ -71,6 +71,10 @@ WORDS = (
         "unsigned(x) * 2 ** width + unsigned(y)", _READINGS + "_concatenation", source=Source.MANUAL,
     ),
     Rule(
+        "integers/sign-of-no-negative-number", Theory.BITS, "signed(x >> (width - 1))", "0",
+        _READINGS + "_concatenation", guard="signed(x) >= 0", fails={"x": "128"}, sorts={"x": "unsigned"},
+    ),
+    Rule(
         "integers/low-bits-of-choice", Theory.BITS, "low(where(p, x, y), k)",
         "where(p, low(x, k), low(y, k))", "terms.choices:bits_of_choices", sorts={"p": "bit"},
     ),

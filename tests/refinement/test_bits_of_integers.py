@@ -15,7 +15,7 @@ from mmaproof.refinement.terms.store import TermStore
 from mmaproof.spec.errors import InputError
 
 from ..contract_texts import contract_of
-from ..elementwise_kernels import Kernel
+from ..elementwise_kernels import Kernel, result_of
 
 INTEGERS = {"A": "s32", "C": "s32 out"}
 
@@ -73,6 +73,31 @@ def test_shifts_and_masks_of_data_are_verified(name: str) -> None:
 @pytest.mark.parametrize("name", KERNELS)
 def test_another_field_is_refuted(name: str) -> None:
     assert KERNELS[name].faulty_result().verdict is Verdict.REFUTED
+
+
+HALF = "shr.u32 %r1, %A, 31; add.s32 %r1, %A, %r1; shr.s32 %C, %r1, 1;"
+SIGN_OF_SUM = "add.s32 %r1, %A, %A; shr.s32 %C, %r1, 31;"
+
+
+@pytest.mark.parametrize(
+    ("body", "formula", "conditions", "verdict"),
+    [
+        (HALF, "A[i] >> 1", "A[i] >= 0", Verdict.VERIFIED),
+        (HALF, "A[i] >> 1", "A[i] >= -1", Verdict.REFUTED),
+        ("shr.u32 %C, %A, 4;", "0 * A[i]", "0 <= A[i] <= 15", Verdict.VERIFIED),
+        ("shr.u32 %C, %A, 4;", "0 * A[i]", "0 <= A[i] <= 16", Verdict.REFUTED),
+        (SIGN_OF_SUM, "0 * A[i]", "0 <= A[i] <= 1073741824", Verdict.REFUTED),
+    ],
+)
+def test_bits_above_a_number_are_zeros(body: str, formula: str, conditions: str, verdict: Verdict) -> None:
+    """As compilers divide by powers of two: the sign is added first, which is 0 of no negative number."""
+    assert result_of(body, f"C[i] = {formula}", INTEGERS, requires=[conditions]).verdict is verdict
+
+
+def test_the_sign_of_a_float_that_is_not_less_than_zero_may_be_set() -> None:
+    arrays = {"A": "f32", "C": "s32 out"}
+    found = result_of("mov.b32 %r1, %A; shr.s32 %C, %r1, 31;", "C[i] = 0", arrays, requires=["A[i] >= 0"])
+    assert found.verdict is Verdict.REFUTED
 
 
 NUMBERS = np.array([-(2**31), -129, -8, -1, 0, 1, 7, 8, 127, 2**31 - 1])

@@ -114,6 +114,20 @@ def test_what_is_multiplied_out_in_order_is_the_same(steps: Steps, distance: int
     assert at_once.reason == in_order.reason and (at_once.equal == in_order.equal).all()
 
 
+def test_many_sums_are_multiplied_out_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all of them have too many products, and each one few."""
+    store, rows = TermStore(), 64
+    add, multiply = operations.fused(F64, (), (F64, F64)), operations.fused(F64, ((F64, F64),))
+    x = [store.inputs("x", F64, rows * each + np.arange(rows)) for each in range(4)]
+    left = apply(store, multiply, apply(store, add, x[0], x[1]), apply(store, add, x[2], x[3]))
+    products = [apply(store, multiply, x[i], x[j]) for i in (0, 1) for j in (2, 3)]
+    right = reduce(partial(apply, store, add), products)
+    monkeypatch.setattr(polynomials, "_CELLS_AT_FIRST", 500)
+    monkeypatch.setattr(Expander, "_from_inside", None)
+    assert compare(NormalForms(store), left, right, F64).equal.all()
+    assert not compare(NormalForms(store), left, right[::-1], F64).equal.any()
+
+
 @pytest.mark.parametrize("taken", ["s", "t"])
 def test_a_long_compensated_sum_is_the_sum(taken: str) -> None:
     """Kahan's: what the last addition lost is taken off the next number, with the right sign."""

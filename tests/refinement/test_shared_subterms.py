@@ -80,6 +80,31 @@ def test_sums_are_not_searched_by_relations_where_equal_ones_suffice(monkeypatch
     assert shown(store, normalised(store, backwards=False), normalised(store, backwards=True))
 
 
+def test_columns_of_a_row_are_shown_with_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one side has the sum of squares as a dot product of a vector with itself."""
+    store, searched, shared = TermStore(), list[int](), SharedSubterms._shared
+
+    def counted(self: SharedSubterms, *given: Any) -> dict[int, int] | None:
+        searched.append(1)
+        return shared(self, *given)
+
+    monkeypatch.setattr(SharedSubterms, "_shared", counted)
+    zero = store.constants(0, 32)
+    dot = operations.dot(F32, F32, F32, F32, operations.Accumulation("unspecified", COLUMNS))
+    sides = []
+    for backwards in (False, True):
+        sums = accumulators(store, backwards=backwards)
+        less = apply(store, operations.negate(F32), total(store, sums, backwards=backwards))
+        centred = [apply(store, SUM, each, less) for each in sums]
+        vector = store.vectors(np.stack(centred, axis=-1))
+        squares = total(store, [apply(store, PRODUCT, each, each) for each in centred], backwards=False)
+        v = store.apply(dot, vector, vector, zero) if backwards else squares
+        factor = store.apply(operations.function("rsqrt", F32, F32), v)
+        sides.append(np.stack([apply(store, PRODUCT, each, factor) for each in centred], axis=-1))
+    assert shown(store, *sides)
+    assert len(searched) == 1
+
+
 @pytest.mark.parametrize("change", [{"mean": COLUMNS - 1}, {"of": 1}])
 def test_what_is_made_of_other_sums_is_not(change: dict[str, Any]) -> None:
     store = TermStore()

@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 from quantified_kernels import contract_and_kernel
 
+from mmaproof.refinement import every_size
+from mmaproof.refinement.findings.result import Result, Verdict
+from mmaproof.refinement.ptx.any_size import residue_classes
 from mmaproof.refinement.ptx.any_size.block_proofs import BlockProver
 from mmaproof.refinement.ptx.any_size.size_proofs import SizeProof
 from mmaproof.refinement.ptx.any_size.thread_sums import ThreadSums
+from mmaproof.refinement.verification import verify
 from mmaproof.spec.errors import InputError, UnsupportedError
 
 CONTRACT = """
@@ -196,3 +200,37 @@ def test_loops_of_threads_that_no_sum_needs_are_not_skipped(tmp_path: Path) -> N
     wide = CONTRACT.replace("block = 32", "block = 64")
     with pytest.raises(UnsupportedError, match="neighbouring threads"):
         prove(tmp_path, wide, BEGIN + LOOP + END)
+
+
+def verified(folder: Path, kernel: str) -> Result:
+    """Verify a kernel for every K."""
+    (folder / "rows.ptx").write_text(kernel, encoding="utf-8")
+    (folder / "rows.toml").write_text(ONE_ROW, encoding="utf-8")
+    return verify(folder / "rows.ptx", folder / "rows.toml").result
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("add.s32 %r3, %r3, 32", "add.s32 %r3, %r3, 31"),
+        ("shfl.sync.bfly.b32 %f1, %f0, 16, 31, -1", "mov.f32 %f1, 0f00000000"),
+    ],
+)
+def test_a_kernel_is_run_for_several_steps_before_slower_proofs(
+    right: str, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is right where each thread takes one term at most, and the other ways took minutes to fail."""
+
+    def slow(*_: object) -> SizeProof:
+        raise AssertionError("proved in another way")
+
+    monkeypatch.setattr(residue_classes, "prove", slow)
+    found = verified(tmp_path, (BEGIN + LOOP + END).replace(right, wrong, 1))
+    assert found.verdict is Verdict.REFUTED and "K = 34" in found.findings[0].message
+
+
+def test_a_kernel_is_run_for_several_steps_only_where_no_proof_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(every_size._Probe, "__call__", None)
+    assert verified(tmp_path, BEGIN + LOOP + END).verdict is Verdict.VERIFIED

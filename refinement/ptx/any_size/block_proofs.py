@@ -65,6 +65,8 @@ class BlockProver:
         The kernel, and what it is to compute.
     told : callable
         Told what is being done.
+    probe : callable, optional
+        As of `prove_steps`.
 
     Raises
     ------
@@ -72,9 +74,15 @@ class BlockProver:
         If the grid does not grow with sizes in a way that is modelled.
     """
 
-    def __init__(self, kernel: PtxEntry, contract: Contract, told: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        kernel: PtxEntry,
+        contract: Contract,
+        told: Callable[[str], None],
+        probe: Callable[[str], None] = lambda _: None,
+    ) -> None:
         assert contract.quantified is not None
-        self._kernel, self._contract, self._told = kernel, contract, told
+        self._kernel, self._contract, self._callbacks = kernel, contract, (told, probe)
         self._started = time.process_time()
         domains = {domain.name: domain for domain in contract.quantified.domains}
         polynomials = SizePolynomials(contract.quantified)
@@ -164,7 +172,7 @@ class BlockProver:
             for factors in ((), factors_of(self._contract)) if last is not None else ((),):
                 for order in self.orders:
                     self._check_time(reason)
-                    attempt = _Attempt(self._kernel, self._contract, order, known, factors, self._told)
+                    attempt = _Attempt(self._kernel, self._contract, order, known, factors, *self._callbacks)
                     try:
                         found = replace(attempt.proof(domains, inner), limit=limit)
                         return replace(found, overflow=self._overflow(found, known, last, failed, cap))
@@ -193,8 +201,9 @@ class _Attempt:
         known: Mapping[str, int],
         factors: Sequence[int],
         told: Callable[[str], None],
+        probe: Callable[[str], None],
     ) -> None:
-        self._kernel, self._contract, self._order = kernel, contract, order
+        self._kernel, self._contract, self._order, self._probe = kernel, contract, order, probe
         self._known, self._factors, self._told = known, factors, told
         self._launches: list[BlockLaunch] = []
         self._places: dict[str, Place] = {}
@@ -362,7 +371,8 @@ class _Attempt:
         of = self._kernel, self._contract, self._known, last, telling, position
         otherwise = partial(prove, launched, last, telling, self._factors, self._tail)
         sums = ThreadSums(*of, self._of_threads)
-        found = prove_steps(sums, ThreadStores(*of), otherwise, partial(sums.proof, falls=True))
+        falling = partial(sums.proof, falls=True)
+        found = prove_steps(sums, ThreadStores(*of), otherwise, falling, self._probe)
         self._tail = found.tail
         self._obligations += [obligation.of(tell) for obligation in found.obligations]
         self._roundings.append(found.roundings)

@@ -76,7 +76,15 @@ class AccessError(Exception):
 
 
 class Decisions(IfConversion):
-    """Refuses to go both ways where it depends on sizes."""
+    """Refuses to go both ways where it depends on sizes.
+
+    Attributes
+    ----------
+    divides : bool
+        Whether a guard that it refused is not the same condition for all threads.
+    """
+
+    divides = False
 
     def decide(self, decoded: Decoded, active: Indices) -> Decision:
         """See `IfConversion.decide`."""
@@ -85,6 +93,7 @@ class Decisions(IfConversion):
             terms = found.conditions.as_terms(store)
             if store.is_integer(leaves_of(store, np.unique(terms))).any():
                 line = decoded.instruction.line
+                self.divides |= len(np.unique(terms)) > 1
                 raise UnsupportedError(
                     f"the guard of {decoded.instruction.mnemonic} in line {line} depends on sizes"
                 )

@@ -153,6 +153,11 @@ class SkippingBatch(LoopBatch):
         """What it has skipped so far."""
         return self._skipping.skipped
 
+    @property
+    def divides(self) -> bool:
+        """Whether threads go round a loop that it has skipped each as often as their numbers say."""
+        return self._skipping.divides
+
     def _advance(self, strand: Strand) -> None:
         try:
             super()._advance(strand)

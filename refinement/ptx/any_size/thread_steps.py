@@ -60,14 +60,19 @@ class ThreadSteps:
         self._domain, self._told, self._position = domain, told, position
         self._obligations: list[Obligation] = []
 
+    @property
+    def may_apply(self) -> bool:
+        """Whether threads go over the size in steps, so that other ways mostly fail, and slowly."""
+        return False
+
+    @property
+    def size(self) -> str:
+        """The size's name."""
+        return self._domain.name
+
     def proof(self) -> SizeProof:
         """Return the proof."""
         raise NotImplementedError
-
-    @property
-    def may_apply(self) -> bool:
-        """Whether it is to be said why there is no proof."""
-        return False
 
     def _checked(self, launched: Callable[[ResidueClass], ThreadLaunch], domain: SizeDomain) -> SizeProof:
         """Prove what a thread does at one number of T."""
@@ -145,6 +150,7 @@ def prove_steps(
     stores: ThreadSteps,
     otherwise: Callable[[], SizeProof],
     falling: Callable[[], SizeProof],
+    probe: Callable[[str], None],
 ) -> SizeProof:
     """Prove a kernel right by one thread that stands for all that go over a size, or in another way.
 
@@ -154,6 +160,8 @@ def prove_steps(
         Of threads that go over a sum, and of threads that store.
     otherwise, falling : callable
         Return a proof in another way, and one of threads that go over a sum from its last term down.
+    probe : callable
+        Looks whether the kernel is wrong at a number of a size that takes threads several steps.
 
     Raises
     ------
@@ -166,6 +174,8 @@ def prove_steps(
         return stores.proof()
     except (UnsupportedError, InputError) as error:
         reason = str(error) if stores.may_apply else ""
+    if sums.may_apply or stores.may_apply:
+        probe(sums.size)
     try:
         return otherwise()
     except UnsupportedError as error:

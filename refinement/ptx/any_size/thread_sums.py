@@ -64,10 +64,13 @@ class Exit(SymbolicLaunch):
         What is stored.
     held : array (elements, count)
         What each element of the output depends on, of what threads left.
+    divides : bool
+        Whether threads go round loops that are skipped each as often as their numbers say.
     """
 
     actual: Ids
     held: Ids
+    divides = False
 
     def _batch(self, execution: Execution, scalars: Collection[int]) -> LoopBatch:
         return SkippingBatch(execution, self._program, scalars, frozenset(self._loops))
@@ -76,6 +79,7 @@ class Exit(SymbolicLaunch):
         """See `SymbolicLaunch.stored`."""
         assert isinstance(batch, SkippingBatch)
         self.actual, self.skipped = super().stored(batch, output), batch.skipped
+        self.divides = batch.divides
         self.held = held_by(self.store, self.actual)
         return self.actual
 
@@ -155,7 +159,12 @@ class ThreadSums(ThreadSteps):
         shown: dict[Key, list[tuple[SizeProof, int]]] | None = None,
     ) -> None:
         super().__init__(kernel, contract, known, domain, told, position)
-        self._shown = {} if shown is None else shown
+        self._shown, self._divides = {} if shown is None else shown, False
+
+    @property
+    def may_apply(self) -> bool:
+        """See `ThreadSteps.may_apply`; told when a proof has been tried."""
+        return self._divides
 
     def proof(self, *, falls: bool = False) -> SizeProof:
         """Return the proof.
@@ -183,7 +192,10 @@ class ThreadSums(ThreadSteps):
         )
         if launch.sums.part != 1:
             raise UnsupportedError("the sum goes over a part of a size only")
-        equality, checked = check(launch, self._noting, lambda _, output: launch.expected(output))
+        try:
+            equality, checked = check(launch, self._noting, lambda _, output: launch.expected(output))
+        finally:
+            self._divides = launch.divides
         part, threads = launch.part()
         reason = UnsupportedError("one thread goes over all of a sum")
         for vector in [-1] if falls else self._vectors(threads) if threads > 1 else []:
