@@ -248,3 +248,16 @@ def test_what_wraps_is_not_clamped() -> None:
     x = store.inputs("x", S32, np.arange(1))
     wrapped, kept = (apply(store, operations.convert(S8, S32, None, saturate=s), x) for s in (False, True))
     assert not compare(NormalForms(store), wrapped, kept, S8).equal.any()
+
+
+def test_extrema_may_be_nested_deeply() -> None:
+    """More than calls of Python may nest, in either order."""
+    store = TermStore()
+    x = list(store.inputs("x", F32, np.arange(130)).reshape(-1, 1))
+    forth, back = x[0], x[-1]
+    for one, other in zip(x[1:], x[-2::-1], strict=True):
+        forth, back = (
+            apply(store, operations.extremum(F32, "max"), *pair) for pair in ((forth, one), (back, other))
+        )
+    forms = NormalForms(store)
+    assert (forms.identifiers(forth, F32) == forms.identifiers(back, F32)).all()
