@@ -253,7 +253,7 @@ def test_what_wraps_is_not_clamped() -> None:
 def test_extrema_may_be_nested_deeply() -> None:
     """More than calls of Python may nest, in either order."""
     store = TermStore()
-    x = list(store.inputs("x", F32, np.arange(130)).reshape(-1, 1))
+    x = list(store.inputs("x", F32, np.arange(105)).reshape(-1, 1))
     forth, back = x[0], x[-1]
     for one, other in zip(x[1:], x[-2::-1], strict=True):
         forth, back = (
