@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import extension_calls
+from . import extension_calls, host_text
 from .compiler_flags import kept_flags
 from .host_halves import HEAD, headers_wanted, host_source, separated
 from .recording import NotRecordedError
@@ -81,6 +81,7 @@ class Toolchain:
     def digest(self) -> str:
         """What the stand-ins and the compilers are, as a few letters."""
         sources = sorted(path for path in STAND_IN.rglob("*") if path.is_file())
+        sources.append(Path(host_text.__file__))
         compilers = [
             *OF_PYTORCH,
             *HOST,

@@ -92,7 +92,7 @@ def host_text(text: str) -> str | None:
     words = _Text(text)
     try:
         return DECLARED + "".join(_pieces(words))
-    except _UnknownError:
+    except (_UnknownError, IndexError):  # the end of the text comes early
         return None
 
 

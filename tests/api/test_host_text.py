@@ -75,6 +75,8 @@ def test_functions_of_devices_have_no_body() -> None:
         "k<<<1, 2>>>();",
         'const char* text = R"(k<<<1, 2>>>(x))";',
         "void host() { k<<<1, 2>>>(x;",
+        "__attribute__",
+        f"{GLOBAL} void k",
     ],
 )
 def test_what_is_left_to_nvcc(text: str) -> None:
