@@ -18,7 +18,7 @@ class Model(nn.Module):
 batch_size = 2
 in_channels = 2
 out_channels = 8
-D, H, W = 2, 2, 4
+D, H, W = 1, 1, 4
 kernel_size = 4
 stride = 2
 padding = 1
