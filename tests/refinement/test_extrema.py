@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+
 import mpmath
 import numpy as np
 import pytest
@@ -250,14 +253,19 @@ def test_what_wraps_is_not_clamped() -> None:
     assert not compare(NormalForms(store), wrapped, kept, S8).equal.any()
 
 
-def test_extrema_may_be_nested_deeply() -> None:
-    """More than calls of Python may nest, in either order."""
+@pytest.mark.parametrize("count", [4, 48])
+def test_extrema_may_be_nested_more_deeply_than_calls(count: int) -> None:
+    """In either order; the first case imports what the other has no room for."""
     store = TermStore()
-    x = list(store.inputs("x", F32, np.arange(105)).reshape(-1, 1))
+    x = list(store.inputs("x", F32, np.arange(count)).reshape(-1, 1))
     forth, back = x[0], x[-1]
     for one, other in zip(x[1:], x[-2::-1], strict=True):
         forth, back = (
             apply(store, operations.extremum(F32, "max"), *pair) for pair in ((forth, one), (back, other))
         )
-    forms = NormalForms(store)
-    assert (forms.identifiers(forth, F32) == forms.identifiers(back, F32)).all()
+    forms, most = NormalForms(store), sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 300)
+    try:
+        assert (forms.identifiers(forth, F32) == forms.identifiers(back, F32)).all()
+    finally:
+        sys.setrecursionlimit(most)
