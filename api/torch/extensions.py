@@ -7,6 +7,7 @@ import importlib.machinery
 import importlib.util
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,9 +18,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import extension_calls
+from . import extension_calls, host_text
 from .compiler_flags import kept_flags
-from .host_halves import HEAD, headers_wanted, separated
+from .host_halves import HEAD, headers_wanted, host_source, separated
 from .recording import NotRecordedError
 
 STAND_IN = Path(__file__).with_name("stand_in")
@@ -35,6 +36,9 @@ OF_PYTORCH = (
     "-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr",
 )  # fmt: skip
 """Flags that `torch.utils.cpp_extension` gives to nvcc, before those of the extension."""
+
+_OF_HOST = re.compile(r"#\$ \S+ (?!.*-D__CUDA_ARCH__=).* -E -x c\+\+ .*-D__CUDACC__\b")
+"""What nvcc says it would run to preprocess a file for the host."""
 
 UNCHECKED = "-DCCCL_DISABLE_CTK_COMPATIBILITY_CHECK"
 """Releases of nvcc and of CUDA's headers on PyPI need not be the same."""
@@ -77,6 +81,7 @@ class Toolchain:
     def digest(self) -> str:
         """What the stand-ins and the compilers are, as a few letters."""
         sources = sorted(path for path in STAND_IN.rglob("*") if path.is_file())
+        sources.append(Path(host_text.__file__))
         compilers = [
             *OF_PYTORCH,
             *HOST,
@@ -88,6 +93,11 @@ class Toolchain:
         ]
         text = b"".join(source.read_bytes() for source in sources) + "\n".join(compilers).encode()
         return hashlib.sha256(text).hexdigest()[:16]
+
+    @property
+    def kept_here(self) -> Path:
+        """The folder of what these compilers and stand-ins have made."""
+        return self.kept / self.digest
 
     def runtime(self) -> Path:
         """Return the object that extensions are linked with; it is compiled once."""
@@ -157,45 +167,25 @@ class Toolchain:
         """Compile an extension's files into a folder, and link them."""
         plain = [each for each in kept if each.startswith(("-D", "-U", "-I"))]
         jobs: list[list[list[str]]] = []
-        objects, halves = [self.runtime()], dict[Path, Path]()
+        objects = [self.runtime()]
         for path in cpp:
             made = into / f"{path.stem}_cpp.o"
             header = [] if plain else ["-include", str(self.header())]  # which macros might change
             jobs.append([["g++", *HOST, *header, *plain, *self.includes, "-c", str(path), "-o", str(made)]])
             objects.append(made)
-        virtual = self.target.replace("sm_", "compute_")
-        for path in cuda:
-            text = path.read_text(encoding="utf-8")
-            binds = ["-DMMAPROOF_BINDS"] if "PYBIND11_MODULE" in text else []
-            half, folder = into / f"{path.stem}_half.ii", into / path.stem
-            folder.mkdir(exist_ok=True)
-            jobs.append(
-                [
-                    [
-                        str(self.nvcc), CPP, "-cuda", *OF_PYTORCH, UNCHECKED, *headers,
-                        "-w", "-lineinfo", "--keep", "--keep-dir", str(folder),
-                        "-Xcompiler=-fPIC", *binds,
-                        "-gencode", f"arch={virtual},code={virtual}", str(path), "-o", str(half),
-                        *[each for each in kept if not each.startswith(("-std", "--std"))], *self.includes,
-                    ]
-                    for headers in headers_wanted(text)
-                ]
-            )  # fmt: skip
-            halves[half] = into / f"{path.stem}_cuda.o"
-        _run(*jobs)
-        _run(
-            *([["g++", *HOST, "-c", str(self._half(half)), "-o", str(made)]] for half, made in halves.items())
-        )
-        objects += halves.values()
-        _run([["g++", "-shared", "-Wl,-Bsymbolic", "-o", str(into / "extension.so"), *map(str, objects)]])
-
-    def _half(self, written: Path) -> Path:
-        """Return the host's half of a file of CUDA as it is compiled."""
-
-        def compiled(header: Path, made: Path) -> None:
-            _run([["g++", *HOST, "-x", "c++-header", str(header), "-o", str(made)]])
-
-        return separated(written, self.kept / self.digest, compiled)
+        files = [CudaFile(self, path, into, kept) for path in cuda]
+        _run(*jobs, *(job for file in files for job in file.jobs()))
+        library = into / "extension.so"
+        for again in (False, True):
+            left = [file for file in files if not file.object.exists()]
+            _run(*(file.of_nvcc() for file in left))
+            _run(*([file.of_half()] for file in left))
+            every = [*objects, *(file.object for file in files)]
+            _run([["g++", "-shared", "-s", "-Wl,-Bsymbolic", "-o", str(library), *map(str, every)]])
+            if again or not (hidden := [file for file in files if file.has_hidden_kernels(library)]):
+                break
+            for file in hidden:
+                file.object.unlink()
 
     # -- in place of torch.utils.cpp_extension
     def load_inline(
@@ -248,6 +238,81 @@ class Toolchain:
         flags = [*_listed(extra_cflags), *_listed(extra_cuda_cflags)]
         plain = [path for path in paths if path not in cuda]
         return self.extension(name, plain, cuda, flags, _listed(extra_include_paths))
+
+
+class CudaFile:
+    """A file of CUDA that is compiled: its kernels to PTX, and the rest for the host.
+
+    Parameters
+    ----------
+    toolchain : Toolchain
+        The compilers.
+    path, into : Path
+        The file, and the folder of what is made of it.
+    kept : sequence of str
+        Flags of the extension.
+    """
+
+    def __init__(self, toolchain: Toolchain, path: Path, into: Path, kept: Sequence[str]) -> None:
+        self._toolchain, self._path, self._folder = toolchain, path, into / path.stem
+        self._folder.mkdir(exist_ok=True)
+        self._half, self.object = into / f"{path.stem}_half.ii", into / f"{path.stem}_cuda.o"
+        self._text = path.read_text(encoding="utf-8")
+        flags = [each for each in kept if not each.startswith(("-std", "--std"))]
+        self._flags = [*flags, *(["-DMMAPROOF_BINDS"] if "PYBIND11_MODULE" in self._text else [])]
+
+    def _nvcc(self, to: str, made: Path, headers: Sequence[str], *more: str) -> list[str]:
+        virtual = self._toolchain.target.replace("sm_", "compute_")
+        return [
+            str(self._toolchain.nvcc), CPP, to, *OF_PYTORCH, UNCHECKED, *headers, "-w", "-lineinfo", *more,
+            "-Xcompiler=-fPIC", "-gencode", f"arch={virtual},code={virtual}", str(self._path),
+            "-o", str(made), *self._flags, *self._toolchain.includes,
+        ]  # fmt: skip
+
+    def of_nvcc(self) -> list[list[str]]:
+        """Return the commands of which one makes PTX and the host's half, as nvcc does."""
+        keep = ("--keep", "--keep-dir", str(self._folder))
+        return [self._nvcc("-cuda", self._half, headers, *keep) for headers in headers_wanted(self._text)]
+
+    def jobs(self) -> list[list[list[str]]]:
+        """Return the commands that compile kernels and the host's half apart; none where nvcc has to."""
+        if (source := self._host_source()) is None:
+            return []
+        ptx = self._folder / f"{self._path.stem}.ptx"
+        return [
+            [self._nvcc("-ptx", ptx, headers) for headers in headers_wanted(self._text)],
+            [["g++", *HOST, "-c", str(source), "-o", str(self.object)], ["true"]],
+        ]
+
+    def of_half(self) -> list[str]:
+        """Return the command that compiles the host's half that nvcc has written."""
+
+        def compiled(header: Path, made: Path) -> None:
+            _run([["g++", *HOST, "-x", "c++-header", str(header), "-o", str(made)]])
+
+        preprocessed = self._folder / f"{self._path.stem}.cpp4.ii"
+        source = separated(self._half, preprocessed, self._toolchain.kept_here, compiled)
+        return ["g++", *HOST, "-c", str(source), "-o", str(self.object)]
+
+    def _host_source(self) -> Path | None:
+        """Return a text for the host that needs no nvcc, where that is known to be enough."""
+        headers = headers_wanted(self._text)[0]
+        asked = [*self._nvcc("-cuda", self._half, headers), "--dryrun"]
+        said = subprocess.run(asked, capture_output=True, text=True, check=False).stderr
+        command = next((line[3:] for line in said.splitlines() if _OF_HOST.match(line)), None)
+        made = self._folder / f"{self._path.stem}.host.ii"
+        if command is None:
+            return None
+        command = f"{command.rpartition(' -o ')[0]} -o {shlex.quote(str(made))}"
+        if subprocess.run(command, shell=True, capture_output=True, check=False).returncode:
+            return None
+        return host_source(made, self._toolchain.kept_here)
+
+    def has_hidden_kernels(self, library: Path) -> bool:
+        """Tell whether a kernel has no symbol in a library, or another one: nvcc names it by itself."""
+        ptx = (self._folder / f"{self._path.stem}.ptx").read_text(encoding="utf-8")
+        names, symbols = re.findall(r"\.entry\s+([\w$]+)", ptx), library.read_bytes()
+        return not self._half.exists() and any(f"\0{name}\0".encode() not in symbols for name in names)
 
 
 def _imported(library: Path, name: str) -> Any:

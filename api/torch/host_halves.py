@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from .host_text import host_text
+
 END = "namespace mmaproof { struct EndOfHeaders; }"
 """What stands behind the headers, in the text that nvcc is given and in what it writes."""
 
@@ -37,27 +39,39 @@ def headers_wanted(text: str) -> tuple[Sequence[str], ...]:
     return ([],) if _MANY.search(text) else (["-DMMAPROOF_FEW_HEADERS"], [])
 
 
-def separated(written: Path, kept: Path, compiled: Callable[[Path, Path], None]) -> Path:
+def host_source(preprocessed: Path, kept: Path) -> Path | None:
+    """Return a text for the host that needs no nvcc; None where its headers are not compiled, or it does.
+
+    Parameters
+    ----------
+    preprocessed : Path
+        A file of CUDA, preprocessed for the host.
+    kept : Path
+        Where compiled headers are.
+    """
+    header, rest = _parts(preprocessed, kept)
+    if header is None or not _compiled(header).exists() or (text := host_text(rest)) is None:
+        return None
+    return _source(preprocessed, header, text)
+
+
+def separated(written: Path, preprocessed: Path, kept: Path, compiled: Callable[[Path, Path], None]) -> Path:
     """Return what is compiled for the host: what nvcc wrote, or what is behind headers that are compiled.
 
     Parameters
     ----------
-    written : Path
-        What nvcc wrote.
+    written, preprocessed : Path
+        What nvcc wrote, and what it read.
     kept : Path
         Where compiled headers are.
     compiled : callable
         Compiles a header into a file.
     """
-    text = written.read_text(encoding="utf-8", errors="surrogateescape")
-    headers, end, rest = text.partition(END)
-    if not end:
+    header, _ = _parts(preprocessed, kept)
+    headers, _, rest = _text(written).partition(END)
+    if header is None or not rest:
         return written
-    headers = _MARKER.sub("", headers)  # they name the extension's file, and matter to messages alone
-    digest = hashlib.sha256(headers.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    header = kept / f"host_{digest}.hpp"
-    made = header.with_name(f"{header.name}.gch")
-    if not made.exists():
+    if not _compiled(header).exists():
         seen = header.with_suffix(".seen")
         if not seen.exists():  # what nvcc writes may be so of this extension alone
             seen.touch()
@@ -65,10 +79,31 @@ def separated(written: Path, kept: Path, compiled: Callable[[Path, Path], None])
         if len(list(kept.glob("host_*.hpp.gch"))) >= MOST_HEADERS:
             return written
         beside = kept / f"{os.getpid()}_{header.name}"
-        beside.write_text(headers, encoding="utf-8", errors="surrogateescape")
-        compiled(beside, beside.with_name(f"{beside.name}.gch"))
-        beside.with_name(f"{beside.name}.gch").replace(made)
+        markers = _MARKER.sub("", headers)  # they name the extension's file, and matter to messages alone
+        beside.write_text(markers, encoding="utf-8", errors="surrogateescape")
+        compiled(beside, _compiled(beside))
+        _compiled(beside).replace(_compiled(header))
         beside.replace(header)
-    source = written.with_suffix(".cpp")
+    return _source(written, header, rest)
+
+
+def _parts(preprocessed: Path, kept: Path) -> tuple[Path | None, str]:
+    """Return the file of a text's headers as they are compiled, and what follows them."""
+    headers, end, rest = _text(preprocessed).partition(END)
+    digest = hashlib.sha256(_MARKER.sub("", headers).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return (kept / f"host_{digest}.hpp" if end else None), rest
+
+
+def _compiled(header: Path) -> Path:
+    return header.with_name(f"{header.name}.gch")
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def _source(path: Path, header: Path, rest: str) -> Path:
+    """Write what is compiled behind a header."""
+    source = path.with_suffix(".cpp")
     source.write_text(f'#include "{header}"\n{rest}', encoding="utf-8", errors="surrogateescape")
     return source

@@ -349,10 +349,10 @@ class Launches:
         for number in neighbours(base, launch.grid):
             if time.process_time() > soon:
                 return ran
-            before = [each.copy() for each in ends.marks]
+            before = ends.written()
             self._run(launch, program, [number], time.process_time() + 8 * REST)
             ran.append(number)
-            written.append([np.flatnonzero(now & ~old) for now, old in zip(ends.marks, before, strict=True)])
+            written.append(ends.since(before))
         for which, place in ends.missing():
             of_blocks = [each[which] for each in written]
             for number in shifted_to(place, of_blocks, base, launch.grid)[:GUESSES]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -13,6 +14,10 @@ class TimeUpError(Exception):
     """The time is up."""
 
 
+AGAIN = 0.5
+"""Seconds of processor time until an exception is raised again: those in callbacks of Python are dropped."""
+
+
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
     """Raise `TimeUpError` in the block when it takes more; only in the main thread."""
@@ -20,11 +25,13 @@ def within(seconds: float) -> Iterator[None]:
         yield
         return
 
-    def up(_: int, __: FrameType | None) -> None:
+    def up(_: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code.co_filename == weakref.__file__:
+            return  # nothing passes on what is raised there
         raise TimeUpError(f"takes more than {seconds:g} s of processor time")
 
     former = signal.signal(signal.SIGPROF, up)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN)
     try:
         yield
     finally:

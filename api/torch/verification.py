@@ -309,7 +309,7 @@ class _Attempt:
 
         What is undecided at last is also run on numbers of one sign.
         """
-        is_done = result.own_sizes or result.verdict == "refuted"
+        is_done = result.verdict == "refuted" or (result.own_sizes and result.verdict in SHOWN)
         if is_done or not result.launches or not result.sizes or not self.limits.own:
             return result
         started = time.perf_counter()

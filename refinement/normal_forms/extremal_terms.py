@@ -19,7 +19,7 @@ from ..terms.bit_slices import extract
 from ..terms.choices import are_by_order, chosen
 from ..terms.interning import Ids
 from ..terms.store import INPUT, NORMAL_FORM, Operation, is_raw
-from ..terms.traversal import by_operation
+from ..terms.traversal import alike_within, by_operation
 from .extrema import Extrema
 from .polynomials import Polynomials
 from .reading_words import Piece, Pieces, gathered
@@ -78,20 +78,10 @@ class ExtremalTerms:
         return [(places[some], pieces) for some, pieces in groups]
 
     def _nested(self, operation: Operation, terms: Ids, fmt: Format) -> list[Ids]:
-        """Return terms of the same operation that are arguments of others, the innermost first.
-
-        Each is then expanded before those that it is an argument of, however deep they nest.
-        """
-        found: list[Ids] = []
+        """Return extrema within others, the innermost first: each is expanded before what it is within."""
         if not _is_extremum(operation, fmt):
-            return found
-        while len(terms):
-            within = np.unique(self._store.arguments(terms)[:, :2])
-            alike = self._store.operation_numbers(within) == self._store.operation_numbers(terms[:1])
-            unknown = [each for each in within[alike].tolist() if (each, fmt) not in self._known]
-            terms = np.array(unknown, dtype=np.int32)
-            found.append(terms)
-        return found[-2::-1]  # the last is empty
+            return []
+        return alike_within(self._store, terms, lambda each: (each, fmt) in self._known)
 
     def _compute(self, operation: Operation, terms: Ids, fmt: Format) -> None:
         found: dict[int, Sparse] = {}

@@ -14,7 +14,7 @@ from ..analysis.quantisation import quantises, unchanged
 from ..terms import operations
 from ..terms.interning import Ids
 from ..terms.store import CONCATENATION, CONSTANT, Operation
-from ..terms.traversal import by_operation, leaves_of
+from ..terms.traversal import alike_within, by_operation, leaves_of
 from ..terms.widened_words import NONE, narrower
 from .polynomials import ABSENT
 from .reading_words import Quantities
@@ -40,6 +40,7 @@ class IdleOperations:
         self._identifiers = identifiers
         self._classes = quantifier.classes
         self._numbers: dict[int, bool] = {}
+        self._identified: set[tuple[int, Format]] = set()
 
     def equal(self, terms: Ids, fmt: Format) -> Quantities:
         """Return what terms of one operation are equal to, `ABSENT` where they do something."""
@@ -61,6 +62,9 @@ class IdleOperations:
             found[nothing] = self._quantifier.read(self._store.constants(0, fmt.bits), fmt)  # 2^-∞
         elif operation.name == operations.EXTREMUM:
             assert isinstance(operation.attribute, tuple)
+            for within in alike_within(self._store, terms, lambda each: (each, fmt) in self._identified):
+                self._identified.update((each, fmt) for each in within.tolist())
+                self._identifiers(within, fmt)
             # Both at once: a tree of extrema has few levels, but many paths.
             left, right = np.split(self._identifiers(arguments[:, :2].T.reshape(-1), fmt), 2)
             alike = left == right

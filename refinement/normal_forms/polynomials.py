@@ -42,6 +42,13 @@ _CELLS_OF_FRACTIONS = 1 << 17
 _PARTS = 8
 """Parts that are expanded one by one where all together are too many; with more, each does less at once."""
 
+_SHARED = 64
+"""Quantities up to which their normal forms are kept: longer rows of the same ones are seldom met again."""
+
+
+_MOST_KEPT = 1 << 14
+"""Rows of them that are kept, some 2 KiB each; beyond, all are made again."""
+
 
 class ExpansionError(UnsupportedError):
     """A sum with too many products to expand."""
@@ -156,6 +163,7 @@ class Expander:
         self.quantifier = quantifier
         self._normalise = normalise
         self._whole = whole
+        self._kept: dict[bytes, Normalised] = {}
 
     def expand(self, quantities: Quantities, owners: NDArray[Any], sign: int = 1) -> Rows:
         """Return the rows of `sign` times quantities (n,), in no particular order.
@@ -268,7 +276,7 @@ class Expander:
                 continue
             distinct, inverse = np.unique(front[members], return_inverse=True)
             try:
-                normalised = self._normalise(distinct)
+                normalised = self._normalised(distinct)
             except ExpansionError as error:
                 raise _NestedExpansionError from error
             for indices, normal in normalised:
@@ -278,8 +286,22 @@ class Expander:
                 stepped += [_multiplied(some, _taken(piece, place)) for piece in normal]
         return concatenated(stepped)
 
+    def _normalised(self, quantities: Quantities) -> Normalised:
+        """Return the normal forms of quantities of one kind; those of few, which sums share, are kept."""
+        if len(quantities) > _SHARED:
+            return self._normalise(quantities)
+        key = quantities.tobytes()
+        if key not in self._kept:
+            made = self._normalise(quantities)
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            self._kept[key] = made
+        return self._kept[key]
 
-Normaliser = Callable[[Quantities], Sequence[tuple[NDArray[np.intp], Pieces]]]
+
+Normalised = Sequence[tuple[NDArray[np.intp], Pieces]]
+
+Normaliser = Callable[[Quantities], Normalised]
 """Quantities (n,) of one kind to groups: sorted indices, and the expansion of the quantities there."""
 
 

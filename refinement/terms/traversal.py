@@ -50,6 +50,21 @@ def gathered(store: TermStore, operation: Operation, terms: Ids, *, expanded: bo
     return list(arguments[:, : len(operation.operands)].T)
 
 
+def alike_within(store: TermStore, terms: Ids, is_known: Callable[[int], bool]) -> list[Ids]:
+    """Return terms of the operation of terms (n,) that are within these, the innermost first, unless known.
+
+    What is made of each before those that it is an argument of nests no calls, however deep terms nest. Only
+    the first two arguments are looked at.
+    """
+    found: list[Ids] = []
+    while len(terms):
+        inner = np.unique(store.arguments(terms)[:, :2])
+        alike = store.operation_numbers(inner) == store.operation_numbers(terms[:1])
+        terms = np.array([each for each in inner[alike].tolist() if not is_known(each)], dtype=np.int32)
+        found.append(terms)
+    return found[-2::-1]  # the last is empty
+
+
 def cone(store: TermStore, terms: Ids, most: int) -> Ids | None:
     """Return terms and all that they are made of, in increasing order; None if there are more than `most`.
 

@@ -382,6 +382,15 @@ def test_memory_of_arrays_too_large_for_numbers(tmp_path: Path) -> None:
     assert small.numbers.has_draw(1)
 
 
+def test_ends_of_arrays_too_large_for_numbers_are_looked_for(tmp_path: Path) -> None:
+    """Threads go on with the stride of the grid: its corners do not write the last element."""
+    problem = Problem(tmp_path, 100_000, 1)
+    launch = problem.launch(block=32, blocks=400)
+    Path(launch.ptx).write_text(kernel(STRIDED.replace("ROWS", "100000"), 2, ""), encoding="utf-8")
+    found = memory_at_own_sizes(problem.recording(launch), OwnRun({}), {}, 10)
+    assert not found.findings and not found.doubts and found.memory
+
+
 def test_results_to_which_nothing_writes_are_in_doubt(tmp_path: Path) -> None:
     """A number of elements that 32 bits do not hold is negative, and no thread has anything to do."""
     large = Problem.__new__(Problem)

@@ -179,3 +179,52 @@ def test_none_is_no_tensor(tmp_path: Path) -> None:
     (tmp_path / "solution.py").write_text(text, encoding="utf-8")
     result = verify(tmp_path / "problem.py", tmp_path / "solution.py")
     assert result.verdict == "undecided" and "None for a torch::Tensor" in result.findings[0]
+
+
+PLAIN = (
+    SOLUTION.replace("__constant__ float factor[2];\n__device__ float other;\n", "#include <cuda_fp16.h>")
+    .replace("(factor[0] + factor[1])", "2.0f")
+    .replace(
+        "__global__ void times",
+        """
+namespace affine {
+template <typename T> struct Scale { T factor; __device__ T operator()(T v) const { return v * factor; } };
+__host__ __device__ inline int ceil_div(int a, int b) { return (a + b - 1) / b; }
+template <typename T, int BLOCK, typename F>
+__global__ void __launch_bounds__(BLOCK) map(const T* __restrict__ x, T* y, const int n, const F f) {
+    extern __shared__ unsigned char raw[];
+    T* held = reinterpret_cast<T*>(raw);
+    const int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < n) held[threadIdx.x] = x[i];
+    asm volatile("membar.gl;" ::: "memory");
+    __syncthreads();
+    if (i < n) y[i] = f(held[threadIdx.x]);
+}
+}
+__global__ void times""",
+    )
+)
+"""A source that needs nothing of nvcc but its PTX, and hardly anything that one may have is not there."""
+
+CALLED = """
+    auto kernel = affine::map<float, 128, affine::Scale<float>>;
+    ALLOWED
+    affine::Scale<float> scale{FACTOR};
+    if (n > 0) kernel<<<dim3(affine::ceil_div(n, 128)), 128, 65536>>>(from, to, n, scale);
+"""
+
+
+@pytest.mark.parametrize(
+    ("allowed", "factor", "verdict"),
+    [(True, "2.0f", "verified"), (True, "3.0f", "refuted"), (False, "2.0f", "unsupported")],
+)
+def test_kernels_and_launches_need_no_front_end_of_nvcc(
+    allowed: bool, factor: str, verdict: str, tmp_path: Path
+) -> None:
+    attribute = "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);"
+    body = CALLED.replace("ALLOWED", attribute * allowed).replace("FACTOR", factor)
+    (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
+    text = PLAIN.replace("BODY", body).replace("WEIGHT", "x")
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    found = verify(tmp_path / "problem.py", tmp_path / "solution.py")
+    assert found.verdict == verdict, found.findings

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+
 import mpmath
 import numpy as np
 import pytest
@@ -248,3 +251,21 @@ def test_what_wraps_is_not_clamped() -> None:
     x = store.inputs("x", S32, np.arange(1))
     wrapped, kept = (apply(store, operations.convert(S8, S32, None, saturate=s), x) for s in (False, True))
     assert not compare(NormalForms(store), wrapped, kept, S8).equal.any()
+
+
+@pytest.mark.parametrize("count", [4, 48])
+def test_extrema_may_be_nested_more_deeply_than_calls(count: int) -> None:
+    """In either order; the first case imports what the other has no room for."""
+    store = TermStore()
+    x = list(store.inputs("x", F32, np.arange(count)).reshape(-1, 1))
+    forth, back = x[0], x[-1]
+    for one, other in zip(x[1:], x[-2::-1], strict=True):
+        forth, back = (
+            apply(store, operations.extremum(F32, "max"), *pair) for pair in ((forth, one), (back, other))
+        )
+    forms, most = NormalForms(store), sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 300)
+    try:
+        assert (forms.identifiers(forth, F32) == forms.identifiers(back, F32)).all()
+    finally:
+        sys.setrecursionlimit(most)

@@ -1,5 +1,7 @@
 // The other side of the stand-ins: Python's interface, and a CUDA runtime that records what it is asked for.
 #include <Python.h>
+#include <dlfcn.h>
+#include <link.h>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -174,12 +176,26 @@ static std::map<const void*, size_t>& allowed() {
   static std::map<const void*, size_t> found;
   return found;
 }
-static void launched(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, void* stream) {
+// The symbol that an address is in; kernels whose stubs are not nvcc's are not registered, and named so.
+static Dl_info symbol_at(const void* address) {
+  Dl_info found{};
+  const ElfW(Sym)* symbol = nullptr;
+  bool known = dladdr1(address, &found, (void**)&symbol, RTLD_DL_SYMENT) && symbol;
+  auto offset = static_cast<const char*>(address) - static_cast<const char*>(found.dli_saddr);
+  return known && offset < static_cast<long long>(symbol->st_size) ? found : Dl_info{};
+}
+static std::string name_of(const void* function) {
   auto found = kernels().find(function);
-  if (found == kernels().end()) { refused("a launch of a kernel that is not registered"); return; }
+  if (found != kernels().end()) return found->second;
+  Dl_info symbol = symbol_at(function);
+  return symbol.dli_saddr == function ? symbol.dli_sname : "";
+}
+static void launched(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, void* stream) {
+  std::string name = name_of(function);
+  if (name.empty()) { refused("a launch of a kernel that is not registered"); return; }
   auto more = allowed().find(function);
   using mmaproof::of_int;
-  told("launched", {mmaproof::of_text(found->second.c_str()), of_int(grid.x), of_int(grid.y), of_int(grid.z),
+  told("launched", {mmaproof::of_text(name.c_str()), of_int(grid.x), of_int(grid.y), of_int(grid.z),
                     of_int(block.x), of_int(block.y), of_int(block.z), of_int(reinterpret_cast<long long>(arguments)),
                     of_int(shared), of_int(more == allowed().end() ? -1 : static_cast<long long>(more->second)),
                     of_int(reinterpret_cast<long long>(stream))});
@@ -217,6 +233,20 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
   launched(function, grid, block, arguments, shared, stream);
   return cudaSuccess;
 }
+}
+namespace mmaproof {
+int configured(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
+  return __cudaPushCallConfiguration(grid, block, shared, stream);
+}
+void stub(void** arguments) {  // the body of a kernel on the host, which is what has called
+  if (configurations.empty()) { refused("a call of a kernel that is no launch"); return; }
+  Configuration last = configurations.back();
+  configurations.pop_back();
+  launched(symbol_at(static_cast<char*>(__builtin_return_address(0)) - 1).dli_saddr, last.grid, last.block, arguments,
+           last.shared, last.stream);
+}
+}  // namespace mmaproof
+extern "C" {
 cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t) {
   refused("cudaLaunchCooperativeKernel");
   return cudaSuccess;
