@@ -18,6 +18,7 @@ from ..checker.evaluated import Checked, ObjectionError, Taken, checked
 from ..normal_forms.choice_products import ChoiceForms
 from ..normal_forms.elementary_forms import OutweighedMaskError
 from ..normal_forms.forms import NormalForms
+from ..normal_forms.functions.library_functions import exact
 from ..normal_forms.polynomials import ExpansionError
 from ..terms import operations
 from ..terms.domains import NONE, Domain
@@ -183,12 +184,12 @@ def _at_length(
 
 
 def _merges(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
-    """Tell whether terms have choices in proportion as they are, undecided."""
+    """Tell whether terms have choices in proportion before comparisons are decided."""
     if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(forms.store):
         return False
     merges = ProportionalChoices(forms.store)
     for terms in (actual, expected):
-        merges.values(terms)
+        merges.values(forms.software.replaced(terms, exact))
     return merges.count > 0
 
 
@@ -208,13 +209,18 @@ def _of_merges(
     store = forms.store
     if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(store):
         return None
-    resolved = decide()
-    terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
-    merges = ProportionalChoices(store)
-    made = [merges.values(forms.software.replaced(term)) for term in terms]
-    if not merges.count:
-        return None
-    return _compared(forms, made[0], made[1], fmt, identical, computed=(actual, expected))
+    found: Comparison | None = None
+    for resolve in (lambda: None, decide):  # what is decided in a function written out hides that it is one
+        resolved = resolve()
+        terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
+        merges = ProportionalChoices(store)
+        made = [merges.values(forms.software.replaced(term, exact)) for term in terms]
+        if merges.count:
+            of_terms = _compared(forms, made[0], made[1], fmt, identical, computed=(actual, expected))
+            found = of_terms if found is None or of_terms.equal.sum() > found.equal.sum() else found
+            if found.equal.all():
+                break
+    return found
 
 
 def _rewritten(

@@ -124,7 +124,7 @@ def test_a_constant_that_is_moved_keeps_its_bits() -> None:
 
 def test_tables_of_values_do_not_rest_on_bits_of_nans() -> None:
     arrays = {"A": "f16", "C": "u32 out"}
-    body = "mul.f16 %h0, %A, 0x7e00; setp.eq.s16 %p0, %h0, 0x7e00; selp.b32 %C, 1, 0, %p0;"
+    body = "mov.b16 %h1, 0x7e00; mul.f16 %h0, %A, %h1; setp.eq.s16 %p0, %h0, 0x7e00; selp.b32 %C, 1, 0, %p0;"
     assert result_of(body, "C[i] = 1", arrays).verdict is not Verdict.VERIFIED
     finite = body.replace("0x7e00", "0x3c00")
     assert result_of(finite, "C[i] = where(A[i] == 1, 1, 0)", arrays).verdict is Verdict.VERIFIED

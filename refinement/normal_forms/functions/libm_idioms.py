@@ -117,15 +117,20 @@ class _Computing(domains.Domain):
         return int(operation.name not in (CONSTANT, UNDEFINED))
 
 
-class _Replaced(domains.Rewriting):
-    """Terms with approximate functions in place of those that are written out."""
+Make = Callable[[TermStore, LibraryFunction, int], int]
+"""Makes a function of a term."""
 
-    def __init__(self, functions: SoftwareFunctions) -> None:
+
+class _Replaced(domains.Rewriting):
+    """Terms with functions in place of those that are written out."""
+
+    def __init__(self, functions: SoftwareFunctions, make: Make) -> None:
         super().__init__(functions.store)
-        self._functions = functions
+        self._functions, self._make = functions, make
 
     def applied(self, operation: Operation, terms: Ids, given: list[Ids]) -> Ids:
-        return self._functions.made(operation, terms, super().applied(operation, terms, given), self.table())
+        made = super().applied(operation, terms, given)
+        return self._functions.made(operation, terms, made, self.table(), self._make)
 
 
 class SoftwareFunctions:
@@ -199,20 +204,20 @@ class SoftwareFunctions:
         """
         return np.asarray(self._computing.values(terms) != 0)
 
-    def replaced(self, terms: Ids) -> Ids:
-        """Return terms (n,) with approximate functions in place of those that are written out."""
+    def replaced(self, terms: Ids, make: Make = approximate) -> Ids:
+        """Return terms (n,) with functions, approximate ones, in place of those that are written out."""
         if not any(self.store.named(name).any() for name in (operations.SELECT, CONCATENATION)):
             return terms
-        return _Replaced(self).values(terms)
+        return _Replaced(self, make).values(terms)
 
-    def made(self, operation: Operation, terms: Ids, made: Ids, known: Ids) -> Ids:
+    def made(self, operation: Operation, terms: Ids, made: Ids, known: Ids, make: Make) -> Ids:
         """Return what terms of one operation, made of what is known of their arguments, are replaced by."""
         written = self.equal(terms, F32) if operation.result.bits == F32.bits else made * 0 + _NONE
         for place in np.flatnonzero(written >= 0):
-            made[place] = self._approximate(int(terms[place]), known)
-        return self._without_products(operation, terms, made, known)
+            made[place] = self._function(int(terms[place]), known, make)
+        return self._without_products(operation, terms, made, known, make)
 
-    def _without_products(self, operation: Operation, members: Ids, made: Ids, known: Ids) -> Ids:
+    def _without_products(self, operation: Operation, members: Ids, made: Ids, known: Ids, make: Make) -> Ids:
         """Return what a sum is made into, of which a product is a function that is written out."""
         if operation.operands != (F32, F32, F32) or operation.name != operations.FUSED:
             return made
@@ -220,15 +225,15 @@ class SoftwareFunctions:
         for place in np.flatnonzero(self._of_bits(arguments)):
             product = self.store.apply(_PRODUCT, *arguments[place, :2]).reshape(1)
             if self.equal(product, F32)[0] >= 0:
-                function = self._approximate(int(product[0]), known)
+                function = self._function(int(product[0]), known, make)
                 made[place] = self.store.apply(_SUM, function, known[arguments[place, 2]])
         return made
 
-    def _approximate(self, term: int, known: Ids) -> int:
-        """Return an approximate function in place of one that is written out."""
+    def _function(self, term: int, known: Ids, make: Make) -> int:
+        """Return a function in place of one that is written out."""
         found = self._ended(term)
         assert found is not None, term
-        return approximate(self.store, found[1].function, int(known[found[0]]))
+        return make(self.store, found[1].function, int(known[found[0]]))
 
     def _recognised(self, term: int) -> int:
         found = self._ended(term)
