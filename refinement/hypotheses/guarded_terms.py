@@ -107,7 +107,7 @@ class GuardedTerms:
 
     def _is_at_most(self, exponent: Sparse, number: Sparse, most: int, falls: bool, rises: bool) -> bool:
         """Tell whether an exponent is a multiple of a number of known sign, but for a small constant."""
-        key = max(number, key=len)
+        key = max(number, key=len, default=())
         if not key or key not in exponent:
             return False
         ratio = Fraction(exponent[key]) / Fraction(number[key])

@@ -63,9 +63,9 @@ class PolynomialNumbers:
 
     def _coefficient_words(self, coefficients: NDArray[Any]) -> NDArray[np.int32]:
         """Return coefficients (n,) as words (n, 3), the same for equal numbers of any type."""
-        if coefficients.dtype == np.int64:
+        if coefficients.dtype != object:  # whose elements have no identity of their own
             whole = np.full((len(coefficients), 1), _WHOLE, dtype=np.int32)
-            return np.concatenate([whole, _words(coefficients[:, None])], axis=1)
+            return np.concatenate([whole, _words(coefficients[:, None].astype(np.int64))], axis=1)
         identities = np.fromiter(map(id, coefficients), dtype=np.int64, count=len(coefficients))
         _, first, inverse = np.unique(identities, return_index=True, return_inverse=True)
         words = np.full((len(first), 3), _WHOLE, dtype=np.int32)
