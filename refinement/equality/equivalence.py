@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,8 +127,9 @@ def compare(
     forms.quantifier.is_patient = patient
     try:
         decide = cache(partial(decided, forms, actual, expected, fmt))
-        merged = cache(partial(_of_merges, forms, actual, expected, fmt, identical, decide))
-        found = merged() if _merges(forms, actual, expected, fmt) else None
+        first = _merged(forms, actual, expected, fmt)
+        merged = cache(partial(_of_merges, forms, actual, expected, fmt, first))
+        found = merged() if first.count else None
         if found is None or not found.equal.all():
             plain = _compared(forms, actual, expected, fmt, identical)
             found = plain if plain.equal.all() else merged() or plain
@@ -183,44 +184,38 @@ def _at_length(
     return found if found.equal.all() else _of_masks(forms, *terms, fmt, found)
 
 
-def _merges(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> bool:
-    """Tell whether terms have choices in proportion before comparisons are decided."""
+class _Merged(NamedTuple):
+    """Both sides with products in the place of choices in proportion, and how many of these there were."""
+
+    actual: Ids
+    expected: Ids
+    count: int
+
+
+def _merged(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> _Merged:
+    """Return terms (n,) with products for choices in proportion, and functions for what writes them out."""
     if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(forms.store):
-        return False
+        return _Merged(actual, expected, 0)
     merges = ProportionalChoices(forms.store)
-    for terms in (actual, expected):
-        merges.values(forms.software.replaced(terms, exact))
-    return merges.count > 0
+    sides = (merges.values(forms.software.replaced(terms, exact)) for terms in (actual, expected))
+    return _Merged(*sides, merges.count)
 
 
 def _of_merges(
-    forms: NormalForms,
-    actual: Ids,
-    expected: Ids,
-    fmt: Format,
-    identical: NDArray[np.bool_],
-    decide: Callable[[], Rewritten | None],
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, merged: _Merged
 ) -> Comparison | None:
-    """Return what is found of terms with products in the place of choices in proportion; None without any.
+    """Return what is found of terms (n,) by products in the place of choices in proportion; None without any.
 
     They are equal over the reals, but round otherwise: of roundings and special values those of the terms
-    themselves are told.
+    themselves are told. Comparisons are decided last: those in a function written out hide that it is one.
     """
-    store = forms.store
-    if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(store):
+    count, rest = merged.count, decided(forms, merged.actual, merged.expected, fmt)
+    if rest is not None:
+        merged = _merged(forms, rest.actual, rest.expected, fmt)
+    if not count + merged.count:
         return None
-    found: Comparison | None = None
-    for resolve in (lambda: None, decide):  # what is decided in a function written out hides that it is one
-        resolved = resolve()
-        terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
-        merges = ProportionalChoices(store)
-        made = [merges.values(forms.software.replaced(term, exact)) for term in terms]
-        if merges.count:
-            of_terms = _compared(forms, made[0], made[1], fmt, identical, computed=(actual, expected))
-            found = of_terms if found is None or of_terms.equal.sum() > found.equal.sum() else found
-            if found.equal.all():
-                break
-    return found
+    sides = merged.actual, merged.expected
+    return _compared(forms, *sides, fmt, actual == expected, computed=(actual, expected))
 
 
 def _rewritten(

@@ -131,16 +131,21 @@ def fast(argument: str, result: str) -> str:
     return f"mul.f32 %f9, {argument}, 0f3FB8AA3B; ex2.approx.f32 {result}, %f9;"
 
 
-def online(exponential: Callable[[str, str], str], scaled: str = "%f1, %f2") -> str:
-    """Return a softmax of A, B and S that keeps (maximum %f1, sum %f3) and compares with each number."""
+FIRST = "mov.f32 %f1, %A; mov.f32 %f3, 0f3F800000;"
+NOTHING = "mov.f32 %f1, 0fFF800000; mov.f32 %f3, 0f00000000;"
+"""What an online softmax starts from: the first number, or the maximum of none, -∞."""
+
+
+def online(exponential: Callable[[str, str], str], start: str = FIRST, numbers: str = "BS") -> str:
+    """Return a softmax that keeps (maximum %f1, sum %f3) and compares with each number."""
     steps = "".join(
-        f"mov.f32 %f2, %{name}; setp.gt.f32 %p1, %f2, %f1; sub.f32 %f4, {scaled}; {exponential('%f4', '%f4')}"
+        f"mov.f32 %f2, %{name}; setp.gt.f32 %p1, %f2, %f1; sub.f32 %f4, %f1, %f2; {exponential('%f4', '%f4')}"
         "@%p1 mul.f32 %f3, %f3, %f4; @%p1 mov.f32 %f1, %f2;"
         f"sub.f32 %f5, %f2, %f1; {exponential('%f5', '%f5')} add.f32 %f3, %f3, %f5;"
-        for name in "BS"
+        for name in numbers
     )
     last = f"sub.f32 %f6, %A, %f1; {exponential('%f6', '%f6')} div.rn.f32 %C, %f6, %f3;"
-    return f"mov.f32 %f1, %A; mov.f32 %f3, 0f3F800000; {steps} {last}"
+    return f"{start} {steps} {last}"
 
 
 SOFTMAX = "C[i] = exp(A[i]) / (exp(A[i]) + exp(B[i]) + exp(S[i]))"
@@ -149,6 +154,15 @@ SOFTMAX = "C[i] = exp(A[i]) / (exp(A[i]) + exp(B[i]) + exp(S[i]))"
 @pytest.mark.parametrize("exponential", [expf, fast])
 def test_an_online_softmax_may_compare_with_each_number(exponential: Callable[[str, str], str]) -> None:
     result = result_of(online(exponential), SOFTMAX, ARRAYS)
+    assert result.verdict == "verified", result.findings
+
+
+@pytest.mark.parametrize("exponential", [expf, fast])
+def test_an_online_softmax_may_start_from_no_number(exponential: Callable[[str, str], str]) -> None:
+    names = "ABSTUV"
+    arrays = {**dict.fromkeys(names, "f32"), "C": "f32 out"}
+    formula = f"C[i] = exp(A[i]) / ({' + '.join(f'exp({name}[i])' for name in names)})"
+    result = result_of(online(exponential, NOTHING, names), formula, arrays)
     assert result.verdict == "verified", result.findings
 
 
