@@ -65,7 +65,7 @@ class DominatedDifferences:
         if how.products == 1:
             products = self._greater(given[:2], fmt, maximum)
             return min((self._lost(each, fmt) for each, _ in products), default=np.inf)
-        if not self._maxima.numbers(maximum, fmt).isdisjoint(given):
+        if any(self._maxima.dominates(maximum, each, fmt) for each in given):
             return 0.0
         for rounding, factors in map(self._maxima.parts, given):
             if _multiplies(rounding, fmt) and any(
@@ -80,7 +80,7 @@ class DominatedDifferences:
             for (number, factor), (greatest, scale) in product(
                 (factors, factors[::-1]), (others, others[::-1])
             ):
-                dominates = scale == factor and number in self._maxima.numbers(greatest, fmt)
+                dominates = scale == factor and self._maxima.dominates(greatest, number, fmt)
                 if dominates and self._read(np.array([factor], dtype=np.int32), fmt).low[0] >= 0:
                     yield term, rounding
 

@@ -25,7 +25,7 @@ class Maxima:
 
     def __init__(self, store: TermStore) -> None:
         self._store = store
-        self._contains = Contains(store, _is_maximum)
+        self._contains = Contains(store, _may_be_maximum)
         self._among: dict[tuple[int, Format], frozenset[int]] = {}
 
     def are_in(self, terms: Ids) -> NDArray[np.bool_]:
@@ -42,6 +42,9 @@ class Maxima:
                     continue
                 found.add(term)
                 operation, arguments = self.parts(term)
+                if operation.name == operations.SELECT:
+                    pending += self._compared(arguments, fmt)
+                    continue
                 if operation.result != fmt or set(operation.operands) != {fmt}:
                     continue
                 if _is_maximum(operation):
@@ -50,6 +53,29 @@ class Maxima:
                     pending.append(addend)
             self._among[maximum, fmt] = frozenset(found)
         return self._among[maximum, fmt]
+
+    def dominates(self, maximum: int, number: int, fmt: Format) -> bool:
+        """Tell whether a term is never less than a number, or than any that this is chosen from."""
+        numbers, seen, pending = self.numbers(maximum, fmt), set[int](), [number]
+        while pending:
+            term = pending.pop()
+            if term in numbers or term in seen:
+                continue
+            seen.add(term)
+            operation, arguments = self.parts(term)
+            if operation.name != operations.SELECT:
+                return False
+            pending += arguments[1:]
+        return True
+
+    def _compared(self, choice: list[int], fmt: Format) -> list[int]:
+        """Return the two numbers of which a select chooses the greater, as it compares them; else none."""
+        condition, *chosen = choice
+        operation, sides = self.parts(condition)
+        which = operations.EXTREMES.get(str(operation.attribute).removesuffix("u"))
+        if operation.name != operations.COMPARE or operation.operands[0] != fmt or which is None:
+            return []
+        return sides if sides == (chosen if which == "max" else chosen[::-1]) else []
 
     def _added_to(self, operation: Operation, arguments: list[int]) -> int | None:
         """Return the number that a sum adds a constant to, which is not negative; else None."""
@@ -76,6 +102,10 @@ class Maxima:
         if self._store.operation(term).name != CONSTANT or not isinstance(fmt, FloatFormat):
             return None
         return float(decode(self._store.constant_values(np.array([term])).astype(fmt.storage), fmt)[0])
+
+
+def _may_be_maximum(operation: Operation) -> bool:
+    return operation.name == operations.SELECT or _is_maximum(operation)
 
 
 def _is_maximum(operation: Operation) -> bool:

@@ -42,7 +42,7 @@ _SMALL = 1 << 14
 _WORK = 600_000
 """Terms that are evaluated, on all inputs together."""
 
-_MOST_INPUTS, _FEWEST_INPUTS = 32, 4
+_MOST_INPUTS, _FEWEST_INPUTS = 48, 4
 
 _ROOM = 1 << 23
 """Words of a table of terms on several inputs: 64 MiB."""

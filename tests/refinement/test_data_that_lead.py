@@ -158,3 +158,34 @@ def test_the_bits_of_a_float_are_not_the_integer_that_it_was_made_of(conversion:
     body = f"{conversion} %f1, %I; mov.b32 %r2, %f1; add.s32 %r1, %r2, 0; max.s32 %r1, %r1, -1;"
     found = gathered("%r1", before=body, formula="C[i] = A[I[i]]")
     assert found in (Verdict.UNSUPPORTED, Verdict.REFUTED)
+
+
+def chosen_of_softmax(maximum: str, members: int) -> str:
+    """Return the softmax of A's first four numbers at I, shifted by the maximum of the first `members`."""
+    power = "sub.f32 %f6, %f6, %f4; mul.f32 %f6, %f6, 0f3FB8AA3B; ex2.approx.f32 %f6, %f6;"
+    load = "ld.param.u64 %d1, [p0];" + "".join(f"ld.global.f32 %f{k}, [%d1+{4 * k}];" for k in range(4))
+    greatest = "mov.f32 %f4, %f0;" + "".join(maximum.format(k) for k in range(1, members))
+    total = "".join(f"mov.f32 %f6, %f{k}; {power} add.f32 %f5, %f5, %f6;" for k in range(4))
+    chosen = f"mad.wide.s32 %d2, %I, 4, %d1; ld.global.f32 %f6, [%d2]; {power} div.rn.f32 %C, %f6, %f5;"
+    return f"{load}{greatest} mov.f32 %f5, 0f00000000; {total}{chosen}"
+
+
+@pytest.mark.parametrize(
+    ("maximum", "members", "right"),
+    [
+        ("max.f32 %f4, %f4, %f{0};", 4, True),
+        ("setp.lt.f32 %p1, %f4, %f{0}; selp.f32 %f4, %f{0}, %f4, %p1;", 4, True),
+        ("setp.lt.f32 %p1, %f4, %f{0}; selp.f32 %f4, %f{0}, %f4, %p1;", 3, False),
+        ("setp.gt.f32 %p1, %f4, %f{0}; selp.f32 %f4, %f{0}, %f4, %p1;", 4, False),
+    ],
+)
+def test_an_element_that_data_tell_is_among_those_of_a_maximum(
+    maximum: str, members: int, right: bool
+) -> None:
+    result = result_of(
+        chosen_of_softmax(maximum, members),
+        "C[i] = exp(A[I[i]]) / sum(k < 4, exp(A[k]))",
+        ARRAYS,
+        requires=["0 <= I[i] < 4"],
+    )
+    assert (result.verdict is Verdict.VERIFIED) == right, result.findings

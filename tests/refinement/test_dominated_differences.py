@@ -26,6 +26,7 @@ DOWNWARD = operations.fused(F32, ((F32, F32),), rounding=Rounding.DOWNWARD)
 SUM = operations.fused(F32, (), (F32, F32))
 BOTH = operations.fused(F32, ((F32, F32),), (F32,))
 NEGATED = operations.negate(F32)
+CHOICE = operations.select(32)
 COUNT = 4
 
 NUMBERS = st.one_of(st.floats(-(2.0**40), 2.0**40, width=32), st.sampled_from([0.0, -0.0, 1e-40, -1e-40]))
@@ -50,6 +51,10 @@ class Row:
         for one in (self.x if of is None else of)[:last]:
             found = self.apply(operations.extremum(fmt, "max"), found, np.array([one], dtype=np.int32))
         return found
+
+    def choice(self, relation: str, left: Ids, right: Ids, fmt: Format = F32) -> Ids:
+        """Return ``left relation right ? left : right``, compared in a format."""
+        return self.apply(CHOICE, self.apply(operations.compare(fmt, relation), left, right), left, right)
 
     def minus(self, left: Ids, right: Ids) -> Ids:
         return self.apply(SUM, left, self.apply(NEGATED, right))
@@ -77,7 +82,19 @@ def nested(row: Row) -> Ids:
     return row.minus(row.x[:1], row.maximum(-np.inf, of=np.concatenate([row.maximum(0, 2), row.x[2:]])))
 
 
-@pytest.mark.parametrize("difference", [shifted, scaled, nested])
+def compared(row: Row) -> Ids:
+    """``x - (x >= (w > z ? w : z) ? x : …)``: a maximum by comparisons."""
+    others = row.choice("gt", row.x[1:2], row.x[2:3])
+    return row.minus(row.x[:1], row.choice("geu", row.x[:1], others))
+
+
+def chosen(row: Row) -> Ids:
+    """``x[i] - max(x)``, of an element that data tell."""
+    holds = row.apply(operations.compare(F32, "lt"), row.x[3:], row.number(0.5))
+    return row.minus(row.apply(CHOICE, holds, row.x[:1], row.x[1:2]), row.maximum(-np.inf))
+
+
+@pytest.mark.parametrize("difference", [shifted, scaled, nested, compared, chosen])
 @settings(max_examples=examples(60))
 @given(values=st.lists(NUMBERS, min_size=COUNT, max_size=COUNT))
 def test_no_difference_is_positive(difference: Callable[[Row], Ids], values: list[float]) -> None:
@@ -109,7 +126,7 @@ def wrong(row: Row) -> dict[str, Ids]:
     rounded = row.apply(PRODUCT, greatest, scale)
     negative = row.number(-3.0)
     opposite = row.apply(NEGATED, greatest)
-    read = operations.fused(F32, (), (TF32, F32))
+    read, greater = operations.fused(F32, (), (TF32, F32)), operations.compare(F32, "gt")
     return {
         "not among": row.minus(x, row.maximum(-np.inf, of=row.x[1:])),
         "minimum": row.minus(x, row.apply(operations.extremum(F32, "min"), x, row.x[1:2])),
@@ -121,6 +138,11 @@ def wrong(row: Row) -> dict[str, Ids]:
         "other rounding": row.minus(row.apply(PRODUCT, x, scale), row.apply(DOWNWARD, greatest, scale)),
         "scaled later": row.minus(row.apply(PRODUCT, x, scale), greatest),
         "read as another format": row.apply(read, x, opposite),
+        "the less by comparison": row.minus(x, row.choice("lt", x, row.x[1:2])),
+        "compared as integers": row.minus(x, row.choice("gt", x, row.x[1:2], S32)),
+        "compared for equality": row.minus(x, row.choice("eq", row.x[1:2], x)),
+        "others compared": row.minus(x, row.apply(CHOICE, row.apply(greater, x, scale), x, row.x[1:2])),
+        "chosen from one more": row.minus(row.choice("lt", x, scale), greatest),
     }  # fmt: skip
 
 
