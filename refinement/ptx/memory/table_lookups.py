@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ....spec.ptx.operands import Address, Register
 from ...analysis.enumerated_words import Enumerated, EnumeratedWords
+from ...analysis.exponents_on_path import possible_exponents
 from ...terms.chosen_words import equal_to, word_at
 from ...terms.evaluation import Words, ones
 from ...terms.interning import Ids
@@ -128,7 +129,8 @@ def places_by_data(
 def _on_path(execution: Execution, found: Enumerated, threads: Indices) -> Enumerated:
     """Return words with another one in place of those with which no thread comes here.
 
-    In ``i < 0 ? 0 : x[i]`` nobody loads ``x[-1]``.
+    In ``i < 0 ? 0 : x[i]`` nobody loads ``x[-1]``, nor in ``abs(x) < 2 ? 0 : t[exponent(x)]`` what lies at
+    the exponents of less.
     """
     if execution.path is None:
         return found
@@ -140,6 +142,8 @@ def _on_path(execution: Execution, found: Enumerated, threads: Indices) -> Enume
         same = condition.integers == found.integers[places]
         if np.array_equal(condition.codes, found.codes):
             comes[places[same]] = condition.words[same] != 0
+    for place, (condition, integer) in enumerate(zip(path.tolist(), found.integers.tolist(), strict=True)):
+        comes[place] &= possible_exponents(execution.store, condition, integer, found.codes)
     any_other = np.take_along_axis(found.words, comes.argmax(axis=1)[:, None], axis=1)
     return found._replace(words=np.where(comes, found.words, any_other))
 
