@@ -1,7 +1,9 @@
 """The pipes of a core: concurrent queues, and the order that a kernel puts between them.
 
 ``set_flag`` is done when its pipe has done all before it; ``wait_flag`` holds its pipe until then, and takes
-the flag. ``pto.barrier`` of all pipes is the end of all before it. A flag is either set or not.
+the flag. ``pto.barrier`` of all pipes is the end of all before it. A flag is either set or not. A pipe that
+runs ahead may set one before the wait for the last time it did: public kernels do, so that this is an
+assumption of the verdict.
 Source: PTO IR manual; pto-isa headers at 3186c381 (events).
 """
 
@@ -59,14 +61,19 @@ class Pipes:
         Whether the kernel puts them in order itself; else all is done in the order of the text.
     report : callable
         Takes findings.
+    assumptions : dict of str to None
+        Takes what the order rests on besides.
     """
 
-    def __init__(self, report: Report, *, explicit: bool) -> None:
+    def __init__(self, report: Report, assumptions: dict[str, None], *, explicit: bool) -> None:
         self._explicit = explicit
         self._report = report
+        self._assumptions = assumptions
         self._queues = {pipe: _Queue(np.zeros(len(PIPES), dtype=np.int64)) for pipe in PIPES}
         self._set: dict[Flag, tuple[NDArray[np.int64], int]] = {}
+        self._taken: dict[Flag, tuple[int, int]] = {}
         self._lasting: set[Flag] = set()
+        self._counted: set[Flag] = set()
         self.stamps: list[Stamp] = []
         self.stuck = False
 
@@ -168,6 +175,8 @@ class Pipes:
                     return done
                 seen, _ = self._set.pop(issued.waits)
                 queue.seen = np.maximum(queue.seen, seen)
+                queue.seen[PIPES.index(pipe)] += 1
+                self._taken[issued.waits] = int(queue.seen[PIPES.index(pipe)]), issued.line
             if issued.ready is not None and not issued.ready():
                 return done
             queue.waiting.popleft()
@@ -186,6 +195,13 @@ class Pipes:
                 f"sets {event} from {source} to {target}, which is set already, in line "
                 f"{self._set[flag][1]}: one of the two is lost",
                 line,
+            )
+        ordinal, wait = self._taken.get(flag, (0, 0))
+        if queue.seen[PIPES.index(target)] < ordinal and flag not in self._lasting | self._counted:
+            self._counted.add(flag)
+            self._assumptions.setdefault(
+                f"{event} from {source} to {target} counts how often it is set: line {line} may set it "
+                f"before the wait in line {wait} clears it"
             )
         self._set[flag] = queue.seen.copy(), line
 

@@ -120,14 +120,14 @@ class Execution:
         self._memories: dict[Location, TileMemory] = {}
         self.unplaced: list[TileBuffer] = []
         self.reserved: list[Reserved] = []
-        self.pipes = Pipes(self.report, explicit=explicit)
+        self.pipes = Pipes(self.report, self.assumptions, explicit=explicit)
         self.unit_flags = UnitFlags(self.pipes)
 
     def begin(self, block: int) -> None:
         """Begin with a block: on a core of its own, as far as it knows."""
         self.block = block
         self._memories, self.unplaced, self.reserved = {}, [], []
-        self.pipes = Pipes(self.report, explicit=self._explicit)
+        self.pipes = Pipes(self.report, self.assumptions, explicit=self._explicit)
         self.unit_flags = UnitFlags(self.pipes)
         for array in self._arrays:
             array.history.forget()
