@@ -117,5 +117,8 @@ def _numbers(store: TermStore) -> Reals:
     fractions = [whole / divisor for divisor in (1, 2, 10, 251)]
     multiples = np.outer(constants, np.arange(-8.0, 9.0)).reshape(-1)
     beside = np.add.outer(constants, np.arange(-4.0, 5.0)).reshape(-1)
-    found = np.unique(np.concatenate([*fractions, np.ldexp(1.0, np.arange(-20, 21)), multiples, beside]))
-    return found[np.abs(found) <= TYPICAL]
+    found: Reals = np.unique(
+        np.concatenate([*fractions, np.ldexp(1.0, np.arange(-20, 21)), multiples, beside])
+    )
+    found = found[np.abs(found) <= TYPICAL]
+    return found
