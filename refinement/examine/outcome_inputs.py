@@ -30,7 +30,7 @@ from .trial_inputs import TYPICAL, Words, different
 _NONE, _SEVERAL = -1, 1 << 40
 """In place of the element that a term depends on."""
 
-_GROUPS = 6
+_GROUPS = 4
 """Groups of numbers that are tried, the smallest first: what hardly any number meets is rarely drawn."""
 
 _EVALUATED = 1 << 22
