@@ -51,6 +51,8 @@ class Stamp:
         Where the kernel says it.
     name : str
         What it is.
+    settled : int
+        How many operations of its own pipe are over, by a barrier or by flags to another pipe and back.
     """
 
     number: int
@@ -59,6 +61,7 @@ class Stamp:
     seen: NDArray[np.int64]
     line: int
     name: str
+    settled: int
 
     def follows(self, other: Stamp) -> bool:
         """Whether another operation is surely over when this one begins."""

@@ -42,13 +42,15 @@ class _Issued:
     sets: Flag | None = None
     waits: Flag | None = None
     ready: Ready | None = None
+    settles: bool = False
 
 
 @dataclass
 class _Queue:
-    """A pipe."""
+    """A pipe; `settled` is as of a `Stamp`."""
 
     seen: NDArray[np.int64]
+    settled: int = 0
     waiting: deque[_Issued] = field(default_factory=deque)
 
 
@@ -109,14 +111,19 @@ class Pipes:
         """Hold a pipe until the flag of a unit is set, whoever orders the pipes."""
         self._enqueue(target if self._explicit else Pipe.S, _Issued(line, waits=(source, target, unit)))
 
+    def settle(self, pipe: Pipe, line: int) -> None:
+        """Let a pipe go on when what it has begun is over."""
+        if self._explicit:
+            self._enqueue(pipe, _Issued(line, settles=True))
+
     def barrier(self) -> None:
         """Wait for all pipes."""
         if not self._explicit:
             return
         self.stop()
         everything = np.max([queue.seen for queue in self._queues.values()], axis=0)
-        for queue in self._queues.values():
-            queue.seen = everything.copy()
+        for number, queue in enumerate(self._queues.values()):
+            queue.seen, queue.settled = everything.copy(), int(everything[number])
 
     def stop(self) -> None:
         """Wait until every pipe is done; what none of them ever sets is a deadlock."""
@@ -174,6 +181,7 @@ class Pipes:
                 if issued.waits not in self._set:
                     return done
                 seen, _ = self._set.pop(issued.waits)
+                queue.settled = max(queue.settled, int(seen[PIPES.index(pipe)]))
                 queue.seen = np.maximum(queue.seen, seen)
                 queue.seen[PIPES.index(pipe)] += 1
                 self._taken[issued.waits] = int(queue.seen[PIPES.index(pipe)]), issued.line
@@ -181,6 +189,8 @@ class Pipes:
                 return done
             queue.waiting.popleft()
             done = True
+            if issued.settles:
+                queue.settled = int(queue.seen[PIPES.index(pipe)])
             if issued.sets is not None:
                 self._mark(issued.sets, queue, issued.line)
             if issued.run is not None:
@@ -209,6 +219,7 @@ class Pipes:
         number = PIPES.index(pipe)
         queue.seen = queue.seen.copy()
         queue.seen[number] += 1
-        stamp = Stamp(len(self.stamps), number, int(queue.seen[number]), queue.seen, issued.line, issued.name)
+        place = len(self.stamps), number, int(queue.seen[number])
+        stamp = Stamp(*place, queue.seen, issued.line, issued.name, queue.settled)
         self.stamps.append(stamp)
         return stamp

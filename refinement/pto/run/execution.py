@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from ....spec.pto.choices import LINE, Choices
 from ....spec.pto.fractal import is_row_of_scales
-from ....spec.pto.targets import Profile
+from ....spec.pto.targets import A2A3, Profile
 from ....spec.pto.tile import Location
 from ...findings.finding import Kind
 from ...machine.memory import Offsets
 from ...terms.algebra import TermAlgebra
 from ...terms.interning import Ids
 from ...terms.store import TermStore
-from ..pipes.access_history import NONE, Pipe, Stamp
+from ..pipes.access_history import NONE, PIPES, Pipe, Stamp
 from ..pipes.channels import Channels
 from ..pipes.distinct_findings import Findings
 from ..pipes.queues import Pipes, Ready, Run
@@ -34,6 +34,12 @@ SCALES_IN_A_LINE = (
     f"scale factors of a one-row tile lie in a line (one-row-scales={LINE}), which no source confirms"
 )
 """What a verdict on a kernel takes for granted that has such a tile."""
+
+IN_ORDER = (
+    "vector instructions of A2A3 are over before the next one that uses what they wrote begins, also with no "
+    "barrier of PIPE_V between them"
+)
+"""What a verdict on a kernel that orders pipes takes for granted; see Ascend C's PipeBarrier."""
 
 CORES = 2
 """Of a block, at most: one for products, one for vectors."""
@@ -195,6 +201,9 @@ class Execution:
 
     def _check_order(self, earlier: Stamp, stamp: Stamp, place: str, *, writes: bool) -> None:
         if stamp.follows(earlier):
+            by_order = earlier.pipe == stamp.pipe == PIPES.index(Pipe.V) and earlier.ordinal > stamp.settled
+            if by_order and self.profile is A2A3:
+                self.assumptions[IN_ORDER] = None
             return
         done = "writes" if writes else "reads"
         self.report(

@@ -289,6 +289,8 @@ class ScalarUnit:
             case Barrier(pipe=pipe):
                 if waits_for_all(pipe):
                     pipes.barrier()
+                else:
+                    pipes.settle(pipe_named(pipe), statement.line)
             case _:
                 raise unsupported("pto.tsync")
 
