@@ -270,10 +270,12 @@ class Execution:
             self.report(Kind.CLOBBERED, f"{stamp.name} writes {place}, which is read-only", stamp.line)
             return
         lanes = array.lanes_of(offsets[inside])
-        self._note_global(array, lanes, size, stamp, writes=True, adds=combined is not None)
+        written = terms[inside]
+        same = array.lanes.written(lanes, size) & (combined is None)
+        same[same] = array.lanes.read(lanes[same], size) == written[same]
+        self._note_global(array, lanes, size, stamp, writes=True, adds=combined is not None, same=same)
         if not len(lanes):
             return
-        written = terms[inside]
         if combined is not None:
             before = self.undefined.read(
                 array.lanes, lanes, size, stamp.line, lambda number: array.place(int(offsets[inside][number]))
@@ -301,13 +303,15 @@ class Execution:
         *,
         writes: bool,
         adds: bool = False,
+        same: NDArray[np.bool_] | bool = False,
     ) -> None:
         if not len(offsets):
             return
         lanes = (offsets[:, None] + np.arange(size)).reshape(-1)
         done = "writes" if writes else "reads"
         own = self.block * CORES + self.core
-        met = array.blocks.note(lanes, own, stamp.line, writes=writes, adds=adds)
+        same = np.repeat(np.broadcast_to(same, len(offsets)), size)
+        met = array.blocks.note(lanes, own, stamp.line, writes=writes, adds=adds, same=same)
         if met is not None and met[0] != NONE and met[0] // CORES == self.block:
             message = f"{stamp.name} {done} elements of {array.name} that the other core uses too"
             self.report(Kind.UNSUPPORTED, message, stamp.line, what="cores")
