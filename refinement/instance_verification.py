@@ -288,7 +288,7 @@ def _outweighed(
     message = (
         f"{found.output} is right only if no value outweighs the mask {numbers}, which the formula does not "
         f"need: on inputs found the kernel is {found.kernel}, the formula {found.contract}; "
-        f"bound the masked values in [requires]"
+        f"bound the masked values in [requires]; if none can outweigh it, this is a defect of mmaproof"
     )
     return KernelFinding(Kind.UNDECIDED, message, kernel.path, output=found.output)
 

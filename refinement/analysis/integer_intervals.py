@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import reduce
-from operator import add
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +19,9 @@ from ..terms.store import CONCATENATION, CONSTANT, INPUT, Operation, TermStore
 from ..terms.traversal import by_operation
 from .intervals import Interval
 
+_EXACT = 2.0**53
+"""f64 has all integers below."""
+
 _NARROW = 8
 """Bits of integers of which any product is far below the ends of what they are summed in."""
 
@@ -35,8 +36,14 @@ def full_range(fmt: Format) -> Interval:
 
 def _within(interval: Interval, fmt: IntegerFormat) -> NDArray[np.bool_]:
     """Tell which ranges (n,) a format has, and f64 without a gap."""
-    exact = (np.abs(interval.low) < 2.0**53) & (np.abs(interval.high) < 2.0**53)
+    exact = (np.abs(interval.low) < _EXACT) & (np.abs(interval.high) < _EXACT)
     return np.asarray(interval.within(fmt) & exact)
+
+
+def _summed(ranges: Intervals) -> Interval:
+    """Return sums (n,) of ranges (n, k, 2), without ends where not every sum of some is surely exact."""
+    most = np.abs(ranges).max(axis=-1).sum(axis=-1)
+    return Interval.of_rows(ranges.sum(axis=-2)).unless(most >= _EXACT)
 
 
 def _is_of_integers(operation: Operation) -> bool:
@@ -162,8 +169,8 @@ class Magnitudes(Domain):
             case operations.RING:
                 assert isinstance(operation.attribute, Sum)
                 pairs = 2 * operation.attribute.products
-                products = [read[i] * read[i + 1] for i in range(0, pairs, 2)]
-                return reduce(add, [*products, *read[pairs:]])
+                parts = [*(read[i] * read[i + 1] for i in range(0, pairs, 2)), *read[pairs:]]
+                return _summed(np.stack([each.rows for each in parts], axis=-2))
             case operations.NEGATE if read:
                 return -read[0]
             case operations.DOT if read:
@@ -176,7 +183,8 @@ class Magnitudes(Domain):
                 )
                 assert isinstance(operation.attribute, Accumulation)
                 shape = (len(terms), operation.attribute.length, 2)
-                return Interval.of_rows(np.broadcast_to((x * y).rows, shape).sum(axis=1)) + read[0]
+                products = np.broadcast_to((x * y).rows, shape)
+                return _summed(np.concatenate([products, read[0].rows[:, None]], axis=1))
             case operations.CONVERT if read:
                 assert isinstance(operation.attribute, tuple)
                 return _saturated(read[0], operation.result) if operation.attribute[1] else read[0]

@@ -25,7 +25,7 @@ from ..terms.traversal import by_operation
 from .counterexamples import input_formats
 from .trial_inputs import Words
 
-_RELATIONS = ("eq", "ne", "equ", "neu")
+_EQUAL, _UNEQUAL = ("eq", "equ"), ("ne", "neu")
 
 _MOST = 256
 """Comparisons of each format that are looked at: elimination takes time with the square of them."""
@@ -50,11 +50,12 @@ def equated_inputs(
     instance, store, requirements, seed
         As of `more_trial_inputs`.
     """
-    equations = list(_equations(store))
-    if not equations:
-        return
+    equations, others = (list(_equations(store, each)) for each in (_EQUAL, _UNEQUAL))
     random, formats = np.random.default_rng([seed, 4]), input_formats(instance)
-    for order in (equations, equations[::-1]):
+    every = equations + others
+    orders = [every, every[::-1]] if every else []
+    orders += [equations, others] if equations and others else []  # the others are rarely met, then
+    for order in orders:
         values = {
             name: random.integers(0, _LARGEST, int(np.prod(shape))).astype(np.float64)
             for name, (_, shape) in formats.items()
@@ -99,14 +100,14 @@ def _substituted(
     return {each: total for each, total in found.items() if total}
 
 
-def _equations(store: TermStore) -> Iterator[Linear]:
-    """Yield the differences of what is compared for equality, of those that are linear in inputs."""
+def _equations(store: TermStore, relations: Sequence[str]) -> Iterator[Linear]:
+    """Yield the differences of what is compared by some relations, of those that are linear in inputs."""
     terms = np.arange(len(store), dtype=np.int32)
     forms = NormalForms(store)
     forms.quantifier.is_patient = False
     for operation, members in by_operation(store, terms[store.are(operations.COMPARE, terms)]):
         fmt, some = operation.operands[0], members[:_MOST]
-        if operation.attribute not in _RELATIONS or not isinstance(fmt, FloatFormat | IntegerFormat):
+        if operation.attribute not in relations or not isinstance(fmt, FloatFormat | IntegerFormat):
             continue
         read: Format = bits(fmt.bits) if isinstance(fmt, IntegerFormat) else fmt
         left, right = store.arguments(some)[:, :2].T

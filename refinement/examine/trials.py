@@ -31,6 +31,7 @@ from ..terms.store import TermStore
 from .counterexample_document import Difference
 from .counterexamples import KernelCounterexample, as_constants, documented, given_constants
 from .equated_inputs import equated_inputs
+from .outcome_inputs import outcome_inputs
 from .references import Reference
 from .related_inputs import related_inputs
 from .trial_dependence import Dependences
@@ -238,7 +239,7 @@ def _evaluated(
     drawn = claim.instance, claim.store, requirements, SEED
     further = islice(more_trial_inputs(*drawn), sets)
     related = islice(related_inputs(*drawn), int(np.clip(_STEPS // max(len(claim.store), 1), *_RELATED)))
-    for inputs in chain(first, further, related, equated_inputs(*drawn)):
+    for inputs in chain(first, further, related, equated_inputs(*drawn), outcome_inputs(*drawn)):
         judgement = Judgement(claim, inputs, by_terms=True)
         try:
             for each in claim.compared:

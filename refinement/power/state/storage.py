@@ -100,7 +100,7 @@ class Storage:
 
     def __init__(self, store: TermStore, segments: Iterable[Segment], report: Report, hold: Hold) -> None:
         self._store, self._report, self._hold = store, report, hold
-        self.segments = sorted(segments, key=lambda each: each.address)
+        self.segments = sorted(segments, key=lambda each: (each.address, each.size))  # empty ones may share
         self._regions: list[tuple[Region, Segment, int]] = []
         self._first: dict[str, int] = {}
         at = 0

@@ -51,6 +51,8 @@ class Stamp:
         Where the kernel says it.
     name : str
         What it is.
+    settled : int
+        How many operations of its own pipe are over, by a barrier or by flags to another pipe and back.
     """
 
     number: int
@@ -59,6 +61,7 @@ class Stamp:
     seen: NDArray[np.int64]
     line: int
     name: str
+    settled: int
 
     def follows(self, other: Stamp) -> bool:
         """Whether another operation is surely over when this one begins."""
@@ -133,12 +136,19 @@ class BlockHistory:
         self._added = np.zeros(0, dtype=bool)
 
     def note(
-        self, lanes: Offsets, block: int, line: int, *, writes: bool, adds: bool = False
+        self,
+        lanes: Offsets,
+        block: int,
+        line: int,
+        *,
+        writes: bool,
+        adds: bool = False,
+        same: NDArray[np.bool_] | bool = False,
     ) -> tuple[int, int, int] | None:
         """Note an access; returns another block that it is a race with, its line, and a byte of it.
 
         The block is `NONE` where there are several, and its line 0 where it only read. Accesses that add to
-        memory are no races among each other.
+        memory are no races among each other, nor are writes of what is there, where it is the `same`.
         """
         if self._written is None or self._read is None or self._lines is None:
             self._written = np.full(self._size, NONE, dtype=np.int32)
@@ -151,6 +161,8 @@ class BlockHistory:
             foreign = (some != NONE) & (some != block)
             if adds and not kind:
                 foreign &= ~self._added[lanes]
+            if not kind:
+                shared, foreign = lanes[foreign & same], foreign & ~np.asarray(same)
             if foreign.any() and found is None:
                 at = int(np.argmax(foreign))
                 lane = int(lanes[at])
@@ -158,6 +170,7 @@ class BlockHistory:
                 found = max(other, NONE), 0 if kind else int(self._lines[lane]), lane
         if writes:
             self._written[lanes], self._lines[lanes], self._added[lanes] = block, line, adds
+            self._written[shared] = _SEVERAL
         else:
             before = self._read[lanes]
             self._read[lanes] = np.where((before == NONE) | (before == block), block, _SEVERAL)

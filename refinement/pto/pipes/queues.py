@@ -1,7 +1,9 @@
 """The pipes of a core: concurrent queues, and the order that a kernel puts between them.
 
 ``set_flag`` is done when its pipe has done all before it; ``wait_flag`` holds its pipe until then, and takes
-the flag. ``pto.barrier`` of all pipes is the end of all before it. A flag is either set or not.
+the flag. ``pto.barrier`` of all pipes is the end of all before it. A flag is either set or not. A pipe that
+runs ahead may set one before the wait for the last time it did: public kernels do, so that this is an
+assumption of the verdict.
 Source: PTO IR manual; pto-isa headers at 3186c381 (events).
 """
 
@@ -40,13 +42,15 @@ class _Issued:
     sets: Flag | None = None
     waits: Flag | None = None
     ready: Ready | None = None
+    settles: bool = False
 
 
 @dataclass
 class _Queue:
-    """A pipe."""
+    """A pipe; `settled` is as of a `Stamp`."""
 
     seen: NDArray[np.int64]
+    settled: int = 0
     waiting: deque[_Issued] = field(default_factory=deque)
 
 
@@ -59,14 +63,19 @@ class Pipes:
         Whether the kernel puts them in order itself; else all is done in the order of the text.
     report : callable
         Takes findings.
+    assumptions : dict of str to None
+        Takes what the order rests on besides.
     """
 
-    def __init__(self, report: Report, *, explicit: bool) -> None:
+    def __init__(self, report: Report, assumptions: dict[str, None], *, explicit: bool) -> None:
         self._explicit = explicit
         self._report = report
+        self._assumptions = assumptions
         self._queues = {pipe: _Queue(np.zeros(len(PIPES), dtype=np.int64)) for pipe in PIPES}
         self._set: dict[Flag, tuple[NDArray[np.int64], int]] = {}
+        self._taken: dict[Flag, tuple[int, int]] = {}
         self._lasting: set[Flag] = set()
+        self._counted: set[Flag] = set()
         self.stamps: list[Stamp] = []
         self.stuck = False
 
@@ -102,14 +111,19 @@ class Pipes:
         """Hold a pipe until the flag of a unit is set, whoever orders the pipes."""
         self._enqueue(target if self._explicit else Pipe.S, _Issued(line, waits=(source, target, unit)))
 
+    def settle(self, pipe: Pipe, line: int) -> None:
+        """Let a pipe go on when what it has begun is over."""
+        if self._explicit:
+            self._enqueue(pipe, _Issued(line, settles=True))
+
     def barrier(self) -> None:
         """Wait for all pipes."""
         if not self._explicit:
             return
         self.stop()
         everything = np.max([queue.seen for queue in self._queues.values()], axis=0)
-        for queue in self._queues.values():
-            queue.seen = everything.copy()
+        for number, queue in enumerate(self._queues.values()):
+            queue.seen, queue.settled = everything.copy(), int(everything[number])
 
     def stop(self) -> None:
         """Wait until every pipe is done; what none of them ever sets is a deadlock."""
@@ -167,11 +181,16 @@ class Pipes:
                 if issued.waits not in self._set:
                     return done
                 seen, _ = self._set.pop(issued.waits)
+                queue.settled = max(queue.settled, int(seen[PIPES.index(pipe)]))
                 queue.seen = np.maximum(queue.seen, seen)
+                queue.seen[PIPES.index(pipe)] += 1
+                self._taken[issued.waits] = int(queue.seen[PIPES.index(pipe)]), issued.line
             if issued.ready is not None and not issued.ready():
                 return done
             queue.waiting.popleft()
             done = True
+            if issued.settles:
+                queue.settled = int(queue.seen[PIPES.index(pipe)])
             if issued.sets is not None:
                 self._mark(issued.sets, queue, issued.line)
             if issued.run is not None:
@@ -187,12 +206,20 @@ class Pipes:
                 f"{self._set[flag][1]}: one of the two is lost",
                 line,
             )
+        ordinal, wait = self._taken.get(flag, (0, 0))
+        if queue.seen[PIPES.index(target)] < ordinal and flag not in self._lasting | self._counted:
+            self._counted.add(flag)
+            self._assumptions.setdefault(
+                f"{event} from {source} to {target} counts how often it is set: line {line} may set it "
+                f"before the wait in line {wait} clears it"
+            )
         self._set[flag] = queue.seen.copy(), line
 
     def _stamp(self, pipe: Pipe, queue: _Queue, issued: _Issued) -> Stamp:
         number = PIPES.index(pipe)
         queue.seen = queue.seen.copy()
         queue.seen[number] += 1
-        stamp = Stamp(len(self.stamps), number, int(queue.seen[number]), queue.seen, issued.line, issued.name)
+        place = len(self.stamps), number, int(queue.seen[number])
+        stamp = Stamp(*place, queue.seen, issued.line, issued.name, queue.settled)
         self.stamps.append(stamp)
         return stamp

@@ -49,7 +49,7 @@ def pipe_named(name: str) -> Pipe:
 
 
 def waits_for_all(name: str) -> bool:
-    """Tell whether a barrier is one of all pipes; one of a single pipe orders nothing more than that does."""
+    """Tell whether a barrier is one of all pipes."""
     if name in ALL:
         return True
     pipe_named(name)

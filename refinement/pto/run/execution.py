@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from ....spec.pto.choices import LINE, Choices
 from ....spec.pto.fractal import is_row_of_scales
-from ....spec.pto.targets import Profile
+from ....spec.pto.targets import A2A3, Profile
 from ....spec.pto.tile import Location
 from ...findings.finding import Kind
 from ...machine.memory import Offsets
 from ...terms.algebra import TermAlgebra
 from ...terms.interning import Ids
 from ...terms.store import TermStore
-from ..pipes.access_history import NONE, Pipe, Stamp
+from ..pipes.access_history import NONE, PIPES, Pipe, Stamp
 from ..pipes.channels import Channels
 from ..pipes.distinct_findings import Findings
 from ..pipes.queues import Pipes, Ready, Run
@@ -34,6 +34,12 @@ SCALES_IN_A_LINE = (
     f"scale factors of a one-row tile lie in a line (one-row-scales={LINE}), which no source confirms"
 )
 """What a verdict on a kernel takes for granted that has such a tile."""
+
+IN_ORDER = (
+    "vector instructions of A2A3 are over before the next one that uses what they wrote begins, also with no "
+    "barrier of PIPE_V between them"
+)
+"""What a verdict on a kernel that orders pipes takes for granted; see Ascend C's PipeBarrier."""
 
 CORES = 2
 """Of a block, at most: one for products, one for vectors."""
@@ -120,14 +126,14 @@ class Execution:
         self._memories: dict[Location, TileMemory] = {}
         self.unplaced: list[TileBuffer] = []
         self.reserved: list[Reserved] = []
-        self.pipes = Pipes(self.report, explicit=explicit)
+        self.pipes = Pipes(self.report, self.assumptions, explicit=explicit)
         self.unit_flags = UnitFlags(self.pipes)
 
     def begin(self, block: int) -> None:
         """Begin with a block: on a core of its own, as far as it knows."""
         self.block = block
         self._memories, self.unplaced, self.reserved = {}, [], []
-        self.pipes = Pipes(self.report, explicit=self._explicit)
+        self.pipes = Pipes(self.report, self.assumptions, explicit=self._explicit)
         self.unit_flags = UnitFlags(self.pipes)
         for array in self._arrays:
             array.history.forget()
@@ -195,6 +201,9 @@ class Execution:
 
     def _check_order(self, earlier: Stamp, stamp: Stamp, place: str, *, writes: bool) -> None:
         if stamp.follows(earlier):
+            by_order = earlier.pipe == stamp.pipe == PIPES.index(Pipe.V) and earlier.ordinal > stamp.settled
+            if by_order and self.profile is A2A3:
+                self.assumptions[IN_ORDER] = None
             return
         done = "writes" if writes else "reads"
         self.report(
@@ -261,10 +270,12 @@ class Execution:
             self.report(Kind.CLOBBERED, f"{stamp.name} writes {place}, which is read-only", stamp.line)
             return
         lanes = array.lanes_of(offsets[inside])
-        self._note_global(array, lanes, size, stamp, writes=True, adds=combined is not None)
+        written = terms[inside]
+        same = array.lanes.written(lanes, size) & (combined is None)
+        same[same] = array.lanes.read(lanes[same], size) == written[same]
+        self._note_global(array, lanes, size, stamp, writes=True, adds=combined is not None, same=same)
         if not len(lanes):
             return
-        written = terms[inside]
         if combined is not None:
             before = self.undefined.read(
                 array.lanes, lanes, size, stamp.line, lambda number: array.place(int(offsets[inside][number]))
@@ -292,13 +303,15 @@ class Execution:
         *,
         writes: bool,
         adds: bool = False,
+        same: NDArray[np.bool_] | bool = False,
     ) -> None:
         if not len(offsets):
             return
         lanes = (offsets[:, None] + np.arange(size)).reshape(-1)
         done = "writes" if writes else "reads"
         own = self.block * CORES + self.core
-        met = array.blocks.note(lanes, own, stamp.line, writes=writes, adds=adds)
+        same = np.repeat(np.broadcast_to(same, len(offsets)), size)
+        met = array.blocks.note(lanes, own, stamp.line, writes=writes, adds=adds, same=same)
         if met is not None and met[0] != NONE and met[0] // CORES == self.block:
             message = f"{stamp.name} {done} elements of {array.name} that the other core uses too"
             self.report(Kind.UNSUPPORTED, message, stamp.line, what="cores")

@@ -20,7 +20,7 @@ from ....spec.pto.text.type_reader import read_type
 from ....spec.pto.text.types import OtherType
 from ....spec.pto.tile import Location
 from ..pipes.access_history import Pipe, Stamp
-from ..pipes.synchronisation import waits_for_all
+from ..pipes.synchronisation import pipe_named, waits_for_all
 from ..text.cores import SECTIONS, called_by
 from ..text.errors import illegal, unsupported
 from ..text.operand_text import text_of, values_of
@@ -77,9 +77,12 @@ def _call(unit: ScalarUnit, statement: Other, names: Names) -> None:
 
 
 def _barrier(unit: ScalarUnit, statement: Other, names: Names) -> None:
-    """Order nothing: a barrier of what one kind of operation runs on."""
-    if (found := _MARK.search(text_of(statement))) is not None and waits_for_all(found[1]):
-        unit.execution.pipes.barrier()
+    """Wait for all pipes, or in the one that a kind of operation runs on."""
+    if (found := _MARK.search(text_of(statement))) is not None:
+        if waits_for_all(found[1]):
+            unit.execution.pipes.barrier()
+        else:
+            unit.execution.pipes.settle(pipe_named(found[1]), statement.line)
 
 
 def _valid_shape(unit: ScalarUnit, statement: Other, names: Names) -> None:

@@ -36,7 +36,7 @@ from ..pipes.synchronisation import pipe_named, waits_for_all
 from ..text.cores import ANY, kind_of
 from ..text.errors import EndedError, illegal, unsupported
 from ..tiles.scalar_arithmetic import INDEX_BITS, Number, integer_bits, wrapped
-from ..tiles.tile_buffers import TileBuffer, TileMemory
+from ..tiles.tile_buffers import TileBuffer, TileMemory, buffer_of
 from ..tiles.values import Data, Pointer, Value, View
 from ..tiles.view_orders import view_orders, written_order
 from .execution import Execution
@@ -53,6 +53,7 @@ LARGEST_TILE = 1 << 24
 """Bytes: no buffer has as many, by far."""
 
 _COUNT = re.compile(r"(%[^:]+):(\d+)")
+_EVENT = re.compile(r"EVENT_ID[0-7]")
 
 
 class Names(ChainMap[str, Value]):
@@ -279,6 +280,8 @@ class ScalarUnit:
         pipes = self.execution.pipes
         match statement:
             case Handshake(name=name, event=event):
+                if _EVENT.fullmatch(event) is None:
+                    raise illegal(f"event {event}; a pair of pipes has EVENT_ID0 to EVENT_ID7")
                 source, target = pipe_named(statement.source), pipe_named(statement.target)
                 sets = name in ("set_flag", "record_event")
                 done = pipes.set_flag if sets else pipes.wait_flag
@@ -286,6 +289,8 @@ class ScalarUnit:
             case Barrier(pipe=pipe):
                 if waits_for_all(pipe):
                     pipes.barrier()
+                else:
+                    pipes.settle(pipe_named(pipe), statement.line)
             case _:
                 raise unsupported("pto.tsync")
 
@@ -335,7 +340,7 @@ class ScalarUnit:
             address = self.number(statement.address, names, "the address")
             if not 0 <= address <= LARGEST_TILE:
                 raise illegal(f"a tile at address {address}")
-            memory = self.execution.memory(tile.location, address + size)
+            memory = self.execution.memory(buffer_of(tile), address + size)
             for location, start, end, line in self.execution.reserved:
                 if location is tile.location and address < end and start < address + size:
                     message = f"{statement.name} lies in memory that line {line} reserves"

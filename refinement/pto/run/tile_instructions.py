@@ -34,6 +34,9 @@ from ..tiles.view_orders import require_modelled
 from .execution import Execution
 from .judging import Judge, Operands, in_role
 
+SCALE_SHARE = 16
+"""Bytes of a matrix to one of its scale factors' buffer."""
+
 NOWHERE = -1
 """In a buffer of numbers of elements: none."""
 
@@ -129,6 +132,9 @@ def _multiply(execution: Execution, operation: Operation, tiles: Mapping[str, Ti
     profile, choices = execution.profile, execution.choices
     types = {role: in_role(role, tile.tile) for role, tile in tiles.items()}
     size = sizes(operation, profile, {role: tiles[role].valid for role in ("a", "b")})
+    if operation.microscaled and profile.cube:
+        for factors, scales in ((tiles["a"], tiles["scale_a"]), (tiles["b"], tiles["scale_b"])):
+            _require_tied(execution, factors, scales)
     if operation.microscaled and size.k % SCALE_GROUP:
         raise unsupported(f"{operation} of k = {size.k}, not a multiple of {SCALE_GROUP}")
     if 0 in size:
@@ -155,6 +161,23 @@ def _multiply(execution: Execution, operation: Operation, tiles: Mapping[str, Ti
         execution.write_tile(tiles["d"], written, terms[held[written]], stamp)
 
     execution.issue(Pipe.M, operation.name, run)
+
+
+def _require_tied(execution: Execution, factors: TileBuffer, scales: TileBuffer) -> None:
+    """Report scale factors that are not where the matrix unit takes them from: it is told no address of them.
+
+    Source: pto-isa headers at 3186c381 (TGET_SCALE_ADDR); Ascend C documentation (``asc_copy_l12l0a_mx``).
+    """
+    if factors in execution.unplaced or scales in execution.unplaced:
+        return
+    if (at := factors.address // SCALE_SHARE) != scales.address:
+        execution.report(
+            Kind.ILLEGAL,
+            f"the scale factors of {factors.name} at {factors.address} are taken from byte {at} of their "
+            f"buffer, but {scales.name} is at {scales.address}",
+            execution.line,
+            what=scales.name,
+        )
 
 
 # -- moves
@@ -233,7 +256,7 @@ def _transfer(
         execution.write_tile(target, written, moved, stamp)
 
     execution.counts.moves += 1
-    execution.issue(move_pipe(source.tile.location, target.tile.location), operation.name, run)
+    execution.issue(move_pipe(source.buffer, target.buffer), operation.name, run)
 
 
 def _load(execution: Execution, operation: Operation, view: View, target: TileBuffer) -> None:
@@ -347,7 +370,10 @@ def _inside(compute: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def move_pipe(source: Location, target: Location) -> Pipe:
-    """Return the pipe of a move between two buffers."""
+    """Return the pipe of a move between two buffers.
+
+    Source: pto-isa headers at 3186c381 (TMov); Ascend C documentation (``asc_copy_l12l0a_mx``: MTE1).
+    """
     if source is Location.MAT:
         return Pipe.FIX if target is Location.SCALING else Pipe.V if target is Location.VEC else Pipe.MTE1
     if (source, target) == (Location.VEC, Location.VEC):

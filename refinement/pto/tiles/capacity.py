@@ -45,7 +45,7 @@ def overflows(profile: Profile, tiles: Iterable[TileBuffer]) -> Iterator[Overflo
     placed: dict[Location, list[TileBuffer]] = {}
     for tile in tiles:
         if tile.memory.used[0] <= tile.memory.used[1]:
-            placed.setdefault(tile.tile.location, []).append(tile)
+            placed.setdefault(tile.buffer, []).append(tile)
     for location, some in placed.items():
         capacity = profile.capacities.get(location, 0)
         most = max(

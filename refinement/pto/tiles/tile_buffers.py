@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....spec.pto.buffers import elements_of
+from ....spec.pto.fractal import SCALE_FRACTAL
 from ....spec.pto.sizes import Extents
-from ....spec.pto.tile import Tile
+from ....spec.pto.tile import Location, Order, Tile
 from ...machine.memory import ABSENT, ByteLanes, Offsets
 from ...terms.store import TermStore
 from ..pipes.access_history import AccessHistory
@@ -87,6 +88,11 @@ class TileBuffer:
         return replace(self.tile, valid_rows=self.valid.rows, valid_columns=self.valid.columns)
 
     @property
+    def buffer(self) -> Location:
+        """The buffer that it is in."""
+        return buffer_of(self.tile)
+
+    @property
     def elements(self) -> int:
         """How many elements it has."""
         return elements_of(self.tile)
@@ -125,3 +131,10 @@ class TileBuffer:
     def overlaps(self, other: TileBuffer) -> bool:
         """Whether it is in the very place of another one."""
         return self.memory is other.memory and self.address == other.address
+
+
+def buffer_of(tile: Tile) -> Location:
+    """Return the buffer of a tile: scale factors of A and of B have one keyword, and a buffer each."""
+    if tile.location is not Location.SCALING or tile.fractal != SCALE_FRACTAL:
+        return tile.location
+    return Location.SCALE_LEFT if tile.inner is Order.ROW_MAJOR else Location.SCALE_RIGHT

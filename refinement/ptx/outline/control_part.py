@@ -14,8 +14,8 @@ from .descents import read, written
 
 _JUMPS = frozenset({"bra", "ret", "exit"})
 _PRIVATE = frozenset({"shared", "local", "param"})
-_STORING = frozenset({"atom", "red", "call", "multimem", "wmma"})
-"""Opcodes that may change memory beside ``st``."""
+_STORING = frozenset({"atom", "red", "call", "multimem", "wmma", "brx", "trap"})
+"""Opcodes that may change memory beside ``st``, or go where no jump that is kept does."""
 
 _IDLE = "nanosleep"
 """An opcode that does nothing, in place of what only its guard is kept of."""

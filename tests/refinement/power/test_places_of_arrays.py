@@ -86,3 +86,12 @@ def test_loops_whose_ends_are_addresses_are_verified(tmp_path: Path) -> None:
         "\taddi 6,4,32\n.L1:\n\tld 5,0(4)\n\tstd 5,0(3)\n\taddi 3,3,8\n\taddi 4,4,8\n\tcmpld 4,6\n\tblt .L1\n"
     )
     assert verdict_of(text, tmp_path)[0] is Verdict.VERIFIED
+
+
+def test_an_empty_array_is_beside_another(tmp_path: Path) -> None:
+    stores = "".join(f"\tstd 5,{8 * n}(3)\n" for n in range(4))
+    path = tmp_path / "kernel.s"
+    path.write_text(f"\t.globl f\n\t.type f, @function\nf:\n\tli 5,0\n{stores}\tblr\n")
+    head, _, x = CONTRACT.rpartition("shape = [4]")
+    found = verified(path, f"{head}shape = [0]{x}".replace("= x[i]", "= 0"))
+    assert found.result.verdict == "verified", messages(found)

@@ -111,8 +111,10 @@ def test_the_part_that_stores_has_addresses_and_guards_alone() -> None:
         "mad.wide.u32 %d2, %r2, 4, %d1; st.global.u32 [%d2], %r1;",
         "st.global.u32 [%d1], %r1; red.global.add.u32 [%d1+4], %r1;",
         "shfl.sync.idx.b32 %r3, %r1, 0, 31, -1; setp.eq.u32 %p1, %r3, 0; @%p1 st.global.u32 [%d1], %r1;",
+        "$TO: .branchtargets $A, $B; brx.idx %r1, $TO; $A: st.global.u32 [%d1], %r1; $B:",
+        "setp.lt.u32 %p1, %r1, 7; @%p1 trap; st.global.u32 [%d1], %r1;",
     ],
-    ids=["guard", "branch", "guarded address", "address", "atomic", "exchange"],
+    ids=["guard", "branch", "guarded address", "address", "atomic", "exchange", "table", "trap"],
 )
 def test_stores_that_are_not_by_arithmetic_alone_are_left_whole(body: str) -> None:
     assert store_part(function_of(OF_DATA + body + " ret;"), is_arithmetic) is None
