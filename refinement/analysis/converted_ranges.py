@@ -91,8 +91,8 @@ class ConvertedRanges(Domain):
             return self._of_extrema(operation, arguments, given)
         certain = np.logical_and.reduce([np.full(len(terms), True), *given], axis=0, dtype=bool)
         if operation.name != operations.SELECT:  # what is computed of infinities may be NaN
-            ranges = [self._ranges.read(arguments[:, index], fmt) for index, fmt in reads]
-            certain &= np.isfinite(np.concatenate(ranges, axis=1)).all(axis=1)
+            for index, fmt in reads:
+                certain &= np.isfinite(self._ranges.read(arguments[:, index], fmt)).all(axis=1)
         if operation.name == operations.FUNCTION:  # of which nothing is known where it has no value
             certain &= ~np.isinf(self._ranges.read(terms, read)).all(axis=1)
         return certain

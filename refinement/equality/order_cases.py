@@ -25,6 +25,7 @@ from ..terms.store import CONSTANT, LEAVES, NORMAL_FORM, VECTOR
 from ..terms.traversal import operands
 from .instances_of_pairs import unequal_pairs
 from .known_signs import ANY, KnownSigns, Signs
+from .narrow_choices import NarrowChoices
 from .resolved_choices import Number, Numbers, ResolvedChoices, ordered_format
 
 Unequal = Callable[[Ids, Ids, Format], NDArray[np.intp]]
@@ -57,16 +58,26 @@ class OrderCases:
 
     def __init__(self, forms: NormalForms, unequal: Unequal | None = None) -> None:
         self._forms, self._store, self._compare = forms, forms.store, unequal
-        self._signs = KnownSigns(forms)
+        self._signs, self._narrow = KnownSigns(forms), NarrowChoices(forms.store)
+        self._magnitudes: set[int] = set()
+        """Magnitudes that are compared as one number each, instead of as two of opposite signs."""
 
     def unequal(self, left: Ids, right: Ids, fmt: Format) -> NDArray[np.intp]:
         """Return which terms (n,) are not shown equal; after the first that is not, none is looked at."""
         return unequal_pairs(self._store, left, right, partial(self._are_equal, fmt))
 
     def _are_equal(self, fmt: Format, pair: Sequence[int]) -> bool:
+        if self._compare is not None:
+            pair = self._narrow.values(np.array(pair, dtype=np.int32)).tolist()
         terms = self._reached(pair)
-        if not terms:
-            return False
+        magnitudes = {each for each in terms if self._is_magnitude(each)}
+        ways = (magnitudes, set[int]()) if magnitudes else (magnitudes,)
+        return bool(terms) and any(self._are_equal_of(fmt, pair, terms, each) for each in ways)
+
+    def _are_equal_of(
+        self, fmt: Format, pair: Sequence[int], terms: Sequence[int], magnitudes: set[int]
+    ) -> bool:
+        self._magnitudes = magnitudes
         same, numbers = self._compared(terms)
         terms = self._reached(pair, {term for term, _ in same})
         if not numbers or any(self._is_no_number(*number) for number in same):
@@ -121,7 +132,7 @@ class OrderCases:
         groups: list[tuple[Format, set[int]]] = []
         for term in terms:
             fmt = ordered_format(self._store.operation(term))
-            if fmt is None:
+            if fmt is None or term in self._magnitudes:
                 continue
             if self._may_be_turned(term):
                 return {}, []
@@ -219,7 +230,9 @@ class OrderCases:
             done.add(each)
             operation = self._store.operation(each)
             chosen = ordered_format(operation) if operation.name == operations.EXTREMUM else None
-            if operation.name == operations.SELECT:
+            if each in self._magnitudes:
+                yield each
+            elif operation.name == operations.SELECT:
                 pending += self._operands(each)[1:]
             elif operation.name == VECTOR or (chosen is not None and fmt in (None, chosen)):
                 pending += self._operands(each)
@@ -232,6 +245,15 @@ class OrderCases:
         return isinstance(fmt, FloatFormat) and bool(
             self._forms.quantifier.classes.never_finite(terms, fmt)[0]
         )
+
+    def _is_magnitude(self, term: int) -> bool:
+        """Tell whether a term is the maximum of a float and its opposite."""
+        if not isinstance(ordered_format(operation := self._store.operation(term)), FloatFormat):
+            return False
+        sides = self._operands(term)
+        opposites = {each for each in sides if self._store.operation(each).name == operations.NEGATE}
+        is_maximum = operation.name == operations.EXTREMUM and operation.attribute[0] == "max"  # type: ignore[index]
+        return is_maximum and any(set(self._operands(each)) <= set(sides) for each in opposites)
 
     def _is_constant(self, term: int) -> bool:
         return self._store.operation(term).name == CONSTANT

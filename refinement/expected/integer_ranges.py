@@ -53,7 +53,8 @@ def _of_binary(space: FormulaSpace, node: Binary, scope: Scope) -> Interval:
 def _of_bits(space: FormulaSpace, node: Binary, scope: Scope) -> Interval:
     """Return the range of integers that are shifted or masked."""
     by, values = given_side(space, node, scope), range_of(space, node.left, scope)
-    least, most = int(by.min(initial=0)), int(by.max(initial=0))
+    most = int(by.max(initial=0))
+    least = int(by.min(initial=most))
     if node.operator in ("%", "&"):
         return Interval(0, most)
     shift = lshift if node.operator == "<<" else rshift

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import partial, reduce
+from math import prod
 from typing import Any
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import Format
 from ..analysis.intervals import Interval
-from ..contract.contract import Contract, Instance
+from ..contract.contract import Accumulate, Contract, Instance
 from ..contract.parameters import Access, ArrayParameter, ScalarParameter
 from ..contract.size_polynomials import Polynomial, SizePolynomials
 from ..expected.formula_space import FormulaSpace
@@ -40,6 +42,9 @@ from .zeros_of_tails import factors, has_zero, is_finite_product
 
 PREFIX = "sum so far"
 """The array, in the contracts for parts, of what a loop holds; no parameter can have this name."""
+
+_MOST_WRITTEN_OUT = 32
+"""Terms of inner sums that are written out, as of the taps of a filter; of more, terms would be too large."""
 
 Stays = Callable[[str, Sequence[int]], bool]
 """Whether elements of an array have the given values of those whose indices are larger by some numbers."""
@@ -228,6 +233,8 @@ def partial_sums(
             f"a proof over a loop takes a contract with one formula, not {len(contract.formulas)}"
         )
     (formula,) = contract.formulas
+    if contract.accumulate is Accumulate.UNSPECIFIED:
+        formula = replace(formula, body=_written_out(formula.body))
     reductions = list(dict.fromkeys(node for node in walk(formula.body) if isinstance(node, Reduction)))
     if len(reductions) != 1 or not isinstance(reductions[0], Sum) or len(reductions[0].indices) != 1:
         raise UnsupportedError("the formula must have exactly one sum, over one index")
@@ -256,6 +263,22 @@ def partial_sums(
     if formula.condition is not None:
         raise UnsupportedError("the formula has an `if` condition")
     return PartialSums(contract, size, formula, total, bound.name, part, stays)
+
+
+def _written_out(node: Node) -> Node:
+    """Return a formula with sums over one index, the others of which have few values: all are written out."""
+    for total in [each for each in walk(node) if isinstance(each, Sum) and len(each.indices) > 1]:
+        counts = {each: each.extent.value for each in total.indices if isinstance(each.extent, Number)}
+        left = tuple(each for each in total.indices if each not in counts)
+        if len(left) == 1 and 0 < prod(counts.values()) <= _MOST_WRITTEN_OUT:
+            terms = [total.body]
+            for bound, count in counts.items():
+                places = [Number(bound.at, Fraction(place), whole=True) for place in range(int(count))]
+                name = Name(bound.at, bound.name)
+                terms = [_replaced(each, name, place) for each in terms for place in places]
+            body = reduce(partial(Binary, total.at, "+"), terms)
+            node = _replaced(node, total, replace(total, body=body, indices=left))
+    return node
 
 
 def depends_on_sizes(contract: Contract, formula: Formula, name: Name, polynomials: SizePolynomials) -> bool:

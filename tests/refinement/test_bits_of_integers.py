@@ -100,6 +100,16 @@ def test_the_sign_of_a_float_that_is_not_less_than_zero_may_be_set() -> None:
     assert found.verdict is Verdict.REFUTED
 
 
+@pytest.mark.parametrize(("shift", "verdict"), [(3, Verdict.VERIFIED), (4, Verdict.REFUTED)])
+def test_sums_of_shifted_products_are_no_wider_than_they_are(shift: int, verdict: Verdict) -> None:
+    """A filter of fixed-point numbers: what is shifted down by 3 bits has 3 bits less to be summed in."""
+    body = "mul.wide.s16 %r1, %A, %B; shr.s32 %r1, %r1, 3; mul.wide.s16 %r2, %A, %A; shr.s32 %r2, %r2, 3;"
+    body += "add.s32 %r1, %r1, %r2; shr.s32 %C, %r1, 12;"
+    arrays = {"A": "s16", "B": "s16", "C": "s32 out"}
+    formula = f"C[i] = s32((((A[i] * B[i]) >> {shift}) + ((A[i] * A[i]) >> 3)) >> 12)"
+    assert result_of(body, formula, arrays).verdict is verdict
+
+
 NUMBERS = np.array([-(2**31), -129, -8, -1, 0, 1, 7, 8, 127, 2**31 - 1])
 
 EXPRESSIONS: dict[str, Callable[[int], int]] = {

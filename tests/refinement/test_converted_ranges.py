@@ -9,7 +9,8 @@ from mmaproof.refinement.analysis.converted_ranges import magnitudes
 from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.input_ends import Ends
 from mmaproof.refinement.terms.store import TermStore
-from mmaproof.spec.formats import F32
+from mmaproof.spec.formats import F32, S16, S32
+from mmaproof.spec.rounding import Rounding
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,13 @@ def test_a_maximum_bounds_what_may_be_nan_only_if_it_keeps_none(
     assert ranges is not None
     ranges._ranges.fill(terms)
     assert bool(ranges.values(terms, F32)[0]) == (holds or not keeps_nan)
+
+
+def test_integers_that_are_converted_to_floats_are_numbers_within_their_ranges() -> None:
+    """A quantised sum of integers has a zero point: what is added to it behind the conversion is bounded."""
+    store = TermStore()
+    sums = store.inputs("x", S16, np.arange(1))
+    floats = store.apply(operations.convert(F32, S16, Rounding.NEAREST_EVEN), sums)
+    again = store.apply(operations.convert(S32, F32, Rounding.NEAREST_EVEN), floats)
+    (low, high), *_ = magnitudes(store).intervals(again, S32)
+    assert -32769 <= low <= -32768 and 32767 <= high <= 32768  # outward by a step

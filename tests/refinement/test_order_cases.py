@@ -122,7 +122,9 @@ def test_orders_that_are_too_many_are_not_made(among: Among) -> None:
 Step = tuple[str, list[int]]
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["less", "equal", "max", "min", "select", "select", "and", "not", "number", "count"]),
+        st.sampled_from(
+            ["less", "equal", "max", "min", "magnitude", "select", "select", "and", "not", "number", "count"]
+        ),
         st.lists(st.integers(0, 40), min_size=3, max_size=3),
     ),
     min_size=1,
@@ -146,6 +148,9 @@ def made(
                 truths.append(on(operations.compare(fmt, relation), one, other))
             case "max" | "min":
                 values.append(on(operations.extremum(fmt, name), one, other))
+            case "magnitude":
+                if isinstance(fmt, FloatFormat):
+                    values.append(on(operations.extremum(fmt, "max"), one, on(operations.negate(fmt), one)))
             case "select":
                 values.append(on(wide, truths[-1 - at[2] % len(truths)], one, other))
             case "and":
@@ -207,6 +212,11 @@ def test_integers_are_equal_in_each_order_exactly_if_they_are_for_all_words(
 
 
 @settings(max_examples=examples(60), deadline=None)
+@example(  # the number of the greater magnitude
+    [("magnitude", [0, 0, 0]), ("magnitude", [2, 0, 0]), ("less", [0, 1, 2]), ("select", [3, 4, 0])],
+    [("magnitude", [0, 0, 0]), ("magnitude", [2, 0, 0]), ("less", [1, 0, 0]), ("select", [4, 3, 0])],
+    False,
+)
 @given(STEPS, STEPS, st.booleans())
 def test_floats_are_equal_only_if_they_are_for_all_words(
     one: list[Step], other: list[Step], bits: bool

@@ -85,6 +85,11 @@ mul.wide.u32 %rd7, %r4, 4;
 add.s64 %rd7, %rd2, %rd7;
 ld.global.f32 %f4, [%rd7+-4];
 mul.f32 %f3, %f2, %f4;"""
+TWO_TAPS = """mul.wide.u32 %rd7, %r3, 4;
+add.s64 %rd7, %rd2, %rd7;
+ld.global.f32 %f4, [%rd7];
+mul.f32 %f3, %f2, %f4;
+fma.rn.f32 %f3, %f2, 0f40400000, %f3;"""
 MEAN = "cvt.rn.f32.u32 %f5, %r1;\ndiv.rn.f32 %f1, %f1, %f5;"
 SUM = "sum(k < K, x[i + k])"
 
@@ -95,6 +100,8 @@ RIGHT: Mapping[str, tuple[str, str, str]] = {
     "terms times their index": (COUNTED, "", "sum(k < K, x[i + k] * k)"),
     "a centre of mass": (COUNTED, MEAN, "sum(k < K, x[i + k] * k) / K"),
     "a convolution": (FROM_THE_END, "", "sum(k < K, x[i + k] * w[K - 1 - k])"),
+    "two taps": (TWO_TAPS, "", "sum(k < K, r < 2, x[i + k] * where(r == 0, w[k], 3))"),
+    "two taps, the outer sum": (TWO_TAPS, "", "sum(r < 2, k < K, x[i + k] * where(r == 0, w[k], 3 * r))"),
 }
 
 WRONG: Mapping[str, tuple[str, str, str]] = {
@@ -109,6 +116,9 @@ WRONG: Mapping[str, tuple[str, str, str]] = {
         "sum(k < K, x[i + k] * k)",
     ),
     "weights in order": (FROM_THE_END, "", "sum(k < K, x[i + k] * w[k])"),
+    "one tap": (TWO_TAPS, "", "sum(k < K, r < 1, x[i + k] * where(r == 0, w[k], 3))"),
+    "three taps": (TWO_TAPS, "", "sum(k < K, r < 3, x[i + k] * where(r == 0, w[k], 3))"),
+    "taps that count": (TWO_TAPS, "", "sum(r < 2, k < K, x[i + k] * where(r == 0, w[k], 3 * k))"),
 }
 
 
