@@ -30,6 +30,9 @@ _LEFT_TO_NVCC = re.compile(
 )
 """Raw strings, variables that the host has to register, and headers that are long."""
 
+_TYPES = frozenset({"void", "bool", "char", "short", "int", "long", "unsigned", "float", "double"})
+"""What a parameter without a name is surely of; another word may be the number that a variable has."""
+
 
 class _UnknownError(Exception):
     """A text that is left to nvcc."""
@@ -141,7 +144,7 @@ def _body(words: _Text, declaration: int, at: int, body: int) -> str | None:
     if words.words[at - 1] == "]":  # a lambda
         raise _UnknownError
     if words.words[body] != "{":
-        words.declared.add(_function(words, at, body))
+        words.declared.add(_declared(words, at, body))
         return None
     if "global" in attributes:
         return _stub(words, at, body)
@@ -150,18 +153,29 @@ def _body(words: _Text, declaration: int, at: int, body: int) -> str | None:
         raise _UnknownError
     if "host" in attributes or "constexpr" in kinds:
         return None
-    return ";" if _function(words, at, body) in words.declared else "= delete;"  # or the linker finds none
+    name = words.words[_function(words, at, body)]
+    return ";" if name in words.declared else "= delete;"  # or the linker finds none
 
 
-def _function(words: _Text, at: int, body: int) -> str:
-    """Return the name of a function: what stands before its parameters."""
+def _function(words: _Text, at: int, body: int) -> int:
+    """Return where the name of a function is: before its parameters."""
     while at < body:
         if words.words[at] == "(":
             if words.words[at - 1] != "__attribute__":
-                return words.words[at - 1]
+                return at - 1
             at = words.closing(at)
         at += 1
     raise _UnknownError  # a variable
+
+
+def _declared(words: _Text, at: int, body: int) -> str:
+    """Return the name of a function that is declared, and no variable that has what is in parentheses."""
+    name = _function(words, at, body)
+    for first, end in words.arguments(name + 2, words.closing(name + 1)):
+        word = words.words[first]
+        if not word.isidentifier() or (end == first + 1 and word not in _TYPES):
+            raise _UnknownError
+    return words.words[name]
 
 
 def _stub(words: _Text, at: int, body: int) -> str:

@@ -45,6 +45,8 @@ LEFT = [
     'const wchar_t* s = LR"(")";',
     f"{DEVICE} auto f(float a) {{ return a; }}",
     f"{DEVICE} float x = 2;",
+    f"{DEVICE} float x(2.0f);",
+    f"{DEVICE} float x(TWO);",
     f"{DEVICE} __attribute__((aligned(16))) float x[4] = {{1, 2, 3, 4}};",
     f"auto f = [=] {DEVICE} (int i) {{ return i; }};",
     "k<<<1, 2>>>();",
