@@ -81,7 +81,7 @@ class Toolchain:
     def digest(self) -> str:
         """What the stand-ins and the compilers are, as a few letters."""
         sources = sorted(path for path in STAND_IN.rglob("*") if path.is_file())
-        sources.append(Path(host_text.__file__))
+        sources += [Path(__file__), Path(host_text.__file__)]
         compilers = [
             *OF_PYTORCH,
             *HOST,
@@ -159,7 +159,7 @@ class Toolchain:
                 _forget_oldest(folder.parent)
         for ptx in sorted(folder.glob("*/*.ptx")):
             extension_calls.register(ptx)
-        return _imported(library, name)
+        return _imported(library)
 
     def _compile(
         self, into: Path, name: str, cpp: Sequence[Path], cuda: Sequence[Path], kept: Sequence[str]
@@ -182,10 +182,16 @@ class Toolchain:
             _run(*([file.of_half()] for file in left))
             every = [*objects, *(file.object for file in files)]
             _run([["g++", "-shared", "-s", "-Wl,-Bsymbolic", "-o", str(library), *map(str, every)]])
-            if again or not (hidden := [file for file in files if file.has_hidden_kernels(library)]):
+            apart = [file for file in files if not file.is_of_nvcc]
+            unfit = [file for file in apart if file.has_hidden_kernels(library)]
+            if foreign := [] if unfit else _foreign(library):
+                unfit = apart  # of functions of devices nvcc makes ones that end the process
+            if again or not unfit:
                 break
-            for file in hidden:
+            for file in unfit:
                 file.object.unlink()
+        if foreign:
+            raise NotRecordedError(f"the extension {name} calls {foreign[0]}, which is not recorded")
 
     # -- in place of torch.utils.cpp_extension
     def load_inline(
@@ -312,19 +318,33 @@ class CudaFile:
         """Tell whether a kernel has no symbol in a library, or another one: nvcc names it by itself."""
         ptx = (self._folder / f"{self._path.stem}.ptx").read_text(encoding="utf-8")
         names, symbols = re.findall(r"\.entry\s+([\w$]+)", ptx), library.read_bytes()
-        return not self._half.exists() and any(f"\0{name}\0".encode() not in symbols for name in names)
+        return any(f"\0{name}\0".encode() not in symbols for name in names)
+
+    @property
+    def is_of_nvcc(self) -> bool:
+        """Whether nvcc has written the host's half."""
+        return self._half.exists()
 
 
-def _imported(library: Path, name: str) -> Any:
+def _foreign(library: Path) -> list[str]:
+    """Return the functions that a library calls and that are neither Python's nor the system's.
+
+    PyTorch has CUDA's own libraries, which would run what is to be recorded.
+    """
+    command = ["nm", "-D", "--undefined-only", "--with-symbol-versions", str(library)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = [line.split() for line in said.splitlines()]
+    return [
+        name for kind, name in found if kind == "U" and "@" not in name and not name.startswith(("Py", "_Py"))
+    ]
+
+
+def _imported(library: Path) -> Any:
     """Import an extension that is compiled."""
     loader = importlib.machinery.ExtensionFileLoader("mmaproof_extension", str(library))
     spec = importlib.util.spec_from_file_location("mmaproof_extension", str(library), loader=loader)
     assert spec is not None
-    try:
-        module = importlib.util.module_from_spec(spec)
-    except ImportError as reason:
-        missing = str(reason).rpartition("undefined symbol: ")[2]
-        raise NotRecordedError(f"the extension {name} calls {missing}, which is not recorded") from None
+    module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     return module
 

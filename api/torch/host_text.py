@@ -2,8 +2,9 @@
 
 nvcc's front end for the host takes longer than the rest of a compilation, most of it for headers. Behind
 headers that are compiled, a text needs little: a kernel's body becomes a stub, the body of a function of
-devices alone is dropped, and ``kernel<<<grid, block>>>(x, y)`` becomes ``kernel((configured(grid, block),
-x), y)``. A text that has more of CUDA's own, or does not compile so, is left to nvcc.
+devices alone is deleted, unless it is ``constexpr``, which the host may call, and
+``kernel<<<grid, block>>>(x, y)`` becomes ``kernel((configured(grid, block), x), y)``. A text that has more of
+CUDA's own, or does not compile so, is left to nvcc.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ _TOKEN = re.compile(
 _OPEN, _CLOSE = "([{", ")]}"
 
 _LEFT_TO_NVCC = re.compile(
-    r'\bR"|__attribute__\s*\(\(\s*(?:constant|managed)\b|\b(?:texture|surface)\s*<|cooperative_groups'
+    r'\b(?:u8|[uUL])?R"|__attribute__\s*\(\(\s*(?:constant|managed)\b|\b(?:texture|surface)\s*<|cooperative_groups'
 )
 """Raw strings, variables that the host has to register, and headers that are long."""
+
+_TYPES = frozenset({"void", "bool", "char", "short", "int", "long", "unsigned", "float", "double"})
+"""What a parameter without a name is surely of; another word may be the number that a variable has."""
 
 
 class _UnknownError(Exception):
@@ -41,14 +45,21 @@ class _Text:
     ----------
     text : str
         Preprocessed C++ with CUDA's extensions.
+
+    Attributes
+    ----------
+    declared : set of str
+        The functions of devices that are declared before they are defined.
     """
 
     def __init__(self, text: str) -> None:
-        self.text = re.sub(r"^[ \t]*#.*$", lambda line: " " * len(line[0]), text, flags=re.MULTILINE)
-        found = list(_TOKEN.finditer(self.text))
+        self.text = text
+        directives = re.compile(r"^[ \t]*#.*$", re.MULTILINE)  # such as how structures are packed
+        found = list(_TOKEN.finditer(directives.sub(lambda line: " " * len(line[0]), text)))
         self.words = [each[0] for each in found]
         self.starts = [each.start() for each in found]
         self.ends = [each.end() for each in found]
+        self.declared = set[str]()
 
     def between(self, first: int, last: int) -> str:
         """Return the text of the tokens from one up to another."""
@@ -133,12 +144,38 @@ def _body(words: _Text, declaration: int, at: int, body: int) -> str | None:
     if words.words[at - 1] == "]":  # a lambda
         raise _UnknownError
     if words.words[body] != "{":
-        if "(" in words.words[at + 6 : body]:
-            return None
-        raise _UnknownError  # a variable
+        words.declared.add(_declared(words, at, body))
+        return None
     if "global" in attributes:
         return _stub(words, at, body)
-    return None if "host" in attributes else "{ __builtin_unreachable(); }"
+    kinds = words.words[declaration:body]
+    if "host" not in attributes and "auto" in kinds:  # its body is its type
+        raise _UnknownError
+    if "host" in attributes or "constexpr" in kinds:
+        return None
+    name = words.words[_function(words, at, body)]
+    return ";" if name in words.declared else "= delete;"  # or the linker finds none
+
+
+def _function(words: _Text, at: int, body: int) -> int:
+    """Return where the name of a function is: before its parameters."""
+    while at < body:
+        if words.words[at] == "(":
+            if words.words[at - 1] != "__attribute__":
+                return at - 1
+            at = words.closing(at)
+        at += 1
+    raise _UnknownError  # a variable
+
+
+def _declared(words: _Text, at: int, body: int) -> str:
+    """Return the name of a function that is declared, and no variable that has what is in parentheses."""
+    name = _function(words, at, body)
+    for first, end in words.arguments(name + 2, words.closing(name + 1)):
+        word = words.words[first]
+        if not word.isidentifier() or (end == first + 1 and word not in _TYPES):
+            raise _UnknownError
+    return words.words[name]
 
 
 def _stub(words: _Text, at: int, body: int) -> str:

@@ -32,6 +32,9 @@ FIRST_DRAW = 1 / 8
 AGAIN = (2, 8)
 """How often launches are run with other roundings where results differ, and where few elements do."""
 
+MEMORY = 1 / 4
+"""Part of the time that a run about memory alone may take, which shows less than one on numbers."""
+
 
 def run_at_own_sizes(
     candidate: Recording,
@@ -138,7 +141,7 @@ def memory_at_own_sizes(candidate: Recording, done: OwnRun, sizes: Sizes, second
         for draw, fill in enumerate(FILLS):
             launches = Launches(candidate, modules, None, draw, fill)
             try:
-                launches.run(time.process_time() + seconds / 2)
+                launches.run(time.process_time() + seconds * MEMORY)
             except FaultError as fault:
                 faults.append(f"{fault}, in launch {len(launches.done) + 1} of {len(candidate.launches)}")
                 continue

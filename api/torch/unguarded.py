@@ -14,9 +14,11 @@ from torch.overrides import TorchFunctionMode
 from .attention import attention
 from .recording import NotRecordedError
 
+GPU = torch.device("cuda", 0)
+
 
 class Unguarded(TorchFunctionMode):
-    """Replaces indexing, ``contiguous``, ``copy_``, ``~``, ``cuda`` and attention, while it is active.
+    """Replaces what selects a GPU, or needs one, while it is active.
 
     Parameters
     ----------
@@ -32,14 +34,16 @@ class Unguarded(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, arguments: Any = (), options: Any = None) -> Any:
         """Call a function of PyTorch, or another one in its place."""
+        arguments = tuple(map(_numbered, arguments))
+        options = {name: _numbered(value) for name, value in (options or {}).items()}
         if function is torch.Tensor.contiguous:
             tensor = arguments[0]
-            formats = [*arguments[1:], *(options or {}).values()]
+            formats = [*arguments[1:], *options.values()]
             if formats and formats[0] is not torch.contiguous_format:
                 raise NotRecordedError(f"contiguous in {formats[0]}")
             return tensor if tensor.is_contiguous() else tensor.clone(memory_format=torch.contiguous_format)
-        if function is torch.Tensor.cuda and arguments[0].device.type == "cuda":
-            return arguments[0]
+        if function is torch.Tensor.cuda:
+            return arguments[0].to(GPU)
         if function is torch.Tensor.__getitem__:
             return indexed(*arguments)
         if function is torch.Tensor.__setitem__:
@@ -52,13 +56,16 @@ class Unguarded(TorchFunctionMode):
         if function is torch.Tensor.__invert__:
             return torch.ops.aten.bitwise_not.default(arguments[0])
         if function is torch.nn.functional.scaled_dot_product_attention:
-            return attention(*arguments, **(options or {}))
+            return attention(*arguments, **options)
+        if function in (torch.tensor, torch.as_tensor) and options.get("device") is not None:
+            device = options.pop("device")
+            return function(*arguments, **options).to(device)
         if function is torch.Tensor.copy_:
-            given = [*arguments[1:], *(options or {}).values()]
+            given = [*arguments[1:], *options.values()]
             self._copy(arguments[0], given[0])
             return arguments[0]
         try:
-            return function(*arguments, **(options or {}))
+            return function(*arguments, **options)
         except torch.AcceleratorError as reason:  # before the dispatcher: there is no device to read from
             self._note_refused(reason)
             raise
@@ -68,6 +75,11 @@ class Unguarded(TorchFunctionMode):
         if target.device.type != value.device.type:
             raise NotRecordedError(f"a copy from {value.device.type} to {target.device.type}")
         self._write(target, value.expand(target.shape))
+
+
+def _numbered(value: Any) -> Any:
+    """Return a device with its number, of which PyTorch would ask the driver; all else as it is."""
+    return GPU if isinstance(value, str | torch.device) and str(value) == "cuda" else value
 
 
 def indexed(tensor: Any, index: Any) -> Any:

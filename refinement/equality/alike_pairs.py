@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.formats import Format
-from ..checker.evaluated import ObjectionError, checked
 from ..normal_forms.forms import NormalForms
 from ..terms.domains import NONE
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.store import TermStore
-from .equivalence import Comparison, Refuted, compare, compared_as, taken
+from .equivalence import Comparison, Refuted, compare, evaluated_again, shown
 
 Indices = NDArray[np.intp]
 
@@ -106,21 +105,16 @@ def _of_few(
     patient: bool,
     refuted: Refuted | None,
 ) -> Comparison | None:
-    """Return what is found of all terms by a few of them; None if these do not tell."""
-    try:
-        found = compare(forms, actual[few], expected[few], fmt, patient=patient, refuted=refuted)
-    except ObjectionError as objection:
-        objection.member = int(few[objection.member])
-        raise
+    """Return what is found of all terms by a few of them; None if these do not tell.
+
+    The checker then evaluates all of them at once: the few are of the shapes of the others.
+    """
+    found, nans = shown(forms, actual[few], expected[few], fmt, patient=patient, refuted=refuted)
     overflows = found.overflowing is not None and (found.overflowing != NONE).any()
     if not found.equal.all() or overflows or found.evaluated is not None:
         return None
-    others = np.setdiff1d(np.arange(len(actual)), few)
-    try:
-        again = checked(forms.store, actual[others], expected[others], compared_as(fmt), taken(forms))
-    except ObjectionError as objection:
-        objection.member = int(others[objection.member])
-        raise
+    members = np.setdiff1d(np.arange(len(actual)), few[nans])
+    again = evaluated_again(forms, actual, expected, fmt, members)
     read = found.read
     if read is not None:
         sides = actual.copy(), expected.copy()
@@ -131,6 +125,6 @@ def _of_few(
         identical=(actual == expected) | found.identical.all(),
         equal=np.full(len(actual), True),
         overflowing=None,
-        checked=found.checked + again,
+        checked=again,
         read=read,
     )

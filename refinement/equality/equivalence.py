@@ -123,6 +123,31 @@ def compare(
     ExpansionError
         If not patient, as soon as there is a sum of too many products, though another way may do.
     """
+    found, both = shown(forms, actual, expected, fmt, patient=patient, refuted=refuted)
+    actual, expected = found.evaluated or (actual, expected)
+    members = np.flatnonzero(found.equal & ~both)
+    return replace(found, checked=evaluated_again(forms, actual, expected, fmt, members))
+
+
+def evaluated_again(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, members: Indices) -> Checked:
+    """Let the checker evaluate some of terms (n,) that are shown to be equal.
+
+    Raises
+    ------
+    ObjectionError
+        As `compare`, with the place among the terms.
+    """
+    try:
+        return checked(forms.store, actual[members], expected[members], compared_as(fmt), taken(forms))
+    except ObjectionError as objection:
+        objection.member = int(members[objection.member])
+        raise
+
+
+def shown(
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, *, patient: bool, refuted: Refuted | None
+) -> tuple[Comparison, NDArray[np.bool_]]:
+    """Return what `compare` finds before the checker evaluates it, and which terms are NaNs on both sides."""
     identical: NDArray[np.bool_] = actual == expected
     forms.quantifier.is_patient = patient
     try:
@@ -141,14 +166,7 @@ def compare(
     actual, expected = found.evaluated or (actual, expected)
     both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
     found = _without_poles(forms, actual, expected, found, both)
-    members = np.flatnonzero(found.equal & ~both)
-    read = compared_as(fmt)
-    try:
-        again = checked(forms.store, actual[members], expected[members], read, taken(forms))
-    except ObjectionError as objection:
-        objection.member = int(members[objection.member])
-        raise
-    return replace(found, equal=found.equal | both, checked=again)
+    return replace(found, equal=found.equal | both), both
 
 
 def _without_poles(

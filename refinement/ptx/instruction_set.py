@@ -48,7 +48,8 @@ POINTWISE: Decoders = merged(
 
 def is_arithmetic(instruction: InstructionStatement) -> bool:
     """Tell whether an instruction writes registers of a thread from registers of the same and parameters."""
-    return instruction.opcode in POINTWISE or (instruction.opcode == "ld" and instruction.has("param"))
+    opcode = instruction.opcode
+    return opcode in POINTWISE or opcode == "cvta" or (opcode == "ld" and instruction.has("param"))
 
 
 _PLAIN: Decoders = merged(

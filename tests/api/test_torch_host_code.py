@@ -228,3 +228,51 @@ def test_kernels_and_launches_need_no_front_end_of_nvcc(
     (tmp_path / "solution.py").write_text(text, encoding="utf-8")
     found = verify(tmp_path / "problem.py", tmp_path / "solution.py")
     assert found.verdict == verdict, found.findings
+
+
+OWN = PLAIN.replace(
+    "__global__ void times",
+    """
+__device__ int of_device(int n) { return n; }
+__device__ constexpr int of_both(int n) { return n; }
+#pragma pack(push, 1)
+struct Packed { char kind; float factor; int n; };
+#pragma pack(pop)
+__global__ void packed(const float* x, float* y, Packed p) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < p.n) y[i] = x[i] * p.factor;
+}
+__global__ void by_half(const float* x, float* y, int n, at::Half f, at::BFloat16 g) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * (float(f) + float(g));
+}
+__global__ void times""",
+)
+BY_HALF = "by_half<<<blocks, 128>>>(from, to, n, at::Half({0}), at::BFloat16(0.5f));"
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted", "message"),
+    [
+        ("times<<<of_both(blocks), 128>>>(from, to, n, 2.0f);", "verified", ""),
+        ("times<<<of_device(blocks), 128>>>(from, to, n, 2.0f);", "unsupported", "not allowed"),
+        ("packed<<<blocks, 128>>>(from, to, Packed{1, 2.0f, n});", "verified", ""),
+        (BY_HALF.format("1.5f"), "verified", ""),
+        (BY_HALF.format("2.5f"), "refuted", "wrong-value"),
+        (
+            """cudaLaunchConfig_t how = {};
+    how.gridDim = dim3(blocks);
+    how.blockDim = dim3(128);
+    cudaLaunchKernelEx(&how, times, from, to, n, 2.0f);""",
+            "unsupported",
+            "calls cudaLaunchKernelExC, which is not recorded",
+        ),
+    ],
+)
+def test_the_host_computes_as_nvcc_lets_it(body: str, wanted: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "problem.py").write_text(PROBLEM, encoding="utf-8")
+    text = OWN.replace("BODY", body).replace("WEIGHT", "x")
+    (tmp_path / "solution.py").write_text(text, encoding="utf-8")
+    found = verify(tmp_path / "problem.py", tmp_path / "solution.py")
+    assert found.verdict == wanted, found.findings
+    assert message in " ".join(found.findings)

@@ -154,6 +154,12 @@ def of_triton(folder: Path, before: str = "pass", after: str = "y", problem: str
         ("x = x.cpu()", "y", "unsupported", "on the CPU"),
         ("assert x.shape[0] > 10**6", "y", "undecided", "AssertionError"),
         ("x = torch.empty_like(x).copy_(x)", "y", "verified", ""),
+        (
+            "x = x + torch.tensor(1.0, device=x.device)",
+            "y - torch.tensor(2.0, device='cuda')",
+            "verified",
+            "",
+        ),
         ("self.calls = getattr(self, 'calls', 0) + 1", "y + (self.calls > 1)", "unsupported", "second call"),
     ],
 )

@@ -147,6 +147,30 @@ struct IntArrayRef : std::vector<int64_t> {
 using OptionalIntArrayRef = std::optional<IntArrayRef>;
 
 #define MMAPROOF_BOTH __host__ __device__ inline
+inline unsigned bits_of(float value) { unsigned bits; std::memcpy(&bits, &value, 4); return bits; }
+inline unsigned short as_half(float value) {  // rounded to nearest, ties to even
+  unsigned sign = bits_of(value) >> 16 & 0x8000, bits = bits_of(value) & 0x7fffffff;
+  if (bits > 0x7f800000) return sign | 0x7e00;
+  if (bits >= 0x477ff000) return sign | 0x7c00;
+  if (bits < 0x38800000) return sign | (bits_of(std::fabs(value) + 0.5f) - 0x3f000000);
+  return sign | (bits - 0x38000000 + 0xfff + (bits >> 13 & 1)) >> 13;
+}
+inline float of_half(unsigned short bits) {
+  int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  float value = exponent == 31 ? (fraction ? NAN : INFINITY)
+                               : std::ldexp(exponent ? fraction + 1024.0f : fraction, (exponent ? exponent : 1) - 25);
+  return bits & 0x8000 ? -value : value;
+}
+inline unsigned short as_bfloat(float value) {
+  unsigned bits = bits_of(value);
+  return value != value ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+inline float of_bfloat(unsigned short bits) {
+  unsigned wide = static_cast<unsigned>(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, 4);
+  return value;
+}
 struct alignas(2) Half {
   unsigned short x;
   Half() = default;
@@ -154,7 +178,7 @@ struct alignas(2) Half {
 #ifdef __CUDA_ARCH__
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(x) : "f"(value));
 #else
-    x = 0;
+    x = as_half(value);
 #endif
   }
   MMAPROOF_BOTH operator float() const {
@@ -163,7 +187,7 @@ struct alignas(2) Half {
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x));
     return value;
 #else
-    return 0;
+    return of_half(x);
 #endif
   }
 };
@@ -174,14 +198,14 @@ struct alignas(2) BFloat16 {
 #ifdef __CUDA_ARCH__
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(x) : "f"(value));
 #else
-    x = 0;
+    x = as_bfloat(value);
 #endif
   }
   MMAPROOF_BOTH operator float() const {
 #ifdef __CUDA_ARCH__
     return __uint_as_float(static_cast<unsigned>(x) << 16);
 #else
-    return 0;
+    return of_bfloat(x);
 #endif
   }
 };

@@ -94,11 +94,14 @@ GUARDED = "setp.lt.u32 %p1, %r1, 7; @%p1 st.global.u32 [%d1+4], %r2; "
 
 
 def test_the_part_that_stores_has_addresses_and_guards_alone() -> None:
-    body = OF_DATA + GUARDED + "st.shared.u32 [%r1], %r2; bar.sync 0; ret;"
+    of_global = GUARDED.replace("[%d1+4]", "[%d2+4]")
+    body = (
+        OF_DATA + "cvta.to.global.u64 %d2, %d1; " + of_global + "st.shared.u32 [%r1], %r2; bar.sync 0; ret;"
+    )
     part = store_part(function_of(body), is_arithmetic)
     assert part is not None
     assert [each.mnemonic for each in part.body] == [
-        "ld.param.u64", "ld.param.u32", "setp.lt.u32", "st.global.u32", "ret",
+        "ld.param.u64", "ld.param.u32", "cvta.to.global.u64", "setp.lt.u32", "st.global.u32", "ret",
     ]  # fmt: skip
 
 
