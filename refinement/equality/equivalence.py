@@ -154,7 +154,7 @@ def shown(
         decide = cache(partial(decided, forms, actual, expected, fmt))
         first = _merged(forms, actual, expected, fmt)
         merged = cache(partial(_of_merges, forms, actual, expected, fmt, first))
-        found = merged() if first.count else None
+        found = merged() if first.merges else None
         if found is None or not found.equal.all():
             plain = _compared(forms, actual, expected, fmt, identical)
             found = plain if plain.equal.all() else merged() or plain
@@ -207,7 +207,7 @@ class _Merged(NamedTuple):
 
     actual: Ids
     expected: Ids
-    count: int
+    merges: int
 
 
 def _merged(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> _Merged:
@@ -215,8 +215,8 @@ def _merged(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> _Mer
     if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(forms.store):
         return _Merged(actual, expected, 0)
     merges = ProportionalChoices(forms.store)
-    sides = (merges.values(forms.software.replaced(terms, exact)) for terms in (actual, expected))
-    return _Merged(*sides, merges.count)
+    made = [merges.values(forms.software.replaced(terms, exact)) for terms in (actual, expected)]
+    return _Merged(made[0], made[1], merges.count)
 
 
 def _of_merges(
@@ -227,10 +227,10 @@ def _of_merges(
     They are equal over the reals, but round otherwise: of roundings and special values those of the terms
     themselves are told. Comparisons are decided last: those in a function written out hide that it is one.
     """
-    count, rest = merged.count, decided(forms, merged.actual, merged.expected, fmt)
+    merges, rest = merged.merges, decided(forms, merged.actual, merged.expected, fmt)
     if rest is not None:
         merged = _merged(forms, rest.actual, rest.expected, fmt)
-    if not count + merged.count:
+    if not merges + merged.merges:
         return None
     sides = merged.actual, merged.expected
     return _compared(forms, *sides, fmt, actual == expected, computed=(actual, expected))
