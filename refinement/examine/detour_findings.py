@@ -15,7 +15,7 @@ from ..contract.contract import Instance
 from ..equality.decided_comparisons import DecidedComparisons
 from ..expected.input_bounds import numbers_of, words_of
 from ..findings.finding import KernelFinding, Kind
-from ..hypotheses.own_conditions import OwnConditions
+from ..hypotheses.own_conditions import OwnCondition, OwnConditions
 from ..machine.front_end import Kernel
 from ..normal_forms.forms import NormalForms
 from ..terms import operations
@@ -107,17 +107,11 @@ class DetourFindings:
         self, output: Array, members: NDArray[np.intp], actual: Ids, expected: Ids
     ) -> KernelFinding | None:
         """Return a condition that neither the formula nor ``[requires]`` implies."""
-        instances = TermInstances(self._store)
-        places = instances.patterns(np.stack([actual, expected], axis=1), _PATTERNS)
-        software = self._forms.software
-        # Functions first: decided comparisons change them, and they are then not recognised.
-        functions = software.replaced(actual[places])
-        replaced = software.replaced(DecidedComparisons(self._forms, of_inputs=True).values(functions))
-        found = OwnConditions(self._forms, replaced, expected[places]).first()
-        if found is None:
+        condition = not_implied(self._forms, actual, expected)
+        if condition is None:
             return None
-        made = (found.term in within(self._store, replaced[each : each + 1]) for each in range(len(places)))
-        name = self._namer.element(output.name, int(members[places[list(made).index(True)]]))
+        found, place = condition
+        name = self._namer.element(output.name, int(members[place]))
         what, ask = self._messages.asked(found.argument, found.relation)
         message = f"{name} is right only if {found.hypothesis} ({what}), which the formula does not need{ask}"
         line = int(self._store.lines(found.term))
@@ -134,6 +128,19 @@ class DetourFindings:
             return None
         former = self._reference.former
         return KernelCounterexample.found(self._kernel.path, former, self._instance, inputs, shown, bound)
+
+
+def not_implied(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[OwnCondition, int] | None:
+    """Return a condition that only the actual ones of equal terms (n,) need, and for which of them."""
+    places = TermInstances(forms.store).patterns(np.stack([actual, expected], axis=1), _PATTERNS)
+    # Functions first: decided comparisons change them, and they are then not recognised.
+    functions = forms.software.replaced(actual[places])
+    replaced = forms.software.replaced(DecidedComparisons(forms, of_inputs=True).values(functions))
+    found = OwnConditions(forms, replaced, expected[places]).first()
+    if found is None:
+        return None
+    of_these = [found.term in within(forms.store, each[None]) for each in replaced]
+    return found, int(places[of_these.index(True)])
 
 
 _LETTERS = "ijklmnop"

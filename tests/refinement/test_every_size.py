@@ -363,3 +363,68 @@ def test_a_fault_is_refuted_at_the_sizes_that_stand_in_for_all(tmp_path: Path) -
     found = verify(kernel, path)
     assert found.result.verdict == "refuted" and found.counterexample is not None
     assert found.result.stats["sizes"][-1]["K"] <= 96
+
+
+ROW_SUMS = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry sums(.param .u64 x, .param .u64 y, .param .u32 k)
+{
+    .reg .pred %p<2>; .reg .b16 %h<2>; .reg .b32 %r<5>; .reg .f32 %f<3>; .reg .b64 %d<6>;
+    ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y]; ld.param.u32 %r1, [k];
+    mov.u32 %r2, %tid.x; mul.lo.u32 %r3, %r2, %r1; mul.wide.u32 %d3, %r3, 4; add.s64 %d1, %d1, %d3;
+    mul.wide.u32 %d4, %r2, 4; add.s64 %d2, %d2, %d4; mov.f32 %f1, 0f00000000; mov.u32 %r4, 0;
+TURN:
+    ld.global.f32 %f2, [%d1]; CARRIED add.rn.f32 %f1, %f1, %f2;
+    add.s64 %d1, %d1, 4; add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r1; @%p1 bra TURN;
+    st.global.f32 [%d2], %f1; ret;
+}
+"""
+
+CONTRACT_OF_SUMS = """
+[kernel]
+isa = "ptx"
+[launch]
+grid = 1
+block = 4
+[sizes]
+K = "any up to 64"
+[[param]]
+name = "X"
+type = "f32"
+shape = [4, "K"]
+[[param]]
+name = "Y"
+type = "f32"
+shape = [4]
+access = "out"
+[[param]]
+name = "k"
+type = "u32"
+value = "K"
+[ensures]
+formula = "Y[i] = sum(k, X[i, k])"
+"""
+
+
+@pytest.mark.parametrize(
+    ("carried", "verdict"),
+    [
+        ("", "verified"),
+        ("cvt.rn.bf16.f32 %h1, %f1; cvt.f32.bf16 %f1, %h1;", "verified"),
+        ("cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f1, %h1;", "undecided"),
+        ("rcp.rn.f32 %f1, %f1; rcp.rn.f32 %f1, %f1;", "undecided"),
+    ],
+)
+def test_conditions_of_what_is_carried_from_turn_to_turn_are_told(
+    carried: str, verdict: str, tmp_path: Path
+) -> None:
+    """The first turn, with which every size begins, carries a constant."""
+    kernel, contract = tmp_path / "sums.ptx", tmp_path / "sums.toml"
+    kernel.write_text(ROW_SUMS.replace("CARRIED", carried))
+    contract.write_text(CONTRACT_OF_SUMS)
+    result = verify(kernel, contract).result
+    assert result.verdict == verdict, result.findings
+    if verdict == "undecided":
+        assert "is right only if no" in result.findings[0].message

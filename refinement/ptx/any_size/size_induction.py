@@ -25,6 +25,7 @@ from ...checker.evaluated import Checked
 from ...contract.contract import Contract
 from ...contract.size_domains import ResidueClass
 from ...equality.equivalence import compare
+from ...examine.detour_findings import not_implied
 from ...findings.index_overflow import Overflow
 from ...findings.result import Equality
 from ...normal_forms.forms import NormalForms
@@ -427,6 +428,7 @@ class Induction:
         if not self._same(after, expected, fmt):
             raise UnsupportedError(f"step: the terms that an iteration adds to {output.name} are not proved")
         if self.equality is Equality.VALUE:
+            self._check_conditions(after, expected)
             before, later = (looked_up(held.reshape(-1), *found) for found in (self.initial, self.later))
             grows = self.name, self.first, self.distance
             parts = before, later, np.concatenate(self._stored)
@@ -437,6 +439,18 @@ class Induction:
                     raise LimitError(allowed, f"{self.launch.path}: a sum of {fmt} may overflow")
             unit = self.launch.contract.matrix_rounding
             self.roundings = growing(self.store, unit, grows, held, parts)
+
+    def _check_conditions(self, after: Ids, expected: Ids) -> None:
+        """Check that no iteration is right on a condition alone that the formula does not need.
+
+        What is held is a constant before the first, and few are run: these may not show it.
+        """
+        if (found := not_implied(NormalForms(self.store), after, expected)) is not None:
+            line = self.store.lines(found[0].term)
+            told = (
+                f"step: an iteration is right only if {found[0].hypothesis}, which the formula does not need"
+            )
+            raise UnsupportedError(f"{self.launch.path}:{line}: {told}")
 
     # -- comparisons
     def _same(self, actual: Ids, expected: Ids, fmt: Format) -> bool:
