@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mmaproof.refinement.analysis.rounding_depth import roundings
-from mmaproof.refinement.equality import alike_pairs, equivalence
+from mmaproof.refinement.equality import equivalence
 from mmaproof.refinement.equality.equivalence import Comparison
 from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.terms.interning import Ids
@@ -28,15 +28,14 @@ def equality_forced() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equivalence, "_compared", _always_equal)
         taken = equivalence.taken
-        for module in (equivalence, alike_pairs):
-            patch.setattr(
-                module, "taken", lambda forms: replace(taken(forms), tolerance=equivalence._WRITTEN_OUT)
-            )
+        patch.setattr(
+            equivalence, "taken", lambda forms: replace(taken(forms), tolerance=equivalence._WRITTEN_OUT)
+        )
         yield
 
 
 def _always_equal(
-    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, identical: NDArray[np.bool_]
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, identical: NDArray[np.bool_], **_: object
 ) -> Comparison:
     equal = np.ones(len(actual), dtype=bool)
     if identical.all():
