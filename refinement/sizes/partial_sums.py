@@ -270,7 +270,10 @@ def _written_out(node: Node) -> Node:
     for total in [each for each in walk(node) if isinstance(each, Sum) and len(each.indices) > 1]:
         counts = {each: each.extent.value for each in total.indices if isinstance(each.extent, Number)}
         left = tuple(each for each in total.indices if each not in counts)
-        if len(left) == 1 and 0 < prod(counts.values()) <= _MOST_WRITTEN_OUT:
+        extents = [index.extent for index in left if index.extent is not None]
+        names = {each.name for extent in extents for each in walk(extent) if isinstance(each, Name)}
+        free = names.isdisjoint(each.name for each in counts)
+        if len(left) == 1 and free and 0 < prod(counts.values()) <= _MOST_WRITTEN_OUT:
             terms = [total.body]
             for bound, count in counts.items():
                 places = [Number(bound.at, Fraction(place), whole=True) for place in range(int(count))]
