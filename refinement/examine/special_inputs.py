@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,18 @@ _CONDITIONS = 64
 
 _PASSES = 2
 """How often the inputs of each condition are adjusted: two may be about the same number."""
+
+
+_ROOM = 1 << 20
+"""Words of inputs that conditions are evaluated on at once."""
+
+
+class _Change(NamedTuple):
+    """An element of an input, and its new word; no name is no change."""
+
+    name: str
+    place: int
+    word: np.uint64
 
 
 def special_inputs(
@@ -69,18 +82,26 @@ def special_inputs(
 
 
 def _adjust(store: TermStore, inputs: dict[str, NDArray[np.uint64]], condition: int, holds: bool) -> None:
-    """Change an element that a condition is about so that it holds, or not."""
+    """Change an element that a condition is about, to the first number for which it holds, or fails."""
     term: Ids = np.array([condition], dtype=np.int32)
     leaves = leaves_of(store, term)
-    leaves = leaves[store.are(INPUT, leaves)]
-    for leaf in leaves.tolist():
+    changes = [_Change("", 0, np.uint64(0))]  # none
+    for leaf in leaves[store.are(INPUT, leaves)].tolist():
         operation = store.operation(leaf)
         name, place = str(operation.attribute), int(store.arguments(np.array([leaf]))[0, 0])
-        if name not in inputs:
-            continue
-        before = inputs[name][place]
-        for word in (before, *small_numbers(operation.result)):
-            inputs[name][place] = word
-            if bool(Assignment(store, inputs).values(term)[0]) == holds:
-                return
-        inputs[name][place] = before
+        if name in inputs:
+            changes += [_Change(name, place, word) for word in small_numbers(operation.result)]
+    names = {each.name for each in changes[1:]}
+    at_once = max(1, _ROOM // sum((len(inputs[name]) for name in names), start=1))
+    for start in range(0, len(changes), at_once):
+        some = changes[start : start + at_once]
+        tried = {name: np.repeat(inputs[name][:, None], len(some), axis=1) for name in names}
+        for column, each in enumerate(some):
+            if each.name:
+                tried[each.name][each.place, column] = each.word
+        found = Assignment(store, tried).values(term)[0].astype(bool) == holds
+        if found.any():
+            first = some[int(found.argmax())]
+            if first.name:
+                inputs[first.name][first.place] = first.word
+            return
