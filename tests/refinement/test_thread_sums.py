@@ -158,7 +158,7 @@ def test_terms_may_be_added_from_the_last_one(tmp_path: Path) -> None:
     add.s32 %r3, %r3, -1; setp.ge.s32 %p1, %r3, 0; @%p1 bra AGAIN;
     """
     end = """MEET: mul.wide.s32 %d3, %r1, 4; add.s64 %d3, %d1, %d3; st.global.f32 [%d3], %f0; ret; }"""
-    text = CONTRACT.replace("block = 32", "block = 1")
+    text = ONE_ROW.replace("block = 32", "block = 1")
     assert prove(tmp_path, text, BEGIN + falling + end, falls=True).domain.most == 100000
     for right, wrong in [("setp.ge.s32 %p1, %r3, 0", "setp.gt.s32 %p1, %r3, 0"), ("%r0, -1", "%r0, -2")]:
         with pytest.raises(UnsupportedError):
