@@ -155,7 +155,7 @@ main({arguments!r})
         ("numpy", *ENDINGS[2]),
         *(
             (name, *ENDINGS[0])
-            for name in ("typer", "mmaproof.cli.endings", "numpy.linalg", "mmaproof.spec.layout")
+            for name in ("typer", "mmaproof.cli.endings", "mmaproof.spec.errors", "mmaproof.spec.layout")
         ),
     ],
 )
