@@ -6,6 +6,8 @@ where it says ``where(beta == 0, a, a + beta * c)``, c may be anything if beta i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...spec.formats import FloatFormat
@@ -35,15 +37,33 @@ def unused_input(store: TermStore, formula: Ids, own: Ids) -> tuple[int, int] | 
         for operation, members in groups
         if _is_float(operation) and operation.attribute not in known and not are_finite(store, members)
     ]
+    carried = _carried(store, np.concatenate(inputs), groups) if inputs else own[:0]
     for operation, terms in groups if inputs else ():
-        if operation.name in LEAVES or operation.name == operations.COMPARE:
+        if operation.name in LEAVES or operation.name == operations.COMPARE or _orders(operation):
             continue
         given = store.elements(terms) if operation.name == VECTOR else store.arguments(terms)
-        used = np.argwhere(np.isin(given, np.concatenate(inputs)))
+        used = np.argwhere(np.isin(given, carried))
         if len(used):
             row, column = used[0].tolist()
             return int(given[row, column]), int(terms[row])
     return None
+
+
+def _carried(store: TermStore, inputs: Ids, groups: Sequence[tuple[Operation, Ids]]) -> Ids:
+    """Return inputs, and the extrema that they may be: these order infinities as numbers, and drop NaNs."""
+    extrema = [terms for operation, terms in groups if _orders(operation)]
+    found, count = inputs, 0
+    while count < len(found):
+        count = len(found)
+        more = [terms[np.isin(store.arguments(terms)[:, :2], found).any(axis=1)] for terms in extrema]
+        found = np.unique(np.concatenate([found, *more]))
+    return found
+
+
+def _orders(operation: Operation) -> bool:
+    """Tell whether an operation is an extremum that is a number if one operand is."""
+    how = operation.attribute
+    return operation.name == operations.EXTREMUM and isinstance(how, tuple) and not how[1]
 
 
 def omitting_choices(store: TermStore, formula: Ids) -> Ids:
