@@ -12,6 +12,7 @@ from ..terms.domains import Contains
 from ..terms.interning import Ids
 from ..terms.operations import Sum
 from ..terms.store import CONSTANT, Operation, TermStore
+from .integer_intervals import Magnitudes
 
 
 class Maxima:
@@ -24,7 +25,7 @@ class Maxima:
     """
 
     def __init__(self, store: TermStore) -> None:
-        self._store = store
+        self._store, self._magnitudes = store, Magnitudes(store)
         self._contains = Contains(store, _may_be_maximum)
         self._among: dict[tuple[int, Format], frozenset[int]] = {}
 
@@ -55,18 +56,39 @@ class Maxima:
         return self._among[maximum, fmt]
 
     def dominates(self, maximum: int, number: int, fmt: Format) -> bool:
-        """Tell whether a term is never less than a number, or than any that this is chosen from."""
-        numbers, seen, pending = self.numbers(maximum, fmt), set[int](), [number]
-        while pending:
-            term = pending.pop()
-            if term in numbers or term in seen:
-                continue
-            seen.add(term)
+        """Tell whether a term is never less than a number, or than any that this is chosen from.
+
+        What is chosen where an integer is none of the numbers that it may be matters to nobody.
+        """
+        numbers, term, told = self.numbers(maximum, fmt), number, dict[int, set[int]]()
+        while term not in numbers:
             operation, arguments = self.parts(term)
             if operation.name != operations.SELECT:
+                return any(self._are_all(*each) for each in told.items())
+            condition, then, term = arguments
+            if then not in numbers:
                 return False
-            pending += arguments[1:]
+            compared, sides = self.parts(condition)
+            if (
+                compared.name == operations.COMPARE
+                and compared.attribute == "eq"
+                and self._is_constant(sides[1])
+            ):
+                code = int(self._store.constant_values(np.array(sides[1:]))[0])
+                told.setdefault(sides[0], set()).add(code)
         return True
+
+    def _is_constant(self, term: int) -> bool:
+        return self._store.operation(term).name == CONSTANT
+
+    def _are_all(self, integer: int, codes: set[int]) -> bool:
+        """Tell whether some words are all that an integer may be."""
+        width = int(self._store.widths(np.array([integer]))[0])
+        low, high = self._magnitudes.intervals(np.array([integer], dtype=np.int32), operations.signed(width))[
+            0
+        ]
+        few = high - low < len(codes)
+        return bool(few) and all(each % (1 << width) in codes for each in range(int(low), int(high) + 1))
 
     def _compared(self, choice: list[int], fmt: Format) -> list[int]:
         """Return the two numbers of which a select chooses the greater, as it compares them; else none."""

@@ -28,11 +28,11 @@ def word_at(store: TermStore, integers: Ids, codes: Words, words: Ids) -> Ids:
     Returns
     -------
     array (n, …)
-        Words: of integers that are no other code, that of the first.
+        Words, 0 for integers that are none of the codes.
     """
     choice = operations.select(int(store.widths(words.reshape(-1)[:1])[0]))
-    found = words[:, 0]
-    for index, code in enumerate(codes[1:], start=1):
+    found = np.broadcast_to(store.constants(0, choice.result.bits), (len(words), *words.shape[2:]))
+    for index, code in enumerate(codes):
         holds = equal_to(store, integers, code)
         found = apply(store, choice, holds.reshape(-1, *[1] * (words.ndim - 2)), words[:, index], found)
     return found
