@@ -40,10 +40,10 @@ from mmaproof.spec.pto.text.statements import (
 from mmaproof.spec.pto.text.syntax import Region, Statement
 from mmaproof.spec.pto.text.type_reader import read_type
 from mmaproof.spec.pto.text.types import OtherType, TileType
-from mmaproof.spec.pto.tile import DYNAMIC, Location, Order, Tile
+from mmaproof.spec.pto.tile import DYNAMIC, Location, Order
 
 from .pto_numbers import decoded, encoded
-from .pto_pipes import Core, Issued, Program, run
+from .pto_pipes import Core, Issued, Program, buffer_of, move_pipe, run
 from .pto_tiles import STORAGE, BrokenError, Buffer, View, Words, put, words_of
 from .pto_vectors import vector
 
@@ -224,7 +224,7 @@ class _Unit:
             valid.append(size if given is None else int(self.value(given, names)))
         address = 0 if statement.address is None else int(self.value(statement.address, names))
         size = address + tile.rows * tile.columns * tile.element.storage_bytes
-        memory = self._memories.setdefault(_buffer(tile), [_filled(0, self.machine.filling)])
+        memory = self._memories.setdefault(buffer_of(tile), [_filled(0, self.machine.filling)])
         if statement.address is None:
             memory = [_filled(0, self.machine.filling)]
         if len(memory[0]) < size:
@@ -258,7 +258,7 @@ class _Unit:
             pipe = "FIX" if tiles["source"].tile.location is Location.ACC else "MTE3"
             self.issue(pipe, lambda: self._store(tiles["source"], found["target"], attributes))
         else:
-            pipe = _move_pipe(tiles["source"].tile.location, _buffer(tiles["target"].tile))
+            pipe = move_pipe(tiles["source"].tile.location, buffer_of(tiles["target"].tile))
             self.issue(pipe, lambda: self._move(operation.name, tiles["source"], tiles["target"], indices))
 
     def _multiply(self, statement: InstructionStatement, tiles: dict[str, Buffer]) -> None:
@@ -456,19 +456,6 @@ def _channel(text: str) -> str:
 
 def _pipe(name: str) -> str:
     return _OPERATIONS.get(name, name.removeprefix("PIPE_"))
-
-
-def _buffer(tile: Tile) -> Location:
-    """Return the buffer of a tile; that of the scale factors of A has them by rows."""
-    if (tile.location, tile.fractal) != (Location.SCALING, 32):
-        return tile.location
-    return Location.SCALE_LEFT if tile.layout_name == "Zz" else Location.SCALE_RIGHT
-
-
-def _move_pipe(source: Location, target: Location) -> str:
-    if source is Location.MAT:
-        return {Location.SCALING: "FIX", Location.VEC: "V"}.get(target, "MTE1")
-    return "V" if (source, target) == (Location.VEC, Location.VEC) else "FIX"
 
 
 def _constant(statement: ConstantDefinition) -> Any:

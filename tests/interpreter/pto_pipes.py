@@ -7,6 +7,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from random import Random
 
+from mmaproof.spec.pto.tile import Location, Tile
+
 from .pto_tiles import BrokenError
 
 Program = Generator["Callable[[], bool] | None", None, None]
@@ -80,3 +82,16 @@ def run(cores: list[Core], random: Random | None) -> None:
             raise BrokenError("a deadlock")
         core, chosen = able[0] if random is None else random.choice(able)
         core.step(chosen)
+
+
+def buffer_of(tile: Tile) -> Location:
+    """Return the buffer of a tile; that of the scale factors of A has them by rows."""
+    if (tile.location, tile.fractal) != (Location.SCALING, 32):
+        return tile.location
+    return Location.SCALE_LEFT if tile.layout_name == "Zz" else Location.SCALE_RIGHT
+
+
+def move_pipe(source: Location, target: Location) -> str:
+    if source is Location.MAT:
+        return {Location.SCALING: "FIX", Location.VEC: "V"}.get(target, "MTE1")
+    return "V" if (source, target) == (Location.VEC, Location.VEC) else "FIX"
