@@ -152,9 +152,15 @@ FAULTS = {
     ),
     "blocks that write one place": Fault(
         "blocks_f16",
-        (("%row = arith.muli %row_block, %step", "%row = arith.muli %c0, %step"),),
+        (("%c_view, offsets = [%row, %column]", "%c_view, offsets = [%c0, %column]"),),
         Kind.RACE,
         "nothing orders the blocks",
+    ),
+    "blocks that take the same rows": Fault(
+        "blocks_f16",
+        (("%row = arith.muli %row_block, %step", "%row = arith.muli %c0, %step"),),
+        Kind.MISSING_OUTPUT,
+        "is never written",
     ),
     "accumulator too large": Fault(
         "blocks_f16",
