@@ -6,6 +6,7 @@ Argument reductions (M. Payne, R. Hanek, "Radian Reduction for Trigonometric Fun
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from ..terms.store import CONCATENATION, CONSTANT, TermStore
 Truths = NDArray[np.bool_]
 
 
-class _Numbers(NamedTuple):
+class Numbers(NamedTuple):
     """Least and greatest number (P,) of each piece, or that all in it is NaN."""
 
     low: NDArray[np.float64]
@@ -30,7 +31,7 @@ class _Numbers(NamedTuple):
     nan: Truths
 
 
-class _Truth(NamedTuple):
+class Truth(NamedTuple):
     """In which pieces (P,) a condition may hold, and in which it may fail."""
 
     holds: Truths
@@ -79,14 +80,14 @@ def _whose_exponent(store: TermStore, integer: int) -> int | None:
     return number if is_exponent and zeros else None
 
 
-def _pieces(fmt: FloatFormat) -> tuple[NDArray[np.intp], _Numbers]:
+def _pieces(fmt: FloatFormat) -> tuple[NDArray[np.intp], Numbers]:
     """Return the exponents (P,) of pieces of all floats: numbers of one exponent and sign, ∞, and NaN."""
     last = (1 << fmt.exponent_bits) - 1
     starts = np.arange(last, dtype=np.uint64) << np.uint64(fmt.fraction_bits)
     ends = starts | np.uint64((1 << fmt.fraction_bits) - 1)
     low, high = (np.append(decode(each.astype(fmt.storage), fmt), np.inf) for each in (starts, ends))
     exponents = np.arange(last + 1)
-    numbers = _Numbers(
+    numbers = Numbers(
         np.concatenate([low, -high, [np.nan]]),
         np.concatenate([high, -low, [np.nan]]),
         np.append(np.zeros(2 * (last + 1), dtype=bool), True),
@@ -97,54 +98,43 @@ def _pieces(fmt: FloatFormat) -> tuple[NDArray[np.intp], _Numbers]:
 class _OnPieces:
     """Values of terms for each piece of a float on which they depend."""
 
-    def __init__(self, store: TermStore, number: int, fmt: FloatFormat, pieces: _Numbers) -> None:
+    def __init__(self, store: TermStore, number: int, fmt: FloatFormat, pieces: Numbers) -> None:
         self._store, self._format, self._pieces = store, fmt, pieces
-        self._numbers: dict[int, _Numbers | None] = {number: pieces}
-        self._truths: dict[int, _Truth] = {}
+        self._numbers: dict[int, Numbers | None] = {number: pieces}
+        self._truths: dict[int, Truth] = {}
 
-    def truth(self, condition: int) -> _Truth:
+    def truth(self, condition: int) -> Truth:
         """Return where a condition may hold or fail; anywhere if it is about anything else."""
         if condition not in self._truths:
             self._truths[condition] = self._truth(condition)
         return self._truths[condition]
 
-    def _truth(self, condition: int) -> _Truth:
+    def _truth(self, condition: int) -> Truth:
         operation, anywhere = self._store.operation(condition), np.ones(len(self._pieces.nan), dtype=bool)
         arguments = self._store.arguments(np.array([condition]))[0].tolist()
         if operation.name == CONSTANT:
             holds = anywhere & bool(self._store.constant_values(np.array([condition]))[0])
-            return _Truth(holds, ~holds)
+            return Truth(holds, ~holds)
         if operation.name == operations.BITWISE:
-            return self._combined(operation.attribute, [self.truth(each) for each in arguments[:3]])
+            return combined(operation.attribute, [self.truth(each) for each in arguments[:3]])
         if operation.name == operations.COMPARE and operation.operands[0] == self._format:
             sides = [self._number(each) for each in arguments[:2]]
             if sides[0] is not None and sides[1] is not None:
-                return _compared(str(operation.attribute), sides[0], sides[1])
-        return _Truth(anywhere, anywhere)
+                return compared(str(operation.attribute), sides[0], sides[1])
+        return Truth(anywhere, anywhere)
 
-    def _combined(self, table: Any, given: list[_Truth]) -> _Truth:
-        """Return three conditions combined by a truth table."""
-        found = _Truth(*(np.zeros(len(self._pieces.nan), dtype=bool) for _ in range(2)))
-        for row, values in enumerate(product((False, True), repeat=3)):
-            possible = np.all(
-                [each.holds if value else each.fails for each, value in zip(given, values, strict=True)],
-                axis=0,
-            )
-            (found.holds if table >> row & 1 else found.fails)[possible] = True
-        return found
-
-    def _number(self, term: int) -> _Numbers | None:
+    def _number(self, term: int) -> Numbers | None:
         """Return the values of a term; None of one that is no extremum of the float, -it and constants."""
         if term not in self._numbers:
             self._numbers[term] = self._read(term)
         return self._numbers[term]
 
-    def _read(self, term: int) -> _Numbers | None:
+    def _read(self, term: int) -> Numbers | None:
         operation = self._store.operation(term)
         if operation.name == CONSTANT and self._format.bits == operation.result.bits:
             words = self._store.constant_values(np.array([term])).astype(self._format.storage)
             value = np.broadcast_to(decode(words, self._format), self._pieces.nan.shape)
-            return _Numbers(value, value, np.isnan(value))
+            return Numbers(value, value, np.isnan(value))
         if operation.name not in (operations.NEGATE, operations.EXTREMUM) or operation.result != self._format:
             return None
         arguments = self._store.arguments(np.array([term]))[0].tolist()[: len(operation.operands)]
@@ -152,32 +142,43 @@ class _OnPieces:
         if set(operation.operands) != {self._format} or (first := given[0]) is None or given[-1] is None:
             return None
         if operation.name == operations.NEGATE:
-            return _Numbers(-first.high, -first.low, first.nan)
+            return Numbers(-first.high, -first.low, first.nan)
         assert isinstance(operation.attribute, tuple)
         which, nan, other = operation.attribute
-        return None if other else _extremum(which, first, given[-1], nan=bool(nan))
+        return None if other else extremum(which, first, given[-1], nan=bool(nan))
 
 
-def _extremum(which: str, one: _Numbers, other: _Numbers, *, nan: bool) -> _Numbers:
+def combined(table: Any, given: Sequence[Truth]) -> Truth:
+    """Return three conditions combined by a truth table."""
+    found = Truth(*(np.zeros(len(given[0].holds), dtype=bool) for _ in range(2)))
+    for row, values in enumerate(product((False, True), repeat=3)):
+        possible = np.all(
+            [each.holds if value else each.fails for each, value in zip(given, values, strict=True)], axis=0
+        )
+        (found.holds if table >> row & 1 else found.fails)[possible] = True
+    return found
+
+
+def extremum(which: str, one: Numbers, other: Numbers, *, nan: bool) -> Numbers:
     """Return the extrema of two values: of a NaN and a number the number, or a NaN (`nan`)."""
     choose = np.maximum if which == "max" else np.minimum
     low, high = (
         np.where(one.nan, right, np.where(other.nan, left, choose(left, right)))
         for left, right in zip(one[:2], other[:2], strict=True)
     )
-    return _Numbers(low, high, one.nan | other.nan if nan else one.nan & other.nan)
+    return Numbers(low, high, one.nan | other.nan if nan else one.nan & other.nan)
 
 
-def _compared(relation: str, one: _Numbers, other: _Numbers) -> _Truth:
+def compared(relation: str, one: Numbers, other: Numbers) -> Truth:
     """Return where two values may be in a relation, and where not."""
     outcomes = operations.OUTCOMES.get(relation.removesuffix("u"))
     nan, anywhere = one.nan | other.nan, np.ones(len(one.nan), dtype=bool)
     if outcomes is None:
-        return _Truth(anywhere, anywhere)
+        return Truth(anywhere, anywhere)
     orders = one.low < other.high, (one.low <= other.high) & (other.low <= one.high), one.high > other.low
     holds, fails = (
         np.any([order for order, outcome in zip(orders, outcomes, strict=True) if outcome == wanted], axis=0)
         for wanted in (True, False)
     )
     unordered = relation.endswith("u")
-    return _Truth(np.where(nan, unordered, holds), np.where(nan, not unordered, fails))
+    return Truth(np.where(nan, unordered, holds), np.where(nan, not unordered, fails))

@@ -60,14 +60,24 @@ class PieceEvaluation:
         The term that all depends on, of 32 bits.
     low, high : array (n,)
         Between which words it is, in each piece; both have the same sign and exponent, or are of NaNs.
+    given : mapping of int to int
+        Words that other terms are.
     """
 
-    def __init__(self, store: TermStore, argument: int, low: Words, high: Words) -> None:
+    def __init__(
+        self,
+        store: TermStore,
+        argument: int,
+        low: Words,
+        high: Words,
+        given: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
         self._store, self._count = store, len(low)
         first, last = low.astype(np.float64), high.astype(np.float64)
         half = (last - first) / 2
         form = Affine(first + half, {0: half}, np.zeros(len(low)), first, last)
-        self._words: dict[int, Affine] = {argument: form}
+        self._words = {term: exactly(np.full(len(low), float(word))) for term, word in given.items()}
+        self._words[argument] = form
         self._floats: dict[int, Floats] = {argument: floats_of(form)}
         self._truths: dict[int, May] = {}
 

@@ -410,9 +410,12 @@ def _compared(
     undergone = replace(undergone, approximations=(*undergone.approximations, *forms.uncounted))
     overflowing = np.full(len(actual), NONE, dtype=np.int32)
     if forms.overflows.has_ranges():
-        unknown, alone = _overflows(forms, actual[rounded], expected[rounded])
+        replaced = actual[rounded], expected[rounded]
+        if forms.software.recognised:  # functions that are written out do not overflow within
+            replaced = forms.software.replaced(replaced[0]), forms.software.replaced(replaced[1])
+        unknown, alone = _overflows(forms, *replaced)
         undergone = replace(undergone, unbounded=tuple(sorted(map(str, unknown))))
-        sides = [forms.overflows.within(terms[rounded], alone) for terms in (actual, expected)]
+        sides = [forms.overflows.within(terms, alone) for terms in replaced]
         overflowing[rounded] = np.where(sides[0] == NONE, sides[1], sides[0])
         equal &= overflowing == NONE
         undergone = discharged(forms.overflows.ranges, both, undergone)

@@ -97,20 +97,23 @@ class SpecialValues:
         UnsupportedError
             If there are too many cases.
         """
-        found = self._unlike(actual, expected, fmt)
+        plain = np.stack([actual, expected])
+        ways = [lambda: plain, lambda: np.stack([*map(self._forms.software.replaced, plain)])]
+        if self._forms.software.recognised:  # that terms are equal rests on functions already
+            ways.reverse()
+        terms = ways[0]()
+        found = self._unlike(*terms, fmt)
         some = np.flatnonzero(found.somewhere)
-        if not len(some):
+        others = ways[1]() if len(some) else terms
+        if (others[:, some] == terms[:, some]).all():
             return found
-        replaced = [self._forms.software.replaced(each[some]) for each in (actual, expected)]
-        if all((one == other[some]).all() for one, other in zip(replaced, (actual, expected), strict=True)):
-            return found
-        within = self._unlike(replaced[0], replaced[1], fmt)
-        self.look_at(np.concatenate([actual, expected, *replaced]))
+        within = self._unlike(*others[:, some], fmt)
+        self.look_at(np.concatenate([terms, others]).reshape(-1))
         found.somewhere[some], found.everywhere[some] = within
         return found
 
     def _unlike(self, actual: Ids, expected: Ids, fmt: Format) -> Unlike:
-        """Return what `unlike` does where library functions that are written out are not recognised."""
+        """Return what `unlike` does, with no function in the place of what is written out."""
         found = Unlike(np.zeros(len(actual), dtype=bool), np.zeros(len(actual), dtype=bool))
         both = np.concatenate([actual, expected])
         if not len(both):

@@ -15,6 +15,7 @@ from ..contract.contract import Instance
 from ..equality.decided_comparisons import DecidedComparisons
 from ..expected.input_bounds import numbers_of, words_of
 from ..findings.finding import KernelFinding, Kind
+from ..hypotheses.limited_arguments import limited_argument
 from ..hypotheses.own_conditions import OwnCondition, OwnConditions
 from ..machine.front_end import Kernel
 from ..normal_forms.forms import NormalForms
@@ -134,7 +135,10 @@ def not_implied(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[OwnCond
     """Return a condition that only the actual ones of equal terms (n,) need, and for which of them."""
     places = TermInstances(forms.store).patterns(np.stack([actual, expected], axis=1), _PATTERNS)
     # Functions first: decided comparisons change them, and they are then not recognised.
-    functions = forms.software.replaced(actual[places])
+    functions, computed = forms.software.replaced(actual[places]), actual[places]
+    if (limited := limited_argument(forms, computed)) is not None:
+        of_these = [limited.term in within(forms.store, each[None]) for each in computed]
+        return limited, int(places[of_these.index(True)])
     replaced = forms.software.replaced(DecidedComparisons(forms, of_inputs=True).values(functions))
     found = OwnConditions(forms, replaced, expected[places]).first()
     if found is None:

@@ -124,7 +124,14 @@ def written(request: pytest.FixtureRequest) -> list[Case]:
     found: list[Case] = []
 
     def caught(
-        store: Any, argument: int, result: int, function: Any, domain: Any, compute: Any, most: Any
+        store: Any,
+        argument: int,
+        result: int,
+        function: Any,
+        domain: Any,
+        compute: Any,
+        most: Any,
+        given: Any,
     ) -> None:
         found.append((store, argument, result, compute))
 

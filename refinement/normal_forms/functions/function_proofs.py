@@ -7,7 +7,8 @@ deals apart with one number, however few there are about it, is thus found: ther
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -70,6 +71,10 @@ Compute = Callable[[NDArray[np.uint64]], Reals]
 """From words of the argument to the numbers of f32 that the terms are, exactly as they are computed."""
 
 
+Given = Mapping[int, int]
+"""Words by term."""
+
+
 def proved(
     store: TermStore,
     argument: int,
@@ -78,6 +83,7 @@ def proved(
     domain: Domain,
     compute: Compute,
     most: float,
+    given: Given = MappingProxyType({}),
 ) -> Proof | None:
     """Show that terms are a function of their argument, but for an error.
 
@@ -95,6 +101,8 @@ def proved(
         Computes the result for single words.
     most : float
         The greatest error, as a part of a value; below `FLUSHED` it is no error.
+    given : mapping of int to int
+        Words that other terms are.
 
     Returns
     -------
@@ -106,7 +114,7 @@ def proved(
     UnsupportedError
         If an operation can't be enclosed.
     """
-    if domain.nan and not _keeps_nans(store, argument, result):
+    if domain.nan and not _keeps_nans(store, argument, result, given):
         return None
     worst, pieces, singles = 0.0, 0, 0
     pending = [_pieces(function, domain)]
@@ -126,7 +134,7 @@ def proved(
         if not len(first):
             continue
         pieces += len(first)
-        found = PieceEvaluation(store, argument, first, last).floats(result)
+        found = PieceEvaluation(store, argument, first, last, given).floats(result)
         errors = _errors(function, first, last, found)
         shown = errors <= most
         worst = max([worst, *errors[shown]])
@@ -134,7 +142,7 @@ def proved(
             if pieces > _MOST_PIECES:
                 return None
             pending += _cut(first[~shown], last[~shown], errors[~shown] / most)
-    return Proof(worst, _count(function, domain))
+    return Proof(worst, count(*_ends(function, domain)))
 
 
 def error_of(function: LibraryFunction, numbers: NDArray[np.float32], got: Reals) -> float:
@@ -159,11 +167,15 @@ def _ends(function: LibraryFunction, domain: Domain) -> tuple[float, float]:
 
 
 def _pieces(function: LibraryFunction, domain: Domain) -> tuple[Words, Words]:
-    """Return the first and last words of pieces of one sign and exponent, within what is asked for.
+    """Return pieces of what is asked for.
 
     Infinities are among them where they are in the function's domain and the argument's.
     """
-    least, greatest = _ends(function, domain)
+    return pieces(*_ends(function, domain))
+
+
+def pieces(least: float, greatest: float) -> tuple[Words, Words]:
+    """Return the first and last words (n,) of the numbers between two, in pieces of one sign and exponent."""
     exponents = np.arange(0, _INFINITY, _BINADE, dtype=np.int64)
     sizes = (
         np.concatenate([exponents, [0, _INFINITY]]),
@@ -193,8 +205,9 @@ def _words(numbers: NDArray[np.int64]) -> Words:
     return numbers.astype(np.uint64)
 
 
-def _count(function: LibraryFunction, domain: Domain) -> int:
-    first, last = _pieces(function, domain)
+def count(least: float, greatest: float) -> int:
+    """Return how many numbers are between two."""
+    first, last = pieces(least, greatest)
     return int((last - first + np.uint64(1)).sum())
 
 
@@ -251,9 +264,13 @@ def _values(function: LibraryFunction, first: Words, last: Words) -> Affine:
     return parabola(function.curve, floats_of(words).form)
 
 
-def _keeps_nans(store: TermStore, argument: int, result: int) -> bool:
+def _keeps_nans(store: TermStore, argument: int, result: int, given: Given) -> bool:
     """Tell whether every NaN makes a NaN."""
-    first = _words(np.array([_INFINITY + 1, _INFINITY + 1 + _SIGN]))
-    last = _words(np.array([_SIGN - 1, 2 * _SIGN - 1]))
-    found = PieceEvaluation(store, argument, first, last).floats(result)
+    found = PieceEvaluation(store, argument, *nans(), given).floats(result)
     return bool((found.nan & ~found.number).all())
+
+
+def nans() -> tuple[Words, Words]:
+    """Return the first and last words (2,) of the NaNs of each sign."""
+    first = _words(np.array([_INFINITY + 1, _INFINITY + 1 + _SIGN]))
+    return first, _words(np.array([_SIGN - 1, 2 * _SIGN - 1]))

@@ -33,9 +33,10 @@ from ...terms.store import (
     bits,
 )
 from ...terms.traversal import operands
-from .function_proofs import Domain, error_of, proved
+from .function_proofs import Domain, Proof, count, error_of, proved
 from .library_functions import (
     FUNCTIONS,
+    QUADRANTS,
     LibraryFunction,
     Reals,
     approximate,
@@ -44,6 +45,7 @@ from .library_functions import (
     powers,
     scaled,
 )
+from .quadrants import reduction, takes_quadrant
 
 MOST_OPERATIONS = 128
 """Operations that a function is written out with."""
@@ -78,11 +80,14 @@ class Written(NamedTuple):
         By how much of its value it is off at most.
     words : int
         For how many arguments that is shown: for all there are, NaNs apart, which it keeps.
+    limit : float
+        Below which magnitude its argument has to be.
     """
 
     function: LibraryFunction
     error: float
     words: int
+    limit: float = np.inf
 
     @property
     def name(self) -> str:
@@ -91,7 +96,23 @@ class Written(NamedTuple):
 
     def __str__(self) -> str:
         off = f"2^{log2(self.error or 2.0**-53):.1f}"
-        return f"{self.name} written out (within {off} of it on all {self.words:,} arguments)"
+        below = "" if self.limit == np.inf else f" below {self.limit:g}"
+        return f"{self.name} written out (within {off} of it on all {self.words:,} arguments{below})"
+
+
+class _Cut(NamedTuple):
+    """Operations, from the top, and the number that these compute something of.
+
+    What libraries make of an argument is the rest and the multiple of its reduction.
+    """
+
+    number: int
+    above: list[int]
+    multiple: int | None = None
+
+    def given(self, quadrant: int) -> dict[int, int]:
+        """Return the word that the multiple is."""
+        return {} if self.multiple is None else {self.multiple: quadrant}
 
 
 _KNOWN: dict[tuple[Any, ...], Written | None] = {}
@@ -122,15 +143,28 @@ Make = Callable[[TermStore, LibraryFunction, int], int]
 
 
 class _Replaced(domains.Rewriting):
-    """Terms with functions in place of those that are written out."""
+    """Terms with functions in place of those written out, of which only the arguments are looked at."""
 
     def __init__(self, functions: SoftwareFunctions, make: Make) -> None:
         super().__init__(functions.store)
         self._functions, self._make = functions, make
 
+    def depends(self, operation: Operation, terms: Ids, read: Format | None) -> Iterable[domains.Reading]:
+        arguments = self._functions.arguments(operation, terms)
+        yield arguments[arguments != _NONE], read
+        yield from super().depends(operation, terms[arguments == _NONE], read)
+
+    def transfer(self, operation: Operation, terms: Ids, read: Format | None) -> Any:
+        arguments, found = self._functions.arguments(operation, terms), terms.copy()
+        for place in np.flatnonzero(arguments != _NONE):
+            found[place] = self._functions.function(int(terms[place]), self.table(), self._make)
+        rest = arguments == _NONE
+        found[rest] = super().transfer(operation, terms[rest], read)
+        return found
+
     def applied(self, operation: Operation, terms: Ids, given: list[Ids]) -> Ids:
         made = super().applied(operation, terms, given)
-        return self._functions.made(operation, terms, made, self.table(), self._make)
+        return self._functions.without_products(operation, terms, made, self.table(), self._make)
 
 
 class SoftwareFunctions:
@@ -210,14 +244,15 @@ class SoftwareFunctions:
             return terms
         return _Replaced(self, make).values(terms)
 
-    def made(self, operation: Operation, terms: Ids, made: Ids, known: Ids, make: Make) -> Ids:
-        """Return what terms of one operation, made of what is known of their arguments, are replaced by."""
-        written = self.equal(terms, F32) if operation.result.bits == F32.bits else made * 0 + _NONE
-        for place in np.flatnonzero(written >= 0):
-            made[place] = self._function(int(terms[place]), known, make)
-        return self._without_products(operation, terms, made, known, make)
+    def arguments(self, operation: Operation, terms: Ids) -> Ids:
+        """Return of what terms (n,) of one operation are functions; -1 of others."""
+        found = np.full(len(terms), _NONE, dtype=np.int32)
+        if operation.result.bits == F32.bits:
+            for place in np.flatnonzero(self.equal(terms, F32) != _NONE):
+                found[place] = self._of(int(terms[place]))[0]
+        return found
 
-    def _without_products(self, operation: Operation, members: Ids, made: Ids, known: Ids, make: Make) -> Ids:
+    def without_products(self, operation: Operation, members: Ids, made: Ids, known: Ids, make: Make) -> Ids:
         """Return what a sum is made into, of which a product is a function that is written out."""
         if operation.operands != (F32, F32, F32) or operation.name != operations.FUSED:
             return made
@@ -225,15 +260,19 @@ class SoftwareFunctions:
         for place in np.flatnonzero(self._of_bits(arguments)):
             product = self.store.apply(_PRODUCT, *arguments[place, :2]).reshape(1)
             if self.equal(product, F32)[0] >= 0:
-                function = self._function(int(product[0]), known, make)
+                function = self.function(int(product[0]), known, make)
                 made[place] = self.store.apply(_SUM, function, known[arguments[place, 2]])
         return made
 
-    def _function(self, term: int, known: Ids, make: Make) -> int:
-        """Return a function in place of one that is written out."""
+    def function(self, term: int, known: Ids, make: Make) -> int:
+        """Return a function in place of one that is written out, of what its argument is known to be."""
+        argument, written = self._of(term)
+        return make(self.store, written.function, int(known[argument]))
+
+    def _of(self, term: int) -> tuple[int, Written]:
         found = self._ended(term)
         assert found is not None, term
-        return make(self.store, found[1].function, int(known[found[0]]))
+        return found
 
     def _recognised(self, term: int) -> int:
         found = self._ended(term)
@@ -245,25 +284,41 @@ class SoftwareFunctions:
     def _ended(self, term: int) -> tuple[int, Written] | None:
         """Return the argument and the function whose written form a term ends."""
         if term not in self._ends:
-            self._ends[term] = next(
-                (
-                    (argument, written)
-                    for argument, above in self._cuts(term)
-                    if (written := self._written(argument, above)) is not None
-                ),
-                None,
-            )
+            self._ends[term] = next(filter(None, map(self._written, self._cuts(term))), None)
         return self._ends[term]
 
-    def _written(self, argument: int, above: list[int]) -> Written | None:
-        """Return the function that operations compute of an argument, whatever that is made of."""
-        key = self._key(argument, above)
+    def limits(self, terms: Ids) -> Iterator[tuple[int, int, Written]]:
+        """Yield which of terms (n,) are functions of arguments below a limit, and the arguments."""
+        for term in terms.tolist():
+            if (found := self._ends.get(term)) is not None and found[1].limit < np.inf:
+                yield term, *found
+
+    def _written(self, cut: _Cut) -> tuple[int, Written] | None:
+        """Return the argument and the function that operations compute of it, whatever that is made of."""
+        if cut.multiple is None:
+            written = self._known_of(cut, self._domain(cut.number))
+            return None if written is None else (cut.number, written)
+        reduced = reduction(self.store, cut.number, cut.multiple)
+        written = reduced and self._known_of(cut, Domain(-reduced.rest, reduced.rest, nan=True))
+        if not reduced or written is None:
+            return None
+        error, words = written.error + reduced.error, count(-reduced.limit, reduced.limit)
+        found = written._replace(error=error, words=words, limit=reduced.limit)
+        return (reduced.argument, found) if error <= SURELY else None
+
+    def _known_of(self, cut: _Cut, domain: Domain) -> Written | None:
+        """Return the function that operations compute of a number of some domain."""
+        key = domain, self._structure(cut)
         if key not in _KNOWN:
-            _KNOWN[key] = self._shown(argument, above)
+            shown = self._shown if cut.multiple is None else self._turned
+            try:
+                _KNOWN[key] = shown(cut, domain)
+            except UnsupportedError:
+                _KNOWN[key] = None
         return _KNOWN[key]
 
-    def _cuts(self, term: int) -> Iterator[tuple[int, list[int]]]:
-        """Yield numbers that all of a term depends on by them alone, and the operations above, from the top.
+    def _cuts(self, term: int) -> Iterator[_Cut]:
+        """Yield numbers that all of a term depends on by them alone, or by them and a multiple of π/2.
 
         What is made of a term has a greater number than that.
         """
@@ -274,7 +329,11 @@ class SoftwareFunctions:
             operation = self.store.operation(top)
             if above and not pending and operation.result in (F32, bits(32)):
                 cuts += 1
-                yield top, list(above)
+                yield _Cut(top, list(above))
+            elif above and len(pending) == 1:
+                for number, multiple in ((top, -pending[0]), (-pending[0], top)):
+                    if takes_quadrant(self.store, above, multiple):
+                        yield _Cut(number, list(above), multiple)
             if operation.name in LEAVES or operation.name == NORMAL_FORM:
                 return
             above.append(top)
@@ -287,14 +346,12 @@ class SoftwareFunctions:
         given = operands(self.store, operation, np.array([term], dtype=np.int32))
         return [each for some in given for each in some.tolist()]
 
-    def _key(self, argument: int, above: list[int]) -> tuple[Any, ...]:
-        return self._domain(argument), self._structure(argument, above)
-
-    def _structure(self, argument: int, above: list[int]) -> tuple[Any, ...]:
-        """Return what is the same for the same function of whatever argument: operations and constants."""
-        places: dict[int, Any] = {argument: -1} | {term: place for place, term in enumerate(above)}
+    def _structure(self, cut: _Cut) -> tuple[Any, ...]:
+        """Return what is the same for the same function of whatever number: operations and constants."""
+        places: dict[int, Any] = {cut.number: -1} | {term: place for place, term in enumerate(cut.above)}
+        places |= {} if cut.multiple is None else {cut.multiple: -2}
         found = []
-        for term in above:
+        for term in cut.above:
             operation = self.store.operation(term)
             given = self._operands(operation, term)
             for operand in given:
@@ -304,56 +361,66 @@ class SoftwareFunctions:
             found.append((operation, *(places[operand] for operand in given)))
         return tuple(found)
 
-    def _shown(self, argument: int, above: list[int]) -> Written | None:
+    def _shown(self, cut: _Cut, domain: Domain) -> Written | None:
         """Return the function that operations compute of an argument.
 
         Numbers tell which function it may be; that it is one is shown for all.
         """
-        domain = self._domain(argument)
-        try:
-            got = self._values(argument, above, _words(_GUESSED))
-            for function in _likely(domain, got):
-                plain = function.rational and self._has_side(argument, above, function)
-                proof = proved(
-                    self.store,
-                    argument,
-                    above[0],
-                    function,
-                    domain,
-                    self._computing_of(argument, above),
-                    _ROUNDING if plain else SURELY,
-                )
-                if proof is not None:
-                    return Written(function, proof.error, proof.words)
-        except UnsupportedError:
-            return None
+        for function in _likely(domain, self._values(cut, _words(_GUESSED))):
+            plain = function.rational and self._has_side(cut, function)
+            proof = self._proved(cut, function, domain, _ROUNDING if plain else SURELY)
+            if proof is not None:
+                return Written(function, proof.error, proof.words)
         return None
 
-    def _has_side(self, argument: int, above: list[int], function: LibraryFunction) -> bool:
+    def _turned(self, cut: _Cut, domain: Domain) -> Written | None:
+        """Return the sine or cosine that operations compute of the rest and the multiple of an argument."""
+        got = self._values(cut, _words(_GUESSED))
+        some = (domain.least <= _GUESSED) & (domain.greatest >= _GUESSED)
+        for first, function in enumerate(QUADRANTS):
+            if error_of(function, _GUESSED[some], got[some]) <= SURELY:
+                turned = [*QUADRANTS[first:], *QUADRANTS[:first]]
+                proofs = [
+                    self._proved(cut, each, domain, SURELY / 2, place) for place, each in enumerate(turned)
+                ]
+                errors = [proof.error for proof in proofs if proof is not None]
+                if len(errors) == len(turned):
+                    return Written(function, max(errors), 0)
+        return None
+
+    def _proved(
+        self, cut: _Cut, function: LibraryFunction, domain: Domain, most: float, quadrant: int = 0
+    ) -> Proof | None:
+        """Show that operations compute a function of a number, in a quadrant."""
+        given = cut.given(quadrant)
+
+        def compute(words: NDArray[np.uint64]) -> Reals:
+            return self._values(cut, words, quadrant)
+
+        return proved(self.store, cut.number, cut.above[0], function, domain, compute, most, given)
+
+    def _has_side(self, cut: _Cut, function: LibraryFunction) -> bool:
         """Tell whether a side of a choice is a function by arithmetic alone.
 
         What else is chosen beside ``x^2`` has to be that, too, and not to 20 bits only.
         """
-        values = self._computed(argument, above, _words(_GUESSED))
-        plain = {argument}
-        for term in reversed(above):
+        values = self._computed(cut, _words(_GUESSED))
+        plain = {cut.number}
+        for term in reversed(cut.above):
             operation = self.store.operation(term)
             given = [operand for operand in self._operands(operation, term) if operand in values]
             if operation.name in _ARITHMETIC and plain.issuperset(given):
                 plain.add(term)
         sides = {
             each
-            for term in above
+            for term in cut.above
             if self.store.operation(term).name == operations.SELECT
             for each in self.store.arguments(term)[1:3].tolist()
         }
         return any(
             error_of(function, _GUESSED, _numbers(values[side])) <= SURELY
-            for side in sides & plain - {argument}
+            for side in sides & plain - {cut.number}
         )
-
-    def _computing_of(self, argument: int, above: list[int]) -> Callable[[NDArray[np.uint64]], Reals]:
-        return lambda words: self._values(argument, above, words)
 
     def _domain(self, argument: int) -> Domain:
         """Return between which numbers an argument is, where it is clamped or a magnitude."""
@@ -378,22 +445,23 @@ class SoftwareFunctions:
                     greatest = limit
         return Domain(least, greatest, nan)
 
-    def _values(self, argument: int, above: list[int], words: NDArray[np.uint64]) -> Reals:
-        """Return the numbers that operations are for words of their argument."""
-        return _numbers(self._computed(argument, above, words)[above[0]])
+    def _values(self, cut: _Cut, words: NDArray[np.uint64], quadrant: int = 0) -> Reals:
+        """Return the numbers that operations are for words of their number."""
+        return _numbers(self._computed(cut, words, quadrant)[cut.above[0]])
 
     def _computed(
-        self, argument: int, above: list[int], words: NDArray[np.uint64]
+        self, cut: _Cut, words: NDArray[np.uint64], quadrant: int = 0
     ) -> dict[int, NDArray[np.uint64]]:
-        """Return what operations, and the constants in them, are for words of their argument."""
-        values: dict[int, NDArray[np.uint64]] = {argument: words}
+        """Return what operations, and the constants in them, are for words of their number."""
+        values = {cut.number: words}
+        values |= {term: np.full_like(words, word) for term, word in cut.given(quadrant).items()}
 
         def value(term: int) -> NDArray[np.uint64]:
             if term not in values:
                 values[term] = np.broadcast_to(self.store.constant_values(np.array([term])), words.shape)
             return values[term]
 
-        for term in reversed(above):
+        for term in reversed(cut.above):
             operation = self.store.operation(term)
             given = [value(operand) for operand in self._operands(operation, term)]
             values[term] = (

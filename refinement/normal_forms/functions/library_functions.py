@@ -277,6 +277,22 @@ FUNCTIONS = (
 """Those of which nothing but the argument is to be known."""
 
 
+def _turned(quarters: int) -> Curve:
+    """Return the sine, turned by so many quarters of its period."""
+    turns = [np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x)]
+    value, slope, bend, _ = [turns[(quarters + place) % len(turns)] for place in range(len(turns))]
+    return Curve(value, slope, bend, lambda low, _: np.ones(len(low)))
+
+
+QUADRANTS = (
+    LibraryFunction("sin", _turned(0), lambda a: a.function("sin", a.x)),
+    LibraryFunction("cos", _turned(1), lambda a: a.function("cos", a.x)),
+    LibraryFunction("-sin", _turned(2), lambda a: a.minus(a.function("sin", a.x))),
+    LibraryFunction("-cos", _turned(3), lambda a: a.minus(a.function("cos", a.x))),
+)
+"""Each is the one before it, a quarter of the period later."""
+
+
 def powers(at_2: float) -> list[LibraryFunction]:
     """Return the powers that have about a value at 2; none if the exponent is not a plain number."""
     if not 0 < at_2 < np.inf:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis.origins import Origin, Origins
+from ...analysis.required_outcomes import RequiredOutcomes
 from ...terms.interning import Ids
 from ...terms.truth_tables import A, B
 from ..idioms.branch_regions import ATOMICS, LOADS, STORES
@@ -103,6 +104,7 @@ class IfConversion:
         self._program = program
         self._begin = begin
         self._origins = Origins(execution.store, scalars)
+        self._outcomes = RequiredOutcomes(execution.store)
         self._depth = 0
         self._steps = 0
         self._unread: dict[int, Ids] = {}
@@ -115,6 +117,10 @@ class IfConversion:
         value = self._execution.guard(decoded.guard, active)
         on_data = np.zeros(len(active), dtype=bool) if value.terms is None else value.terms != KNOWN
         holds = value.numbers.astype(bool) & ~on_data
+        if self._execution.store.ends and on_data.any():
+            assert value.terms is not None
+            outcomes, known = self._outcomes.outcomes(value.terms[on_data])
+            holds[on_data], on_data[on_data] = outcomes, ~known
         acting = active if holds.all() else active[holds]
         self._note(decoded.instruction, str(decoded.guard), holds, ~on_data)
         return Decision(acting, active[on_data], value.at(on_data)) if on_data.any() else Decision(acting)
