@@ -39,6 +39,9 @@ _SAVED_BY_CALLEE = range(8, 24)
 _GENERAL_ARGUMENTS = range(3, 11)
 _FLOAT_ARGUMENTS = range(1, 14)
 _SAVED_GENERAL = (1, 13, *range(14, 32))
+_TOC = 2
+"""The register of the table of contents; see `Symbol.keeps_toc`."""
+
 _SAVED_VECTORS = range(52, 64)
 _SAVED_FIELDS = range(2, 5)
 """Registers that belong to the caller: r1, r13 to r31, f14 to f31, v20 to v31, cr2 to cr4."""
@@ -88,7 +91,7 @@ def pass_arguments(machine: Machine, arguments: Sequence[Argument], entry: int, 
     """
     registers = machine.registers
     machine.set_general(1, STACK_TOP)
-    registers.general[2] = toc
+    registers.general[_TOC] = toc
     registers.general[12] = entry
     registers.link = RETURN
     floats = iter(_FLOAT_ARGUMENTS)
@@ -172,10 +175,10 @@ def _frame(machine: Machine) -> Ids:
     return held
 
 
-def report_return(machine: Machine, before: Saved) -> None:
+def report_return(machine: Machine, before: Saved, entry: int) -> None:
     """Report what a function that has returned did not leave as its caller needs it."""
     registers = machine.registers
-    for number in _SAVED_GENERAL:
+    for number in (*_SAVED_GENERAL, *([_TOC] if machine.image.keeps_toc(entry) else [])):
         if registers.general[number] != before.general[number]:
             what = "the stack pointer" if number == 1 else f"r{number}"
             machine.report(Kind.REGISTER, f"returns without restoring {what}")

@@ -187,7 +187,7 @@ class PowerKernel:
         kept = saved(machine)
         complete = machine.run(self.address, progress)
         if complete:
-            report_return(machine, kept)
+            report_return(machine, kept, self.address)
         return machine, complete
 
     def _outcome(

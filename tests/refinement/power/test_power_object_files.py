@@ -53,6 +53,11 @@ def finding_kinds(text: str, folder: Path, of: str) -> tuple[set[Kind], str]:
     ("text", "kind", "message"),
     [
         ("\tli 14,5\n", Kind.REGISTER, "returns without restoring r14"),
+        ("\tli 2,5\n", Kind.REGISTER, "returns without restoring r2"),
+        ("\tstd 2,24(1)\n\tli 2,5\n\tld 2,24(1)\n", Kind.REGISTER, "caller's stack frame overwritten"),
+        ("\tstd 2,-8(1)\n\tli 2,5\n\tld 2,-8(1)\n", None, ""),
+        ("\t.localentry f,1\n\tli 2,5\n", None, ""),
+        ("\t.localentry f,.-f\n\tli 2,5\n", Kind.REGISTER, "returns without restoring r2"),
         ("\tlfd 20,0(4)\n", Kind.REGISTER, "returns without restoring f20"),
         ("\tlxv 60,0(4)\n", Kind.REGISTER, "returns without restoring v28"),
         ("\tlfd 13,0(4)\n", None, ""),
