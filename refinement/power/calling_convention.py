@@ -66,9 +66,15 @@ class Argument:
     value: int | Data
 
 
-def stack_segment(store: TermStore, words: int) -> Segment:
-    """Return the stack, with so many doublewords of arguments in the caller's frame."""
-    size = STACK_BYTES + _HEADER + 8 * max(words, 8)
+def stack_segment(store: TermStore, arguments: Sequence[Argument]) -> Segment:
+    """Return the stack, with doublewords for arguments in the caller's frame if registers do not hold them all.
+
+    Otherwise the caller may keep there what is its own (ELFv2, section 2.2.3.3).
+    """
+    floats = sum(argument.format in (F32, F64) for argument in arguments)
+    others = any(argument.format not in (F32, F64) for argument in arguments[len(_GENERAL_ARGUMENTS) :])
+    words = max(len(arguments), 8) if others or floats > len(_FLOAT_ARGUMENTS) else 0
+    size = STACK_BYTES + _HEADER + 8 * words
     terms = np.full(size, ABSENT, dtype=np.int32)
     lows = np.zeros(size, dtype=np.uint8)
     header = store.undefined(_HEADER, 8)

@@ -66,6 +66,7 @@ def finding_kinds(text: str, folder: Path, of: str) -> tuple[set[Kind], str]:
         ("\tcmpdi 5,3,0\n", None, ""),
         ("\taddi 1,1,-64\n", Kind.REGISTER, "returns without restoring the stack pointer"),
         ("\tli 0,1\n\tstd 0,0(1)\n", Kind.REGISTER, "caller's stack frame overwritten"),
+        ("\tstd 5,32(1)\n", Kind.OUT_OF_BOUNDS, "32 bytes above its top"),
         ("\tmflr 0\n\tstd 0,16(1)\n", None, ""),
         ("\tstd 3,-288(1)\n", None, ""),
         ("\tstd 3,-296(1)\n", Kind.OUT_OF_BOUNDS, "below the stack pointer"),
