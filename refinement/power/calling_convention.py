@@ -67,7 +67,7 @@ class Argument:
 
 
 def stack_segment(store: TermStore, arguments: Sequence[Argument]) -> Segment:
-    """Return the stack, with doublewords for arguments in the caller's frame if registers do not hold them all.
+    """Return the stack, with room in the caller's frame for arguments if registers do not hold them all.
 
     Otherwise the caller may keep there what is its own (ELFv2, section 2.2.3.3).
     """

@@ -170,11 +170,9 @@ class _Assembly:
         where = f"{self._path}:{line}"
         try:
             match name:
-                case ".text" | ".data" | ".bss":
-                    self._section = self._enter(name)
-                case ".section":
-                    flags = operands[1].strip('"') if len(operands) > 1 else None
-                    self._section = self._enter(operands[0].strip('"'), flags)
+                case ".text" | ".data" | ".bss" | ".section":
+                    named = operands if name == ".section" else (name,)
+                    self._section = self._enter(*(each.strip('"') for each in (named[0], *named[1:2])))
                 case ".align" | ".p2align":
                     self._align(1 << (evaluate(operands[0], self._known) & 15))
                 case ".balign":

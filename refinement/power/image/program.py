@@ -142,7 +142,7 @@ class Image:
         return tuple(sorted(found, key=lambda each: (each.address, each.is_function, each.is_global)))
 
     def keeps_toc(self, address: int) -> bool:
-        """Tell whether all functions that begin at an address, of at least one, leave that register as it was."""
+        """Tell whether the functions that begin at an address, if any do, leave that register as it was."""
         found = [symbol.keeps_toc for symbol in self.symbols if symbol.address == address]
         return bool(found) and all(found)
 
