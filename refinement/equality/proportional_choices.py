@@ -47,11 +47,15 @@ _MERGES = (operations.FUSED, operations.SELECT)
 
 
 class _Order(NamedTuple):
-    """A comparison of two floats: the one that is not less where it holds, and the other."""
+    """A comparison of two floats: the one that is not less where it holds, and the other.
+
+    Where both are equal, it holds or not (`of_equal`).
+    """
 
     greater: int
     less: int
     format: FloatFormat
+    of_equal: bool
 
 
 class _Product(NamedTuple):
@@ -140,17 +144,22 @@ class ProportionalChoices(Rewriting):
     def _order(self, condition: int) -> _Order | None:
         """Return a comparison of floats by their order; None of other conditions."""
         operation, sides = self._parts(condition)
-        which = operations.EXTREMES.get(str(operation.attribute).removesuffix("u"))
+        relation = str(operation.attribute).removesuffix("u")
+        which = operations.EXTREMES.get(relation)
         if operation.name != operations.COMPARE or which is None:
             return None
         fmt = operation.operands[0]
         if not isinstance(fmt, FloatFormat):
             return None
         greater, less = sides if which == "max" else sides[::-1]
-        return _Order(greater, less, fmt)
+        return _Order(greater, less, fmt, operations.OUTCOMES[relation][1])
 
     def _case(self, term: int, order: _Order, *, holds: bool, depth: int = _DEPTH) -> int:
-        """Return what a term is where one number is not less than the other (`holds`), or not greater."""
+        """Return what a term is where one number is not less than the other (`holds`), or not greater.
+
+        Of equal numbers it is one of the two cases where all comparisons take the same side of them:
+        ``a > b ? p : (b > a ? q : r)`` is a third number there.
+        """
         operation, arguments = self._parts(term)
         if depth == 0 or operation.name not in (*_SEEN_THROUGH, operations.SELECT):
             return term
@@ -162,7 +171,10 @@ class ProportionalChoices(Rewriting):
                 or {own.greater, own.less} != {order.greater, order.less}
             ):
                 return term
-            side = 1 if (own.greater == order.greater) == holds else 2
+            alike = own.greater == order.greater
+            if (own.of_equal == alike) != order.of_equal and set(arguments[1:]) != {own.greater, own.less}:
+                return term
+            side = 1 if alike == holds else 2
             return self._case(arguments[side], order, holds=holds, depth=depth - 1)
         alike = operation.result == order.format and set(arguments) == {order.greater, order.less}
         if operation.name == operations.EXTREMUM and alike:

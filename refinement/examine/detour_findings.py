@@ -13,10 +13,12 @@ from ...spec.formats import FloatFormat, Format
 from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..equality.decided_comparisons import DecidedComparisons
+from ..equality.order_cases import OrderCases
 from ..expected.input_bounds import numbers_of, words_of
 from ..findings.finding import KernelFinding, Kind
 from ..hypotheses.limited_arguments import limited_argument
-from ..hypotheses.own_conditions import OwnCondition, OwnConditions
+from ..hypotheses.own_conditions import OwnCondition, OwnConditions, finite
+from ..hypotheses.unused_inputs import compared_input
 from ..machine.front_end import Kernel
 from ..normal_forms.forms import NormalForms
 from ..terms import operations
@@ -24,7 +26,7 @@ from ..terms.assignments import Assignment
 from ..terms.inputs import Inputs
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
-from ..terms.store import INPUT, TermStore
+from ..terms.store import INPUT, TermStore, bits
 from ..terms.traversal import leaves_of, within
 from .counterexamples import KernelCounterexample
 from .detours import Detour, Detours
@@ -135,16 +137,37 @@ def not_implied(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[OwnCond
     """Return a condition that only the actual ones of equal terms (n,) need, and for which of them."""
     places = TermInstances(forms.store).patterns(np.stack([actual, expected], axis=1), _PATTERNS)
     # Functions first: decided comparisons change them, and they are then not recognised.
-    functions, computed = forms.software.replaced(actual[places]), actual[places]
-    if (limited := limited_argument(forms, computed)) is not None:
-        of_these = [limited.term in within(forms.store, each[None]) for each in computed]
+    functions = forms.software.replaced(actual[places])
+    own = np.setdiff1d(within(forms.store, actual[places]), within(forms.store, expected[places]))
+    if (limited := limited_argument(forms, own)) is not None:
+        of_these = [limited.term in within(forms.store, each[None]) for each in actual[places]]
         return limited, int(places[of_these.index(True)])
     replaced = forms.software.replaced(DecidedComparisons(forms, of_inputs=True).values(functions))
     found = OwnConditions(forms, replaced, expected[places]).first()
     if found is None:
-        return None
+        return _only_compared(forms, actual, expected, places)
     of_these = [found.term in within(forms.store, each[None]) for each in replaced]
     return found, int(places[of_these.index(True)])
+
+
+def _only_compared(
+    forms: NormalForms, actual: Ids, expected: Ids, places: NDArray[np.intp]
+) -> tuple[OwnCondition, int] | None:
+    """Return that an input is finite which the formula lacks and on which comparisons depend.
+
+    These are decided over the reals. Terms that are equal under each order of all floats do not need it.
+    """
+    store, formula = forms.store, within(forms.store, expected[places])
+
+    def compared_in(some: Ids) -> tuple[int, int] | None:
+        own = np.setdiff1d(within(store, some), formula).astype(np.int32)
+        return compared_input(store, formula, own)
+
+    for place in places if compared_in(actual[places]) is not None else ():
+        pair, compared = (actual[place, None], expected[place, None]), compared_in(actual[place, None])
+        if compared is not None and len(OrderCases(forms).unequal(*pair, bits(1))):
+            return finite(store, *compared), int(place)
+    return None
 
 
 _LETTERS = "ijklmnop"

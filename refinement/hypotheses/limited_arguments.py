@@ -7,13 +7,12 @@ import numpy as np
 from ...spec.formats import F32
 from ..normal_forms.forms import NormalForms
 from ..terms.interning import Ids
-from ..terms.traversal import within
 from .own_conditions import OwnCondition
 
 
 def limited_argument(forms: NormalForms, terms: Ids) -> OwnCondition | None:
-    """Return that an argument in terms (n,) has to be below its limit, where ranges do not tell."""
-    for term, argument, written in forms.software.limits(within(forms.store, terms)):
+    """Return that the argument of one of terms (n,) has to be below its limit, where ranges do not tell."""
+    for term, argument, written in forms.software.limits(terms):
         one = np.array([argument], dtype=np.int32)
         forms.overflows.ranges.fill(one)
         ((low, high),) = forms.overflows.ranges.read(one, F32)

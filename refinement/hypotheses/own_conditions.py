@@ -32,7 +32,7 @@ from ..terms import operations
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.operations import Sum
-from ..terms.store import INPUT, NORMAL_FORM, Operation
+from ..terms.store import INPUT, NORMAL_FORM, Operation, TermStore
 from ..terms.traversal import by_operation, within
 from .exact_scalings import is_scaled_exactly
 from .guarded_terms import GuardedTerms, times_irrational
@@ -88,6 +88,13 @@ class OwnCondition(NamedTuple):
     relation: str
 
 
+def finite(store: TermStore, argument: int, term: int) -> OwnCondition:
+    """Return the condition that an input is finite with which a term computes."""
+    fmt = as_float(store.operation(argument).result)
+    largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
+    return OwnCondition(term, argument, "every input is finite", f"<= {largest:g}")
+
+
 class OwnConditions:
     """Finds conditions of a kernel that its formula does not imply.
 
@@ -132,12 +139,7 @@ class OwnConditions:
     def _unused(self) -> OwnCondition | None:
         """Look at floats that the formula does not use: they cancel only if they are finite."""
         unused = unused_input(self._store, self._formula, self._own)
-        if unused is None:
-            return None
-        argument, term = unused
-        fmt = as_float(self._store.operation(argument).result)
-        largest = float(fmt.exact(fmt.largest << fmt.padding_bits) or 0)
-        return OwnCondition(term, argument, "every input is finite", f"<= {largest:g}")
+        return None if unused is None else finite(self._store, *unused)
 
     def _rule(self, operation: Operation) -> Callable[[Operation, int], OwnCondition | None] | None:
         match operation.name:

@@ -31,14 +31,10 @@ def unused_input(store: TermStore, formula: Ids, own: Ids) -> tuple[int, int] | 
     formula, own : array
         All terms of the formula, and those of the kernel that are not among them.
     """
-    known, groups = _floats(store, formula), list(by_operation(store, own))
-    inputs = [
-        members
-        for operation, members in groups
-        if _is_float(operation) and operation.attribute not in known and not are_finite(store, members)
-    ]
-    carried = _carried(store, np.concatenate(inputs), groups) if inputs else own[:0]
-    for operation, terms in groups if inputs else ():
+    groups = list(by_operation(store, own))
+    inputs = _unused(store, formula, groups)
+    carried = _carried(store, inputs, groups)
+    for operation, terms in groups if len(inputs) else ():
         if operation.name in LEAVES or operation.name == operations.COMPARE or _orders(operation):
             continue
         given = store.elements(terms) if operation.name == VECTOR else store.arguments(terms)
@@ -47,6 +43,33 @@ def unused_input(store: TermStore, formula: Ids, own: Ids) -> tuple[int, int] | 
             row, column = used[0].tolist()
             return int(given[row, column]), int(terms[row])
     return None
+
+
+def compared_input(store: TermStore, formula: Ids, own: Ids) -> tuple[int, int] | None:
+    """Return a float that the formula does not have at all, and the first comparison that depends on it.
+
+    Over the reals ``c <= c`` holds, and one of ``c < 1`` and ``c >= 1``; of a NaN they do not.
+    See `unused_input`.
+    """
+    groups = list(by_operation(store, own))
+    inputs = _unused(store, formula, groups)
+    for operation, terms in groups if len(inputs) else ():
+        if operation.name == operations.COMPARE and isinstance(operation.operands[0], FloatFormat):
+            for term in terms.tolist():
+                if len(found := np.intersect1d(inputs, leaves_of(store, np.array([term], dtype=np.int32)))):
+                    return int(found[0]), term
+    return None
+
+
+def _unused(store: TermStore, formula: Ids, groups: Sequence[tuple[Operation, Ids]]) -> Ids:
+    """Return inputs that are floats, of arrays and scalars that the formula does not have at all."""
+    known = _floats(store, formula)
+    found = [
+        members
+        for operation, members in groups
+        if _is_float(operation) and operation.attribute not in known and not are_finite(store, members)
+    ]
+    return np.concatenate([np.zeros(0, dtype=np.int32), *found])
 
 
 def _carried(store: TermStore, inputs: Ids, groups: Sequence[tuple[Operation, Ids]]) -> Ids:

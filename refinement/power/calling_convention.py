@@ -39,6 +39,9 @@ _SAVED_BY_CALLEE = range(8, 24)
 _GENERAL_ARGUMENTS = range(3, 11)
 _FLOAT_ARGUMENTS = range(1, 14)
 _SAVED_GENERAL = (1, 13, *range(14, 32))
+_TOC = 2
+"""The register of the table of contents; see `Symbol.keeps_toc`."""
+
 _SAVED_VECTORS = range(52, 64)
 _SAVED_FIELDS = range(2, 5)
 """Registers that belong to the caller: r1, r13 to r31, f14 to f31, v20 to v31, cr2 to cr4."""
@@ -63,9 +66,15 @@ class Argument:
     value: int | Data
 
 
-def stack_segment(store: TermStore, words: int) -> Segment:
-    """Return the stack, with so many doublewords of arguments in the caller's frame."""
-    size = STACK_BYTES + _HEADER + 8 * max(words, 8)
+def stack_segment(store: TermStore, arguments: Sequence[Argument]) -> Segment:
+    """Return the stack, with room in the caller's frame for arguments if registers do not hold them all.
+
+    Otherwise the caller may keep there what is its own (ELFv2, section 2.2.3.3).
+    """
+    floats = sum(argument.format in (F32, F64) for argument in arguments)
+    others = any(argument.format not in (F32, F64) for argument in arguments[len(_GENERAL_ARGUMENTS) :])
+    words = max(len(arguments), 8) if others or floats > len(_FLOAT_ARGUMENTS) else 0
+    size = STACK_BYTES + _HEADER + 8 * words
     terms = np.full(size, ABSENT, dtype=np.int32)
     lows = np.zeros(size, dtype=np.uint8)
     header = store.undefined(_HEADER, 8)
@@ -88,7 +97,7 @@ def pass_arguments(machine: Machine, arguments: Sequence[Argument], entry: int, 
     """
     registers = machine.registers
     machine.set_general(1, STACK_TOP)
-    registers.general[2] = toc
+    registers.general[_TOC] = toc
     registers.general[12] = entry
     registers.link = RETURN
     floats = iter(_FLOAT_ARGUMENTS)
@@ -172,10 +181,10 @@ def _frame(machine: Machine) -> Ids:
     return held
 
 
-def report_return(machine: Machine, before: Saved) -> None:
+def report_return(machine: Machine, before: Saved, entry: int) -> None:
     """Report what a function that has returned did not leave as its caller needs it."""
     registers = machine.registers
-    for number in _SAVED_GENERAL:
+    for number in (*_SAVED_GENERAL, *([_TOC] if machine.image.keeps_toc(entry) else [])):
         if registers.general[number] != before.general[number]:
             what = "the stack pointer" if number == 1 else f"r{number}"
             machine.report(Kind.REGISTER, f"returns without restoring {what}")

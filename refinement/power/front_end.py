@@ -147,7 +147,7 @@ class PowerKernel:
         segments += arrays.values()
         segments += [_table(store, pointer, addresses) for pointer in instance.pointers if pointer.in_memory]
         arguments = [_argument(each, instance, addresses, inputs) for each in _passed(instance, self.path)]
-        segments.append(stack_segment(store, len(arguments)))
+        segments.append(stack_segment(store, arguments))
         machine, complete = self._called(
             instance, store, segments, arguments, inputs, progress, traced=traced
         )
@@ -187,7 +187,7 @@ class PowerKernel:
         kept = saved(machine)
         complete = machine.run(self.address, progress)
         if complete:
-            report_return(machine, kept)
+            report_return(machine, kept, self.address)
         return machine, complete
 
     def _outcome(

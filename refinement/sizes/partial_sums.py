@@ -15,10 +15,11 @@ from functools import partial, reduce
 from math import prod
 from typing import Any
 
-from ...spec.errors import UnsupportedError
-from ...spec.formats import Format
+from ...spec.errors import InputError, UnsupportedError
+from ...spec.formats import FloatFormat, Format
 from ..analysis.intervals import Interval
 from ..contract.contract import Accumulate, Contract, Instance
+from ..contract.formula_checking import Kinds, check_formula
 from ..contract.parameters import Access, ArrayParameter, ScalarParameter
 from ..contract.size_polynomials import Polynomial, SizePolynomials
 from ..expected.formula_space import FormulaSpace
@@ -157,9 +158,21 @@ class PartialSums:
         return self._with(self._continued(length), fmt, fmt)
 
     def rest(self, fmt: Format, length: int) -> Contract:
-        """Return the contract itself, with what is held added to the sum, which may be of no terms."""
+        """Return the contract itself, with what is held added to the sum, which may be of no terms.
+
+        Raises
+        ------
+        UnsupportedError
+            If the formula is one of integers, and what is held is a float.
+        """
         held = self._continued(length) if length else self._prefix()
-        return self._with(_replaced(self.formula.body, self.total, held), fmt, None)
+        contract = self._with(_replaced(self.formula.body, self.total, held), fmt, None)
+        try:
+            if isinstance(fmt, FloatFormat) and not Kinds(self.contract).is_real(self.total):
+                check_formula(contract, contract.formulas[0])
+        except InputError as error:
+            raise UnsupportedError(f"a sum of integers is held as {fmt}: {error}") from None
+        return contract
 
     def alone(self, length: int) -> Contract:
         """Return the contract itself, with as many terms as a part of the size has."""

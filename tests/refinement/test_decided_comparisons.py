@@ -17,8 +17,8 @@ from mmaproof.spec.formats import S32
 
 from ..elementwise_kernels import result_of
 
-CHOSEN = "selp.s32 %C, 1, 0, %p1;"
-INTEGERS = {"A": "f32", "C": "s32 out"}
+CHOSEN = "selp.f32 %C, %A, 0f00000000, %p1;"
+FLOATS = {"A": "f32", "C": "f32 out"}
 LARGEST, INFINITY, BOUND = "0fFF7FFFFF", "0fFF800000", "0fC2C80000"  # -100
 BOUNDED = ["abs(A[i]) <= 100"]
 
@@ -39,7 +39,7 @@ BOUNDED = ["abs(A[i]) <= 100"]
     ],
 )
 def test_a_comparison_is_decided_for_all_inputs(comparison: str, requires: list[str], holds: bool) -> None:
-    result = result_of(comparison + CHOSEN, "C[i] = 1", INTEGERS, requires=requires)
+    result = result_of(comparison + CHOSEN, "C[i] = A[i]", FLOATS, requires=requires)
     assert (result.verdict == "verified") == holds, result.findings
 
 
@@ -100,7 +100,7 @@ def test_the_reciprocal_of_what_conditions_make_0_is_none() -> None:
 
 
 def test_what_is_decided_for_finite_inputs_is_said_to_be_of_those() -> None:
-    result = result_of(f"setp.gt.f32 %p1, %A, {INFINITY}; {CHOSEN}", "C[i] = 1", INTEGERS)
+    result = result_of(f"setp.gt.f32 %p1, %A, {INFINITY}; {CHOSEN}", "C[i] = A[i]", FLOATS)
     assert result.equality == "value"
     assert any("finite" in str(hypothesis) for hypothesis in result.hypotheses)
 

@@ -35,7 +35,8 @@ setp.lt.f32 %p1, %A, %B; selp.f32 %C, %f4, %f2, %p1;
 """
 WITH_A_MAXIMUM = SELECTS.replace("selp.f32 %f1, %A, %B, %p1;", "max.f32 %f1, %A, %B;")
 FORMULA = "C[i] = S[i] * exp(A[i] - max(A[i], B[i])) + T[i] * exp(B[i] - max(A[i], B[i]))"
-RIGHT = {"selects": SELECTS, "cases": BRANCHES, "a maximum": WITH_A_MAXIMUM}
+BY_ANOTHER = SELECTS.replace("selp.f32 %f3", "setp.ge.f32 %p1, %A, %B; selp.f32 %f3")
+RIGHT = {"selects": SELECTS, "cases": BRANCHES, "a maximum": WITH_A_MAXIMUM, "maxima by another": BY_ANOTHER}
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -56,6 +57,12 @@ def test_merges_are_sums_relative_to_the_greater_maximum(name: str) -> None:
         ("cases", "sub.f32 %f3, %A, %B", "sub.f32 %f3, %B, %A"),
         ("a maximum", "max.f32", "min.f32"),
         ("a maximum", "max.f32 %f1, %A, %B", "min.f32 %f1, %A, %A"),
+        ("selects", "selp.f32 %f4", "setp.ge.f32 %p1, %A, %B; selp.f32 %f4"),  # equal maxima: T + T
+        (
+            "cases",
+            "setp.lt.f32 %p1, %A, %B;",
+            "setp.lt.f32 %p1, %A, %B; setp.gt.f32 %p2, %A, %B; selp.f32 %f2, %f2, %S, %p2;",
+        ),
     ],
 )
 def test_other_merges_are_refuted(name: str, old: str, new: str) -> None:

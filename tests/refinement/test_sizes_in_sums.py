@@ -237,3 +237,15 @@ def test_outputs_may_share_a_sum(tmp_path: Path) -> None:
     path = tmp_path / "gram.ptx"
     path.write_text(SYMMETRIC, encoding="utf-8")
     assert prove_size(GRAM, path).domain.most == 1000
+
+
+def test_a_sum_of_integers_that_a_loop_holds_as_a_float_is_none(tmp_path: Path) -> None:
+    text = KERNEL.replace(
+        "ld.global.f32 %f2, [%rd6];", "ld.global.s32 %r5, [%rd6];\ncvt.rn.f32.s32 %f2, %r5;"
+    )
+    text = text.replace("st.global.f32 [%rd3], %f1;", "cvt.rzi.s32.f32 %r6, %f1;\nst.global.s32 [%rd3], %r6;")
+    path = tmp_path / "kernel.ptx"
+    path.write_text(text.replace("TERM", PLAIN).replace("END", ""), encoding="utf-8")
+    contract = CONTRACT.replace('"f32"', '"s32"').replace("FORMULA", SUM)
+    with pytest.raises(UnsupportedError, match="a sum of integers is held as f32"):
+        prove_size(contract, path)

@@ -103,3 +103,25 @@ def test_finite_inputs_and_those_of_the_formula_are_supposed(
     body: str, formula: str, requires: list[str]
 ) -> None:
     assert result_of(body, formula, TWO, requires=requires).verdict == "verified"
+
+
+@pytest.mark.parametrize(
+    "compared",
+    [
+        "setp.le.f32 %p1, %B, %B;",
+        "setp.num.f32 %p1, %B, %B;",
+        f"setp.lt.f32 %p1, %B, {single(1)}; setp.ge.or.f32 %p1, %B, {single(1)}, %p1;",
+        "max.f32 %f1, %A, %B; setp.ge.f32 %p1, %f1, %B;",
+        f"setp.lt.f32 %p1, %B, {single(float('inf'))};",
+    ],
+)
+def test_what_holds_of_all_numbers_does_not_hold_of_nans(compared: str) -> None:
+    result = result_of(f"{compared} selp.f32 %Y, %A, {single(0)}, %p1;", "Y[i] = A[i]", TWO)
+    assert "every input is finite (B[i])" in refused(result)
+
+
+def test_an_order_of_floats_that_a_formula_lacks_may_decide_nothing() -> None:
+    body = (
+        "setp.gt.f32 %p1, %B, %A; selp.f32 %f1, %A, %B, %p1; selp.f32 %Y, %A, %f1, %p1; @!%p1 mov.f32 %Y, %A;"
+    )
+    assert result_of(body, "Y[i] = A[i]", TWO).verdict == "verified"

@@ -80,6 +80,7 @@ class _Assembly:
         self._pieces: list[_Piece] = []
         self._functions: set[str] = set()
         self._globals: set[str] = set()
+        self._without_toc: set[str] = set()
         self._imports: dict[str, int] = {}
         self._slots: dict[str, int] = {}
         self._texts: dict[int, str] = {}
@@ -115,9 +116,10 @@ class _Assembly:
             table = b"".join(self._address(name).to_bytes(8, "little") for name in self._slots)
             sections.append(Section(".got", self._got, bytearray(table), False, True, True))
         symbols = [
-            Symbol(name, section.address + offset, 0, name in self._functions, name in self._globals)
+            Symbol(name, section.address + offset, 0, name in self._functions, name in self._globals, keeps)
             for name, (section, offset) in self._labels.items()
             if not name.startswith(".L")
+            for keeps in [name not in self._without_toc]
         ]
         ordered = tuple(
             sorted((section for section in sections if section.data), key=lambda each: each.address)
@@ -168,11 +170,9 @@ class _Assembly:
         where = f"{self._path}:{line}"
         try:
             match name:
-                case ".text" | ".data" | ".bss":
-                    self._section = self._enter(name)
-                case ".section":
-                    flags = operands[1].strip('"') if len(operands) > 1 else None
-                    self._section = self._enter(operands[0].strip('"'), flags)
+                case ".text" | ".data" | ".bss" | ".section":
+                    named = operands if name == ".section" else (name,)
+                    self._section = self._enter(*(each.strip('"') for each in (named[0], *named[1:2])))
                 case ".align" | ".p2align":
                     self._align(1 << (evaluate(operands[0], self._known) & 15))
                 case ".balign":
@@ -182,6 +182,8 @@ class _Assembly:
                 case ".type":
                     if len(operands) > 1 and "function" in operands[1]:
                         self._functions.add(operands[0])
+                case ".localentry":
+                    self._without_toc |= {operands[0]} if operands[1] == "1" else set()
                 case ".set":
                     self._set(*operands)
                 case _ if name in DATA:

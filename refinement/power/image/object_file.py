@@ -30,6 +30,9 @@ _TOC_BIAS = 0x8000
 _LOCAL_ENTRIES = (0, 0, 4, 8, 16, 32, 64, 0)
 """Bytes to the local entry point by the three bits of ``st_other``."""
 
+_TOC_IS_LOST = 1
+"""Those bits of functions that may leave anything in r2."""
+
 _SYMBOL_TABLES = ("SHT_SYMTAB", "SHT_DYNSYM")
 _MOST_BYTES = 1 << 30
 """Of all sections."""
@@ -226,7 +229,7 @@ def _value(entry: _Entry, places: Mapping[int, Section], toc: int, imports: dict
 
 def _symbol(entry: _Entry, value: int) -> Symbol:
     is_function, is_global = entry.info & 15 == _FUNCTION, bool(entry.info >> 4)
-    return Symbol(entry.name, value, entry.size, is_function, is_global, entry.local_entry)
+    return Symbol(entry.name, value, entry.size, is_function, is_global, entry.other >> 5 != _TOC_IS_LOST)
 
 
 # -- executables and libraries

@@ -43,8 +43,9 @@ class Symbol:
         Whether it is code.
     is_global : bool
         Whether other files see it.
-    local_entry : int
-        Bytes from the global to the local entry point.
+    keeps_toc : bool
+        Whether it leaves the register of the table of contents as it was: all do whose ``st_other`` does
+        not say that their callers can't rely on it; of a listing nothing is known.
     """
 
     name: str
@@ -52,7 +53,7 @@ class Symbol:
     size: int
     is_function: bool
     is_global: bool
-    local_entry: int = 0
+    keeps_toc: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,11 @@ class Image:
             if (section := self.section_at(symbol.address)) is not None and section.executable
         ]
         return tuple(sorted(found, key=lambda each: (each.address, each.is_function, each.is_global)))
+
+    def keeps_toc(self, address: int) -> bool:
+        """Tell whether the functions that begin at an address, if any do, leave that register as it was."""
+        found = [symbol.keeps_toc for symbol in self.symbols if symbol.address == address]
+        return bool(found) and all(found)
 
     @cached_property
     def _function_starts(self) -> list[int]:

@@ -47,7 +47,7 @@ DATA = frozenset({*_SIZES, *_FLOATS, *_TEXTS, *_SPACES})
 """Directives that make data."""
 
 _SAYING_NOTHING = """
-.file .loc .ident .size .machine .abiversion .localentry .gnu_attribute .previous .hidden .local .comm .lcomm
+.file .loc .ident .size .machine .abiversion .gnu_attribute .previous .hidden .local .comm .lcomm
 .addrsig .internal .protected .uleb128 .sleb128
 """
 IGNORED = frozenset(_SAYING_NOTHING.split())
