@@ -385,7 +385,7 @@ def _concatenation(q: Quantifier, operation: Operation, fmt: Format, terms: Ids)
         if field.repeats:  # of a sign that was taken for the highest bit
             return None
         repeated = repetitions(operation, position + field.width)
-        if field.low == 0 and not (field.constant or repeated) and field.width <= left:
+        if field.low == 0 and not (field.constant or repeated or is_raw(fmt)) and field.width <= left:
             uncut = _uncut(q, part, field.width, fmt.signed and field.width == left)
             if uncut is not None:
                 pieces.append(Piece(1 << position, (uncut,)))

@@ -25,7 +25,6 @@ QUARTER = (
         (QUARTER, 0, 2**30 - 1, "(A[i] + B[i]) >> 2", "verified"),
         (QUARTER, 0, 2**30, "(A[i] + B[i]) >> 2", "refuted"),  # the sum wraps
         (QUARTER, -1, 1000, "(A[i] + B[i]) >> 2", "refuted"),
-        ("shl.b32 %r1, %B, 8; or.b32 %C, %A, %r1;", 0, 255, "A[i] + 256 * B[i]", "verified"),
         ("shl.b32 %r1, %B, 8; or.b32 %C, %A, %r1;", 0, 256, "A[i] + 256 * B[i]", "refuted"),
         ("and.b32 %r1, %A, 7; sub.s32 %C, %A, %r1;", -9, 9, "(A[i] >> 3) << 3", "verified"),
         ("and.b32 %r1, %A, 6; sub.s32 %C, %A, %r1;", -9, 9, "(A[i] >> 3) << 3", "refuted"),
