@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain, product
+from itertools import chain, permutations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -79,19 +79,22 @@ class _Equality(NamedTuple):
     otherwise: int
 
 
-class _OtherWidth(NamedTuple):
-    """An integer that a term holds in more or fewer bits.
+class _Moved(NamedTuple):
+    """An integer to which a term adds a constant, or that it holds in more or fewer bits.
 
     Attributes
     ----------
     term : int
         The integer.
     indices : range
-        For which numbers both are the same.
+        For which of its numbers the term is this number and the constant.
+    constant : int, optional
+        What is added.
     """
 
     term: int
     indices: range
+    constant: int = 0
 
 
 class ArgExtrema:
@@ -135,8 +138,8 @@ class ArgExtrema:
             each = pending.pop()
             if each not in inside and len(inside) < _MOST_TERMS:
                 inside.add(each)
-                choice, other = self._choice(each), self._in_other_width(each)
-                pending += choice[1:] if choice is not None else () if other is None else (other.term,)
+                choice, moved = self._choice(each), self._moved(each)
+                pending += choice[1:] if choice is not None else () if moved is None else (moved.term,)
         for each in sorted(inside):
             if each not in self._known:
                 self._known[each] = self._found(each)
@@ -151,32 +154,41 @@ class ArgExtrema:
         if operation.name == operations.EXTREMUM and not isinstance(operation.result, FloatFormat):
             written = self._written_out(term)
             return () if written is None else (written,)
-        other = self._in_other_width(term)
-        if other is None:
+        moved = self._moved(term)
+        if moved is None:
             return ()
-        searches = self._known.get(other.term, ())
         return tuple(
-            search for search in searches if all(index in other.indices for _, index in search.places)
+            search._replace(places=frozenset((each, index + moved.constant) for each, index in search.places))
+            for search in self._known.get(moved.term, ())
+            if all(index in moved.indices for _, index in search.places)
         )
 
-    def _in_other_width(self, term: int) -> _OtherWidth | None:
-        """Return the integer of which a term has the low bits, with zeros or copies of its sign above."""
+    def _moved(self, term: int) -> _Moved | None:
+        """Return the integer to which a term adds a constant, or whose low bits, perhaps extended, it is."""
         operation = self._store.operation(term)
         width = operation.result.bits
+        if operation.name == operations.RING and operation.attribute == operations.Sum(0, 2):
+            for constant, other in permutations(self._operands(term)):
+                if self._store.operation(constant).name == CONSTANT:
+                    amount, bound = self._integer(constant), 1 << (width - 1)
+                    return _Moved(
+                        other, range(max(-bound, -bound - amount), min(bound, bound - amount)), amount
+                    )
+            return None
         if operation.name == operations.EXTEND:
             (narrow,) = self._operands(term)
             bound = 1 << (self._store.operation(narrow).result.bits - 1)
-            return _OtherWidth(narrow, range(-bound, bound))
+            return _Moved(narrow, range(-bound, bound))
         if operation.name != CONCATENATION:
             return None
         low, *above = slices_of(self._store, np.array([term], dtype=np.int32))
         if low.constant or low.field.low or low.field.repeats:
             return None
         if not above:
-            return _OtherWidth(int(low.terms[0]), range(-1 << (width - 1), 1 << (width - 1)))
+            return _Moved(int(low.terms[0]), range(-1 << (width - 1), 1 << (width - 1)))
         if len(above) > 1 or not above[0].constant or int(values(self._store, above[0])[0]):
             return None
-        return _OtherWidth(int(low.terms[0]), range(1 << low.width))
+        return _Moved(int(low.terms[0]), range(1 << low.width))
 
     def _choice(self, term: int) -> tuple[int, int, int] | None:
         """Return condition and sides of a choice; ``x > y ? 1 : 0`` is a bit with zeros above it."""

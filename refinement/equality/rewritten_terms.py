@@ -78,9 +78,10 @@ def whole(forms: NormalForms, actual: Ids, expected: Ids, _: Format) -> Rewritte
     converted = ClampedConversions(
         store, RealRanges(store, forms.quantifier.magnitudes, quotients=True)
     ).values(sliced)
-    found = HalvedSums(store).values(NarrowSums(store).values(converted))
+    found = converted
     if any(map(packs, store.operations)):
         found = BoundedWords(forms.quantifier.magnitudes).values(found)
+    found = HalvedSums(store).values(NarrowSums(store).values(found))
     if (found == both).all():
         return None
     return Rewritten(found[0], found[1], of_nans=bool((converted == sliced).all()))

@@ -106,19 +106,8 @@ class SearchedNumbers:
 
     def _are_not_negative(self, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
         """Tell which numbers (n,) are sums of squares, of magnitudes and of others that are not negative."""
-        extrema = self._forms.extrema
-        return np.array(
-            [
-                all(
-                    value > 0
-                    and all(
-                        monomial.count(atom) % 2 == 0 or extrema.is_not_negative(atom) for atom in monomial
-                    )
-                    for monomial, value in each.items()
-                )
-                for each in sparse(self._forms.polynomials(terms, fmt), len(terms))
-            ]
-        )
+        polynomials = sparse(self._forms.polynomials(terms, fmt), len(terms))
+        return np.array([self._forms.extrema.is_sum(each.items()) for each in polynomials])
 
     def plain(self, number: int) -> int:
         """Return a number that conditions choose as an extremum, whichever of equal ones they choose."""

@@ -261,6 +261,10 @@ class Extrema:
             self._signs[atom] = self._is_not_negative(atom) or self._is_magnitude(atom)
         return self._signs[atom]
 
+    def is_sum(self, polynomial: Iterable[tuple[Monomial, Coefficient]]) -> bool:
+        """Tell whether a sum is known not to be negative: of squares, and of what is not negative."""
+        return all(value > 0 and self._is_product(monomial) for monomial, value in polynomial)
+
     def _is_product(self, monomial: Monomial) -> bool:
         """Tell whether a product is known not to be negative: of squares, and of what is not negative."""
         return all(self.is_not_negative(atom) or monomial.count(atom) % 2 == 0 for atom in set(monomial))
@@ -269,9 +273,7 @@ class Extrema:
         extremum = self._of_atoms.get(atom)
         if extremum is None:
             return False
-        signs = (
-            all(value > 0 and self._is_product(key) for key, value in member) for member in extremum.members
-        )
+        signs = map(self.is_sum, extremum.members)
         if extremum.which == "min":
             return all(signs)
         return any(signs) or any(_opposite(member) in extremum.members for member in extremum.members)

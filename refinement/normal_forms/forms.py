@@ -113,7 +113,9 @@ class NormalForms:
         self._functions = ElementFunctions(self.quantifier)
         self._of_bits, self._exclusive = BitProducts(self.quantifier), ExclusiveChoices(self.quantifier)
         self._one_sided = ChoicesOfSums(self.quantifier)
-        self._symmetries = FunctionSymmetries(self.quantifier, self.polynomials)
+        self._symmetries = FunctionSymmetries(
+            self.quantifier, self.polynomials, lambda polynomial: self.extrema.is_sum(polynomial.items())
+        )
         self._products = FactoredProducts(self.quantifier, self._identify)
         self._sums = SumAtoms(self.quantifier, self._products, expanded, self._functions.of_integers)
         self._expander = Expander(self.quantifier, self._normalise, self._is_whole)
@@ -202,10 +204,8 @@ class NormalForms:
         """Tell whether an atom is not negative, whatever the data: an exponential, an unsigned number."""
         if self.elementary.is_not_negative(atom):
             return True
-        term, fmt = (
-            int(self.quantifier.terms(np.array([atom], dtype=np.int64))[0]),
-            self.quantifier.format(atom),
-        )
+        term = int(self.quantifier.terms(np.array([atom], dtype=np.int64))[0])
+        fmt = self.quantifier.format(atom)
         if (
             self.store.operation(term).name != INPUT
             or is_raw(fmt)

@@ -24,8 +24,8 @@ from ..analysis.quantisation import quantises
 from ..analysis.term_classes import ARITHMETIC, TermClasses
 from ..terms import operations
 from ..terms.bit_slices import extract, low_sums, taken_apart
-from ..terms.choices import bits_of_choices, chosen
-from ..terms.evaluation import apply, integers
+from ..terms.choices import bits_of_choices
+from ..terms.evaluation import integers
 from ..terms.field_formats import field_format, repetitions
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
@@ -41,6 +41,7 @@ from ..terms.store import (
     bits,
     is_raw,
 )
+from .conversions import chosen_floats, whole_floats
 from .one_sided_sums import common_addends
 from .reading_words import TERM, Accumulated, Piece, Pieces, Quantities
 from .reciprocals import exact_reciprocals, plain, rounded_reciprocals
@@ -424,33 +425,15 @@ def _convert(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pi
     if isinstance(operation.result, FloatFormat):  # overflow is excluded over the reals
         if fmt != operation.result or quantises(operation):
             return None
-        floats = _chosen_floats(q, operation, terms)
+        floats = chosen_floats(q.store, operation, terms)
         return [Piece(1, (q.argument(terms, 0, source) if floats is None else q.read(floats, fmt),))]
     if isinstance(source, IntegerFormat) and isinstance(fmt, IntegerFormat):
         inner, result = q.store.arguments(terms)[:, 0], operation.result
         assert isinstance(result, IntegerFormat)
         if q.magnitudes.fit(inner, result, source) and (is_raw(fmt) or fmt == result):
             return [Piece(1, (q.read(inner, source),))]
-    return _whole(q, operation, fmt, terms)
-
-
-def _chosen_floats(q: Quantifier, operation: Operation, terms: Ids) -> Ids | None:
-    """Return conversions of choices between constant integers as choices between floats; None of others."""
-    inner = q.store.arguments(terms)[:, 0]
-    if (
-        not isinstance(operation.operands[0], IntegerFormat)
-        or not q.store.are(operations.SELECT, inner).all()
-    ):
-        return None
-    conditions, *sides = q.store.arguments(inner)[:, :3].T
-    if not all(q.store.are(CONSTANT, side).all() for side in sides):
-        return None
-    source, result = operation.operands[0], operation.result
-    assert isinstance(result, FloatFormat)
-    numbers = [integers(q.store.constant_values(side), source).astype(np.float64) for side in sides]
-    if (np.abs(numbers) > 2.0**result.precision).any():  # which a conversion may round
-        return None
-    return chosen(q.store, conditions, *(apply(q.store, operation, side) for side in sides))
+    floats = whole_floats(q.store, q.magnitudes, operation, terms) if fmt == operation.result else None
+    return _whole(q, operation, fmt, terms) if floats is None else [Piece(1, (q.read(floats, source),))]
 
 
 def _whole(q: Quantifier, operation: Operation, fmt: Format, terms: Ids) -> Pieces | None:

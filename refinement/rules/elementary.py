@@ -56,6 +56,14 @@ AT_ZERO = (
 )
 """Functions of 0, where an argument is found to be that."""
 
+NOT_NEGATIVE = (
+    Rule(
+        "elementary/floor-of-nonnegative", Theory.ELEMENTARY, "floor(x)", "trunc(x)", _TURNED, guard="x >= 0",
+        source=Source.AXIOM, fails={"x": "-1/2"}, sorts={"x": "nonnegative"},
+    ),
+)  # fmt: skip
+"""Functions that are others where their arguments are not negative."""
+
 POWERS = (
     _rule(
         "power-of-sum", "ex2(x + y)", "ex2(x) * ex2(y)", _MONOMIALS + "_with_one_power",
@@ -264,4 +272,15 @@ MASKS = (
 )  # fmt: skip
 """What is no equation: where a verdict rests on it, it says so."""
 
-RULES = (*SYMMETRIES, *AT_ZERO, *POWERS, *LOGARITHMS, *RECIPROCALS, *ROOTS, *CHOSEN, *HALVES, *MASKS)
+RULES = (
+    *SYMMETRIES,
+    *AT_ZERO,
+    *NOT_NEGATIVE,
+    *POWERS,
+    *LOGARITHMS,
+    *RECIPROCALS,
+    *ROOTS,
+    *CHOSEN,
+    *HALVES,
+    *MASKS,
+)

@@ -58,6 +58,8 @@ ADDED = (
         "bits/disjoint-sum", Theory.BITS, "x + y", "x | y", _SLICES + "_sum", guard="x & y == 0",
         fails={"x": "1", "y": "1"}, sorts={"x": "even bits", "y": "odd bits"},
     ),
+    _rule("masked-difference", "x - (x & (2 ** width - 2 ** k))", "x & (2 ** k - 1)",
+          _SLICES + "_masked_differences"),
     Rule(
         "bits/known-carry", Theory.BITS, "concatenated(x, y) + concatenated(z, w)",
         "concatenated(x + z, y + w)", "terms.segmented_sums:_parts",

@@ -1,8 +1,8 @@
 """Words as slices of terms: packing, shifting and masking leave no operation behind.
 
 Words that are extended by their sign, multiplied by a power of two, added to words whose bits are zero where
-their own are not, or of which the carries of a sum are known, are slices too; they are taken apart where bits
-of them are asked for.
+their own are not, less some of their own bits, or of which the carries of a sum are known, are slices too;
+they are taken apart where bits of them are asked for.
 """
 
 from __future__ import annotations
@@ -78,14 +78,17 @@ def _sum(store: TermStore, operation: Operation, words: Ids, depth: int) -> Ids:
     if how.products > 1:
         return words
     arguments = store.arguments(words)
-    members = np.arange(len(words))
-    products = []
+    if how == Sum(0, 2):
+        words = _masked_differences(store, operation, words, arguments[:, :2].T)
+    members = np.flatnonzero(store.are(operations.RING, words))
+    arguments, products = arguments[members], []
     if how.products:
-        members, product = _multiples(store, arguments, depth)
-        products = [product]
-    summands = [*products, *(arguments[members, 2 * how.products + i] for i in range(how.addends))]
+        places, product = _multiples(store, arguments, depth)
+        members, arguments, products = members[places], arguments[places], [product]
+    summands = [*products, *(arguments[:, 2 * how.products + i] for i in range(how.addends))]
     if len(summands) > 1:
         apart = np.logical_and.reduce([_may_have_zeros(store, summand) for summand in summands])
+        apart |= np.logical_or.reduce([_are_zero(store, summand) for summand in summands])
         members, summands = members[apart], [summand[apart] for summand in summands]
     if not len(members):
         return words
@@ -101,6 +104,20 @@ def _sum(store: TermStore, operation: Operation, words: Ids, depth: int) -> Ids:
     if others and not disjoint.all():
         found = segmented(store, [summand[~disjoint] for summand in summands])
         result[members[~disjoint]] = np.where(found < 0, words[members[~disjoint]], found)
+    return result
+
+
+def _masked_differences(store: TermStore, operation: Operation, words: Ids, sides: Ids) -> Ids:
+    """Return sums of two words with ``x - (x & mask)`` as the other bits of x."""
+    result, opposite = words.copy(), store.number(operations.negate(operation.result))
+    for whole, other in (sides, sides[::-1]):
+        some = np.flatnonzero(store.operation_numbers(other) == opposite)
+        masked = store.arguments(other[some])[:, 0]
+        some, masked = some[known := store.are(CONCATENATION, masked)], masked[known]
+        if len(some):
+            common = bitwise(store, A & B, whole[some], masked, masked, depth=0)
+            rest = bitwise(store, A & (0xFF ^ B), whole[some], masked, masked, depth=0)
+            result[some] = np.where(common == masked, rest, result[some])
     return result
 
 
@@ -134,6 +151,12 @@ def _may_have_zeros(store: TermStore, words: Ids) -> NDArray[np.bool_]:
     return found
 
 
+def _are_zero(store: TermStore, words: Ids) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = store.are(CONSTANT, words)
+    found[found] = store.constant_values(words[found]) == 0
+    return found
+
+
 # -- what moves bits
 
 
@@ -156,8 +179,11 @@ def rejoined(store: TermStore, operation: Operation, vectors: Ids) -> Ids:
     def made(sliced: list[list[Slice]], members: Members) -> Ids:
         pieces: list[Slice] = []
         for column, parts, field in zip(columns, sliced, own, strict=True):
-            whole = field.constant or field.repeats
-            pieces += [Slice(column[members], field)] if whole else cut(parts, field.low, field.width)
+            if field.repeats:
+                pieces.append(sign(store, cut(parts, field.low, 1)[0], field.width))
+            else:
+                whole = [Slice(column[members], field)]
+                pieces += whole if field.constant else cut(parts, field.low, field.width)
         return join(store, pieces)
 
     return by_group(store, columns, made)

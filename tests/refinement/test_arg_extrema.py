@@ -295,3 +295,46 @@ def test_a_scan_may_begin_with_a_bit(which: str, swapped: bool) -> None:
         word = zero_extend(on.store, holds, 32) if at == 1 else on(wide, holds, on.constant(at, 32), index)
         best, index = on(wide, holds, number, best), word
     assert shown(on.store, index, written(on, F32, range(NUMBERS), which, "min")) != swapped
+
+
+@pytest.mark.parametrize(
+    ("scanned", "written_", "same"),
+    [
+        (1, 1, True),
+        (-3, -3, True),
+        (1, 2, False),
+        (2**31 - NUMBERS, 2**31 - NUMBERS, True),
+        (2**31 - NUMBERS + 1, 2**31 - NUMBERS + 1, False),  # the last index wraps in 32 bits
+        (-(2**31), -(2**31), True),
+        (2**31, 2**31, False),
+    ],
+)
+def test_a_constant_may_be_added_to_an_index_where_none_wraps(
+    scanned: int, written_: int, same: bool
+) -> None:
+    on = OnTerms(F32)
+    best, index = on.numbers[0], on.constant(0, 32)
+    for at, number in enumerate(on.numbers[1:], 1):
+        holds = on(operations.compare(F32, "gt"), number, best)
+        best = on(operations.select(32), holds, number, best)
+        index = on(operations.select(32), holds, on.constant(at, 32), index)
+    narrow = on(operations.ring(32, 0, 2), index, on.constant(scanned % 2**32, 32))
+    formula = on(operations.extend(64, 32), written(on, F32, range(NUMBERS), "max", "min"))
+    wide = on(operations.ring(64, 0, 2), on.constant(written_ % 2**64, 64), formula)
+    assert shown(on.store, on(operations.extend(64, 32), narrow), wide) == same
+
+
+def test_a_tile_of_a_scan_adds_where_it_begins() -> None:
+    """Constants are added to what one side of a choice is alone."""
+    on = OnTerms(F32)
+    wide = operations.select(32)
+    for added, same in ((2, True), (1, False), (0, False)):
+        pairs = []
+        for x, y in (on.numbers[:2], on.numbers[2:]):
+            holds = on(operations.compare(F32, "gt"), y, x)
+            index = on(wide, holds, on.constant(1, 32), on.constant(0, 32))
+            pairs.append((on(wide, holds, y, x), index))
+        (m1, i1), (m2, i2) = pairs
+        holds = on(operations.compare(F32, "gt"), m2, m1)
+        index = on(wide, holds, on(operations.ring(32, 0, 2), i2, on.constant(added, 32)), i1)
+        assert shown(on.store, index, written(on, F32, range(NUMBERS), "max", "min")) == same
