@@ -64,10 +64,13 @@ def verify(
         If symbols and numbers disagree: a defect of mmaproof.
     """
     from ..proofs.pool import cluster
+    from ..refinement.normal_forms.functions import kept_proofs
     from ..refinement.verification import verify as decide
     from ..reports import verify_report
     from ..version import __version__
+    from .kept_texts import TEXTS
 
+    kept_proofs.use(TEXTS)
     former = None if against is None else _to_verify(against, arguments.path(kernel, "kernel"))
     with nullcontext() if scheduler is None else cluster(scheduler) as workers:
         submit = None if workers is None else workers.submit

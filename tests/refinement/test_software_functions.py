@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+from weakref import WeakKeyDictionary
+
 import pytest
+
+from mmaproof.refinement.normal_forms.functions import kept_proofs, libm_idioms
 
 from ..elementwise_kernels import result_of
 
@@ -80,6 +85,36 @@ def test_a_function_that_is_written_out_is_that_function(body: str, formula: str
     result = result_of(body, formula, ARRAYS)
     assert result.verdict == "verified", result.findings
     assert any(f"{name} written out" in hypothesis.statement for hypothesis in result.hypotheses)
+
+
+class _Texts(dict[str, str]):
+    """Texts that are kept in memory."""
+
+    def text(self, name: str) -> str | None:
+        return self.get(name)
+
+    def keep(self, name: str, text: str) -> None:
+        self[name] = text
+
+
+def test_what_was_proved_is_not_proved_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, proofs = _Texts(), list[object]()
+    monkeypatch.setattr(kept_proofs, "_TEXTS", [texts])
+    proved = libm_idioms.proved
+
+    def counted(*given: Any) -> Any:
+        proofs.append(given)
+        return proved(*given)
+
+    monkeypatch.setattr(libm_idioms, "proved", counted)
+    found, made = [], []
+    for _ in range(2):
+        monkeypatch.setattr(libm_idioms, "_KNOWN", {})
+        monkeypatch.setattr(libm_idioms, "_ENDS", WeakKeyDictionary())
+        found.append(result_of(TANH, "C[i] = tanh(A[i])", ARRAYS))
+        made.append(len(proofs))
+    assert found[0].verdict == "verified" and texts and made[0] == made[1] > 0
+    assert found[1].hypotheses == found[0].hypotheses
 
 
 @pytest.mark.sample(4)

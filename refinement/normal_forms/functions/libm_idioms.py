@@ -6,7 +6,9 @@ but for roundings, for every number there is (`function_proofs`). A verdict that
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
 from heapq import heappop, heappush
 from math import log2
 from typing import Any, NamedTuple
@@ -33,7 +35,8 @@ from ...terms.store import (
     bits,
 )
 from ...terms.traversal import operands
-from .function_proofs import Domain, error_of, proved
+from .function_proofs import Domain, Proof, error_of, proved
+from .kept_proofs import kept
 from .library_functions import (
     FUNCTIONS,
     LibraryFunction,
@@ -311,23 +314,37 @@ class SoftwareFunctions:
         """
         domain = self._domain(argument)
         try:
-            got = self._values(argument, above, _words(_GUESSED))
-            for function in _likely(domain, got):
-                plain = function.rational and self._has_side(argument, above, function)
-                proof = proved(
-                    self.store,
-                    argument,
-                    above[0],
-                    function,
-                    domain,
-                    self._computing_of(argument, above),
-                    _ROUNDING if plain else SURELY,
-                )
-                if proof is not None:
-                    return Written(function, proof.error, proof.words)
+            likely = _likely(domain, self._values(argument, above, _words(_GUESSED)))
+            if not likely:
+                return None
+            name = f"function {sha256(repr(self._key(argument, above)).encode()).hexdigest()}"
+            if (known := kept().text(name)) is not None:
+                place, error, words = json.loads(known)
+                return None if place is None else Written(likely[place], error, words)
+            place, proof = self._proved(argument, above, domain, likely)
         except UnsupportedError:
             return None
-        return None
+        kept().keep(name, json.dumps([place, *proof]))
+        return None if place is None else Written(likely[place], *proof)
+
+    def _proved(
+        self, argument: int, above: list[int], domain: Domain, likely: list[LibraryFunction]
+    ) -> tuple[int | None, Proof]:
+        """Return which of some functions operations compute, None where none is shown, and the proof."""
+        for place, function in enumerate(likely):
+            plain = function.rational and self._has_side(argument, above, function)
+            proof = proved(
+                self.store,
+                argument,
+                above[0],
+                function,
+                domain,
+                self._computing_of(argument, above),
+                _ROUNDING if plain else SURELY,
+            )
+            if proof is not None:
+                return place, proof
+        return None, Proof(0.0, 0)
 
     def _has_side(self, argument: int, above: list[int], function: LibraryFunction) -> bool:
         """Tell whether a side of a choice is a function by arithmetic alone.
