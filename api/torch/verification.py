@@ -151,12 +151,14 @@ def _of_live(
 
 def _climbed(made: _Attempt, own: Sizes, steps: list[Sizes], *, together: bool = False) -> TorchResult:
     """Verify at the largest sizes that take little time, and at others where these are to blame."""
-    result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, WORK, hasty=True))
+    work = WORK
+    result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, work, hasty=True))
     while _may_be_smaller(result) and (place := steps.index(result.sizes)):
         was_hasty = made.seconds < made.limits.verifying and result.sizes not in made.beyond
         if (ran := made.with_own_run(result, own, is_last=False)).verdict == "refuted":  # in less time
             return ran
-        smaller = made.at(steps[:place], own, WORK // 4)
+        work //= 4
+        smaller = made.at(steps[:place], own, work, hasty=True)
         if not smaller.launches:
             result = made.at([result.sizes], own, MOST_WORK) if was_hasty else result
             break
@@ -189,7 +191,7 @@ def _may_be_smaller(result: TorchResult) -> bool:
 
 
 HASTE = 1 / 5
-"""Part of the time that is spent at the first sizes: what takes longer there is shown at smaller ones."""
+"""Part of the time that is spent at sizes that are not the smallest: what takes longer is shown at these."""
 
 _MORE_SIZES = 3
 """How many larger sizes are tried where a candidate fails at smaller ones."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from mmaproof.api.torch import sizes
 from mmaproof.api.torch.outcome import TorchResult
 from mmaproof.api.torch.recording import Recording
 from mmaproof.api.torch.untrusted import Limits, Modules, Part, Recorded
-from mmaproof.api.torch.verification import _Attempt
+from mmaproof.api.torch.verification import _Attempt, _climbed
 
 
 def test_smaller_sizes_keep_factors_of_two() -> None:
@@ -94,3 +97,26 @@ def test_sizes_that_tell_have_tiles_and_numbers_of_the_candidate() -> None:
     found = sizes.telling(own, {512, 7}, wrong)
     assert found == {"batch_size": 2, "M": 32, "N": 24, "K": 512, "kernel": 3}
     assert sizes.keeps_factors(found, own, sizes.TILE, batches=False)
+
+
+def test_less_and_less_work_is_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where one set of sizes takes too long the next is far smaller, and only the smallest has all time."""
+    own: sizes.Sizes = {"batch_size": 64, "N": 8192}
+    steps = sizes.ladder(own)
+    attempt = _Attempt(
+        Modules(tmp_path / "p.py", tmp_path / "s.py", tmp_path, None, "sm_80", Limits(own=0)),
+        (),
+        memory_only=False,
+    )
+    tried: list[tuple[int, bool]] = []
+
+    def at(steps: Sequence[sizes.Sizes], own: sizes.Sizes, work: int, *, hasty: bool = False) -> TorchResult:
+        tried.append((work, hasty))
+        chosen = steps[min(len(steps) - 1, 2)]
+        verdict = "undecided" if len(tried) < 3 else "verified"
+        return TorchResult(verdict, "p.py", "s.py", chosen, False, launches=("kernel",))
+
+    monkeypatch.setattr(attempt, "at", at)
+    result = _climbed(attempt, own, steps)
+    assert (result.verdict, result.sizes) == ("verified", steps[0])
+    assert tried == [(sizes.WORK // 4**place, True) for place in range(3)]
