@@ -36,7 +36,7 @@ class KeptTexts:
 
     def text(self, name: str) -> str | None:
         """Return the text of a name, None where there is none."""
-        return self._cache and self._cache.text(self._state, name)
+        return self._cache.text(self._state, name) if self._cache else None
 
     def keep(self, name: str, text: str) -> None:
         """Remember a text."""

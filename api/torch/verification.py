@@ -404,9 +404,9 @@ class _Attempt:
         if found.work > BEYOND:
             self.beyond.append(found.sizes)
             launches = found.candidates[0].recording.launches if found.candidates[0].recording else ()
-            said = f"the reference is some {found.work:,} operations at these sizes, more than {BEYOND:,}"
+            much = f"the reference is some {found.work:,} operations at these sizes, more than {BEYOND:,}"
             entries = tuple(launch.entry for launch in launches)
-            return replace(blank, verdict="undecided", launches=entries, findings=(said,))
+            return replace(blank, verdict="undecided", launches=entries, findings=(much,))
         try:
             differs = disagreement(reference, folder / "numbers.npz")
         except UnsupportedError as reason:
