@@ -154,10 +154,10 @@ def _climbed(made: _Attempt, own: Sizes, steps: list[Sizes], *, together: bool =
     work = WORK
     result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, work, hasty=True))
     while _may_be_smaller(result) and (place := steps.index(result.sizes)):
-        was_hasty = made.seconds < made.limits.verifying and result.sizes not in made.beyond
+        was_hasty = made.out_of_time and made.seconds < made.limits.verifying
+        work = work // 4 if made.out_of_time else 0  # other reasons are seldom those of a size
         if (ran := made.with_own_run(result, own, is_last=False)).verdict == "refuted":  # in less time
             return ran
-        work //= 4
         smaller = made.at(steps[:place], own, work, hasty=True)
         if not smaller.launches:
             result = made.at([result.sizes], own, MOST_WORK) if was_hasty else result
@@ -260,6 +260,8 @@ class _Attempt:
         At which smaller sizes the candidate is wrong, though it is right at greater ones.
     seconds : float
         Processor time that the present verification may take.
+    out_of_time : bool
+        Whether the last verification took longer than it may.
     beyond : list of sizes
         At which it is not tried, though modules were recorded there: that takes too much.
     """
@@ -268,6 +270,7 @@ class _Attempt:
         self.modules, self.solution, self.limits = modules, modules.solution, modules.limits
         self.requires, self.memory_only = requires, memory_only
         self.doubt, self.seconds, self.beyond = "", self.limits.verifying, list[Sizes]()
+        self.out_of_time = False
         self._own_run: OwnRun | None = None
         self._of_one_sign: OwnRun | None = None
 
@@ -284,7 +287,7 @@ class _Attempt:
 
         With `hasty` only `HASTE` of the time is taken where there are smaller sizes.
         """
-        started = time.perf_counter()
+        started, self.out_of_time = time.perf_counter(), False
         for old in self.modules.folder.glob("*.json"):
             old.unlink()
         found = recorded(self.modules, steps, work)
@@ -466,6 +469,7 @@ class _Attempt:
                     return result
             return self._compared(candidate, reference, folder, blank)
         except TimeUpError as reason:
+            self.out_of_time = True
             return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))
 
     def _differs_on_numbers(self, sizes: Sizes) -> bool:

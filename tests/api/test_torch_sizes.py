@@ -99,8 +99,12 @@ def test_sizes_that_tell_have_tiles_and_numbers_of_the_candidate() -> None:
     assert sizes.keeps_factors(found, own, sizes.TILE, batches=False)
 
 
-def test_less_and_less_work_is_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Where one set of sizes takes too long the next is far smaller, and only the smallest has all time."""
+@pytest.mark.parametrize("in_time", [False, True])
+def test_less_and_less_work_is_tried(in_time: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where one set of sizes takes too long the next is far smaller, and only the smallest has all time.
+
+    Where it is not time that lacks, the smallest ones are next.
+    """
     own: sizes.Sizes = {"batch_size": 64, "N": 8192}
     steps = sizes.ladder(own)
     attempt = _Attempt(
@@ -112,11 +116,12 @@ def test_less_and_less_work_is_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
     def at(steps: Sequence[sizes.Sizes], own: sizes.Sizes, work: int, *, hasty: bool = False) -> TorchResult:
         tried.append((work, hasty))
-        chosen = steps[min(len(steps) - 1, 2)]
-        verdict = "undecided" if len(tried) < 3 else "verified"
-        return TorchResult(verdict, "p.py", "s.py", chosen, False, launches=("kernel",))
+        attempt.out_of_time = not in_time
+        chosen = steps[min(len(steps) - 1, 2) if work else 0]
+        return TorchResult("undecided", "p.py", "s.py", chosen, False, launches=("kernel",))
 
     monkeypatch.setattr(attempt, "at", at)
     result = _climbed(attempt, own, steps)
-    assert (result.verdict, result.sizes) == ("verified", steps[0])
-    assert tried == [(sizes.WORK // 4**place, True) for place in range(3)]
+    assert result.sizes == steps[0]
+    less = [0] if in_time else [sizes.WORK // 4, sizes.WORK // 16]
+    assert tried == [(work, True) for work in (sizes.WORK, *less)]
