@@ -33,7 +33,7 @@ from .operations import OPERATIONS
 from .recorder import Recorder, recording
 from .recording import NotRecordedError, View, to_json
 from .repeated_calls import first_call
-from .sizes import one_by_one, work
+from .sizes import BEYOND, one_by_one, work
 from .weights import copied, matched, replace_weights, weights, whole
 
 MODEL, CANDIDATE = ("Model", "Reference"), ("ModelNew", "Model")
@@ -258,7 +258,8 @@ def of_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     if chosen is None:
         raise NotRecordedError(f"the reference can't be called at any of the sizes tried: {failures[0]}")
     place, kept = chosen
-    _run_on_numbers(request, request["ladder"][place])
+    if work(kept) <= BEYOND:
+        _run_on_numbers(request, request["ladder"][place])
     return {"recording": to_json(kept), "chosen": place, "work": work(kept)}
 
 

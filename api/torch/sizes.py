@@ -56,6 +56,9 @@ PLACED = 400
 MOST_WORK = 1_000_000
 """How much is run to find out whether a smaller size is to blame for a refutation."""
 
+BEYOND = 32 * MOST_WORK
+"""What is not run on terms at all: they would take all memory before the time is up."""
+
 _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
 }  # fmt: skip
@@ -192,6 +195,28 @@ def ladder(own: Mapping[str, int | tuple[int, ...]], *, together: bool = False) 
     found.sort(key=_product)
     if dict(own) not in found and _product(own) <= 1 << 20:
         found.append(dict(own))
+    return found
+
+
+def in_proportion(own: Mapping[str, int | tuple[int, ...]]) -> list[Sizes]:
+    """Return sets of sizes, the cheapest first, of which all but small ones are divided by one power of two.
+
+    A width may have to be a multiple of a number of channels, as where a layer norm is over what it becomes.
+    """
+    large = {name: value for name, value in own.items() if not _is_batch(name) and not _is_group(name)}
+    divisor = min((factor_of_two(each) for each in _numbers(large) if each > KEPT), default=1)
+    few, found = smaller(own, _SMALL), list[Sizes]()
+
+    def of(value: int) -> int:
+        return value if value <= KEPT else value // divisor
+
+    while divisor > 1:
+        divided: Sizes = {
+            name: of(value) if isinstance(value, int) else tuple(map(of, value))
+            for name, value in large.items()
+        }
+        found.append({name: divided.get(name, few[name]) for name in own})
+        divisor //= 2
     return found
 
 

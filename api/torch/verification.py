@@ -23,10 +23,12 @@ from .own_sizes import memory_at_own_sizes, run_at_own_sizes
 from .recording import NotRecordedError, Operation, Recording, other_results
 from .shared_products import with_shared_products_as_data
 from .sizes import (
+    BEYOND,
     MOST_WORK,
     WORK,
     Sizes,
     constants,
+    in_proportion,
     ladder,
     telling,
     with_batches_of,
@@ -113,9 +115,11 @@ def verify(
         made = attempted(problem, solution, Path(folder))
         if chosen is not None:
             return made.at([chosen], own, MOST_WORK)
-        result = _climbed(made, own)
-        if not result.sizes and ladder(own, together=True) != ladder(own):
-            result = _climbed(made, own, together=True)
+        result = _climbed(made, own, ladder(own))
+        for steps, together in ((ladder(own, together=True), True), (in_proportion(own), False)):
+            if (not result.sizes or result.sizes in made.beyond) and steps and steps != ladder(own):
+                other = _climbed(made, own, steps, together=together)
+                result = other if other.sizes else result
         result = made.with_own_run(result, own)
         if result.own_sizes or (result.own_run is not None and result.own_run.shows):
             return result
@@ -145,15 +149,16 @@ def _of_live(
     return replace(result, reference=names[0], candidate=names[1])
 
 
-def _climbed(made: _Attempt, own: Sizes, *, together: bool = False) -> TorchResult:
+def _climbed(made: _Attempt, own: Sizes, steps: list[Sizes], *, together: bool = False) -> TorchResult:
     """Verify at the largest sizes that take little time, and at others where these are to blame."""
-    steps = ladder(own, together=together)
-    result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, WORK, hasty=True))
+    work = WORK
+    result = _at_sizes_it_takes(made, own, steps, made.at(steps, own, work, hasty=True))
     while _may_be_smaller(result) and (place := steps.index(result.sizes)):
-        was_hasty = made.seconds < made.limits.verifying
+        was_hasty = made.out_of_time and made.seconds < made.limits.verifying
+        work = work // 4 if made.out_of_time else 0  # other reasons are seldom those of a size
         if (ran := made.with_own_run(result, own, is_last=False)).verdict == "refuted":  # in less time
             return ran
-        smaller = made.at(steps[:place], own, WORK // 4)
+        smaller = made.at(steps[:place], own, work, hasty=True)
         if not smaller.launches:
             result = made.at([result.sizes], own, MOST_WORK) if was_hasty else result
             break
@@ -186,7 +191,7 @@ def _may_be_smaller(result: TorchResult) -> bool:
 
 
 HASTE = 1 / 5
-"""Part of the time that is spent at the first sizes: what takes longer there is shown at smaller ones."""
+"""Part of the time that is spent at sizes that are not the smallest: what takes longer is shown at these."""
 
 _MORE_SIZES = 3
 """How many larger sizes are tried where a candidate fails at smaller ones."""
@@ -255,12 +260,17 @@ class _Attempt:
         At which smaller sizes the candidate is wrong, though it is right at greater ones.
     seconds : float
         Processor time that the present verification may take.
+    out_of_time : bool
+        Whether the last verification took longer than it may.
+    beyond : list of sizes
+        At which it is not tried, though modules were recorded there: that takes too much.
     """
 
     def __init__(self, modules: Modules, requires: Sequence[str], memory_only: bool) -> None:
         self.modules, self.solution, self.limits = modules, modules.solution, modules.limits
         self.requires, self.memory_only = requires, memory_only
-        self.doubt, self.seconds = "", self.limits.verifying
+        self.doubt, self.seconds, self.beyond = "", self.limits.verifying, list[Sizes]()
+        self.out_of_time = False
         self._own_run: OwnRun | None = None
         self._of_one_sign: OwnRun | None = None
 
@@ -277,7 +287,7 @@ class _Attempt:
 
         With `hasty` only `HASTE` of the time is taken where there are smaller sizes.
         """
-        started = time.perf_counter()
+        started, self.out_of_time = time.perf_counter(), False
         for old in self.modules.folder.glob("*.json"):
             old.unlink()
         found = recorded(self.modules, steps, work)
@@ -394,6 +404,12 @@ class _Attempt:
         reference, folder = found.reference.recording, self.modules.folder
         if reference is None:
             return replace(blank, findings=(f"the reference: {found.reference.reason}",))
+        if found.work > BEYOND:
+            self.beyond.append(found.sizes)
+            launches = found.candidates[0].recording.launches if found.candidates[0].recording else ()
+            much = f"the reference is some {found.work:,} operations at these sizes, more than {BEYOND:,}"
+            entries = tuple(launch.entry for launch in launches)
+            return replace(blank, verdict="undecided", launches=entries, findings=(much,))
         try:
             differs = disagreement(reference, folder / "numbers.npz")
         except UnsupportedError as reason:
@@ -453,6 +469,7 @@ class _Attempt:
                     return result
             return self._compared(candidate, reference, folder, blank)
         except TimeUpError as reason:
+            self.out_of_time = True
             return replace(blank, verdict="undecided", findings=(f"the verification {reason}",))
 
     def _differs_on_numbers(self, sizes: Sizes) -> bool:

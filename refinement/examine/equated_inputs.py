@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,10 @@ from ..expected.requirements import Requirements
 from ..normal_forms.forms import NormalForms
 from ..normal_forms.sparse_polynomials import sparse
 from ..terms import operations
+from ..terms.domains import Domain
 from ..terms.input_ends import Reals
-from ..terms.store import INPUT, TermStore, bits
+from ..terms.interning import Ids
+from ..terms.store import CONSTANT, INPUT, Operation, TermStore, bits
 from ..terms.traversal import by_operation
 from .counterexamples import input_formats
 from .trial_inputs import Words
@@ -33,11 +36,39 @@ _MOST = 256
 _LARGEST = 100
 """Inputs that no equation tells are integers up to here: sums and products of a few are exact in f32."""
 
+_NOT_LINEAR = 2
+
 Element = tuple[str, int]
 """An input by its name and linear index."""
 
 Linear = Mapping[Element | None, Fraction]
 """A sum of multiples of inputs; None is 1."""
+
+
+_OTHERS = (
+    operations.SELECT, operations.EXTREMUM, operations.FUNCTION, operations.QUOTIENT, operations.COMPARE
+)  # fmt: skip
+"""What is not linear in what it is made of."""
+
+
+class _Degree(Domain):
+    """The degree of terms as polynomials in inputs, as they are written: 2 of whatever is not linear."""
+
+    join = np.maximum
+
+    def leaf(self, operation: Operation, terms: Ids) -> int:
+        return {INPUT: 1, CONSTANT: 0}.get(operation.name, _NOT_LINEAR)
+
+    def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
+        if operation.name in (operations.FUSED, operations.RING):
+            assert isinstance(operation.attribute, operations.Sum)
+            factors = 2 * operation.attribute.products
+            products = [
+                left + right for left, right in zip(given[:factors:2], given[1:factors:2], strict=True)
+            ]
+            given = [*products, *given[factors:]]
+        degree = np.minimum(super().applied(operation, terms, given), _NOT_LINEAR)
+        return _NOT_LINEAR * (degree > 0) if operation.name in _OTHERS else degree
 
 
 def equated_inputs(
@@ -103,14 +134,18 @@ def _substituted(
 def _equations(store: TermStore, relations: Sequence[str]) -> Iterator[Linear]:
     """Yield the differences of what is compared by some relations, of those that are linear in inputs."""
     terms = np.arange(len(store), dtype=np.int32)
-    forms = NormalForms(store)
+    forms, degree = NormalForms(store), _Degree(store)
     forms.quantifier.is_patient = False
     for operation, members in by_operation(store, terms[store.are(operations.COMPARE, terms)]):
-        fmt, some = operation.operands[0], members[:_MOST]
+        fmt = operation.operands[0]
         if operation.attribute not in relations or not isinstance(fmt, FloatFormat | IntegerFormat):
             continue
         read: Format = bits(fmt.bits) if isinstance(fmt, IntegerFormat) else fmt
-        left, right = store.arguments(some)[:, :2].T
+        compared = store.arguments(members)[:, :2]
+        some = compared[degree.values(compared).max(axis=1) < _NOT_LINEAR][:_MOST]
+        if not len(some):
+            continue
+        left, right = some.T
         try:
             differences = sparse(forms.difference(left, right, read), len(some))
         except (UnsupportedError, RecursionError):

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from mmaproof.api.kernels import verify
-from mmaproof.api.torch import sizes
 from mmaproof.api.torch.arrays import places, rounded, stored, view, written
 from mmaproof.api.torch.compiler_flags import kept_flags
 from mmaproof.api.torch.contract_text import ContractWriter
@@ -188,73 +187,6 @@ def test_tensors_in_flat_memory() -> None:
     with pytest.raises(NotModelledError, match="in part"):
         written(None, 12, stored(turned, "float32", (3, 2), (1, 3), 0))
     assert places((2, 2), (0, 1), 5).tolist() == [[5, 6], [5, 6]]
-
-
-# -- sizes
-def test_smaller_sizes_keep_factors_of_two() -> None:
-    own: sizes.Sizes = {"batch_size": 128, "N": 16384, "M": 1000, "kernel": 3, "shape": (4096, 1000)}
-    for steps in sizes.ladder(own)[:-1]:
-        for name in ("N", "M"):
-            small, large = steps[name], own[name]
-            assert (
-                isinstance(small, int) and isinstance(large, int) and large % sizes.factor_of_two(small) == 0
-            )
-        assert steps["kernel"] == 3
-    largest = sizes.ladder(own)[-1]["shape"]
-    assert isinstance(largest, tuple) and largest[0] == 256
-    assert sizes.keeps_factors(sizes.ladder({"N": 16384})[-1], {"N": 16384})
-    assert not sizes.keeps_factors({"N": 8}, {"N": 16384})
-    assert sizes.keeps_factors({"N": 40}, {"N": 1000})
-
-
-def test_what_is_wrong_is_judged_again_at_no_smaller_sizes() -> None:
-    """An array of shared memory that is too short for 64 columns is so for 1024, not for 32."""
-    own: sizes.Sizes = {"batch_size": 16, "dim": 1024, "rows": 1000, "groups": 8, "kernel": 3}
-    for wrong in sizes.ladder(own):
-        again = sizes.telling(own, (), wrong)
-        assert all(wrong[name] <= again[name] <= own[name] for name in own)  # type: ignore[operator]
-    assert sizes.telling({"dim": 1024}, (), {"dim": 10}) == {"dim": 32}
-    assert sizes.telling({"shape": (1024, 64)}, (), {"shape": (64, 64)}) == {"shape": (96, 64)}
-
-
-def test_different_sizes_stay_different() -> None:
-    found = sizes.smaller({"M": 512, "N": 256, "K": 1024}, 16)
-    assert len(set(found.values())) == 3
-    assert sizes.smaller({"M": 32768, "N": 32}, 16) == {"M": 48, "N": 16}
-
-
-def test_sizes_are_the_numbers_at_the_top(tmp_path: Path) -> None:
-    path = tmp_path / "problem.py"
-    text = "N = 4\nshape = (8, 9)\neps = 1e-5\nflag = True\nM = 2 * N\ndef f():\n    K = 3\n"
-    path.write_text(text + "height = width = 16 * 8\ndepth, low = 7, -1\nK, eta = 3, 0.5\n", encoding="utf-8")
-    assert sizes.constants(path) == {
-        "N": 4, "shape": (8, 9), "height": 128, "width": 128, "depth": 7, "low": -1,
-    }  # fmt: skip
-
-
-def test_groups_have_several_channels() -> None:
-    found = sizes.smaller({"features": 64, "num_groups": 16}, 2)
-    assert found == {"features": 2 * found["num_groups"], "num_groups": 2}
-
-
-def test_the_smallest_sizes_of_norms_have_few_elements() -> None:
-    own: sizes.Sizes = {"batch_size": 112, "features": 64, "num_groups": 8, "dim1": 512, "dim2": 512}
-    least = sizes.ladder(own)[0]
-    assert least == {"batch_size": 3, "features": 4, "num_groups": 2, "dim1": 6, "dim2": 6}
-
-
-def test_a_batch_is_another_number_unless_it_must_not_be() -> None:
-    own: sizes.Sizes = {"batch_size": 128, "features": 128}
-    assert sizes.smaller(own, 8) == {"batch_size": 2, "features": 8}
-    assert len(set(sizes.smaller(own, 8, together=True).values())) == 1
-
-
-def test_sizes_that_tell_have_tiles_and_numbers_of_the_candidate() -> None:
-    own: sizes.Sizes = {"batch_size": 64, "M": 4096, "N": 1000, "K": 512, "kernel": 3}
-    wrong: sizes.Sizes = {"batch_size": 2, "M": 10, "N": 10, "K": 6, "kernel": 3}
-    found = sizes.telling(own, {512, 7}, wrong)
-    assert found == {"batch_size": 2, "M": 32, "N": 24, "K": 512, "kernel": 3}
-    assert sizes.keeps_factors(found, own, sizes.TILE, batches=False)
 
 
 # -- data and calls
