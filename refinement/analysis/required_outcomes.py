@@ -12,6 +12,7 @@ from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..terms import operations
 from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
+from ..terms.operations import Sum
 from ..terms.store import CONSTANT, INPUT, Operation, TermStore
 from ..terms.traversal import operands
 from .exponents_on_path import Numbers, Truth, Truths, combined, compared, extremum
@@ -64,8 +65,9 @@ class RequiredOutcomes(Domain):
             truths = [Truth(*each.astype(bool).T) for each in given]
             return np.stack(combined(operation.attribute, truths), axis=1).astype(float)
         if operation.name == operations.FUSED:
+            assert isinstance(operation.attribute, Sum)
             return self._computed(terms, given, flushes=operation.attribute.flush)
-        sides = [Numbers(*each.T, np.zeros(len(terms), dtype=bool)) for each in given]
+        sides = [Numbers(each[:, 0], each[:, 1], np.zeros(len(terms), dtype=bool)) for each in given]
         if operation.name == operations.NEGATE:
             return np.stack([-sides[0].high, -sides[0].low], axis=1)
         if operation.name == operations.EXTREMUM:

@@ -30,6 +30,7 @@ from .distinguishing_inputs import DistinguishingInputs
 from .finite_masks import FiniteMasks
 from .instances_of_pairs import without_instances
 from .lifted_masks import LiftedMasks
+from .limited_arguments import without_limited
 from .order_cases import OrderCases
 from .proportional_choices import ProportionalChoices
 from .rewritten_terms import Rewritten, decided, halves_away, truncated, whole
@@ -399,6 +400,7 @@ def _compared(
     if unlike.somewhere.any():
         equal[some[unlike.somewhere]] = False
         reason = _CONSTANT if unlike.everywhere.any() else _CHOSEN
+    equal, reason = without_limited(forms, actual, expected, equal, reason)
     rounded = equal & ~identical
     both = np.concatenate([actual[rounded], expected[rounded]])
     if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:

@@ -102,12 +102,12 @@ class SpecialValues:
         if self._forms.software.recognised:  # that terms are equal rests on functions already
             ways.reverse()
         terms = ways[0]()
-        found = self._unlike(*terms, fmt)
+        found = self._unlike(terms[0], terms[1], fmt)
         some = np.flatnonzero(found.somewhere)
         others = ways[1]() if len(some) else terms
         if (others[:, some] == terms[:, some]).all():
             return found
-        within = self._unlike(*others[:, some], fmt)
+        within = self._unlike(others[0, some], others[1, some], fmt)
         self.look_at(np.concatenate([terms, others]).reshape(-1))
         found.somewhere[some], found.everywhere[some] = within
         return found

@@ -16,7 +16,6 @@ from ..equality.decided_comparisons import DecidedComparisons
 from ..equality.order_cases import OrderCases
 from ..expected.input_bounds import numbers_of, words_of
 from ..findings.finding import KernelFinding, Kind
-from ..hypotheses.limited_arguments import limited_argument
 from ..hypotheses.own_conditions import OwnCondition, OwnConditions, finite
 from ..hypotheses.unused_inputs import compared_input
 from ..machine.front_end import Kernel
@@ -138,10 +137,6 @@ def not_implied(forms: NormalForms, actual: Ids, expected: Ids) -> tuple[OwnCond
     places = TermInstances(forms.store).patterns(np.stack([actual, expected], axis=1), _PATTERNS)
     # Functions first: decided comparisons change them, and they are then not recognised.
     functions = forms.software.replaced(actual[places])
-    own = np.setdiff1d(within(forms.store, actual[places]), within(forms.store, expected[places]))
-    if (limited := limited_argument(forms, own)) is not None:
-        of_these = [limited.term in within(forms.store, each[None]) for each in actual[places]]
-        return limited, int(places[of_these.index(True)])
     replaced = forms.software.replaced(DecidedComparisons(forms, of_inputs=True).values(functions))
     found = OwnConditions(forms, replaced, expected[places]).first()
     if found is None:

@@ -279,8 +279,8 @@ FUNCTIONS = (
 
 def _turned(quarters: int) -> Curve:
     """Return the sine, turned by so many quarters of its period."""
-    turns = [np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x)]
-    value, slope, bend, _ = [turns[(quarters + place) % len(turns)] for place in range(len(turns))]
+    turns: list[Callable[[Reals], Reals]] = [np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x)]
+    value, slope, bend, _ = [*turns[quarters:], *turns[:quarters]]
     return Curve(value, slope, bend, lambda low, _: np.ones(len(low)))
 
 

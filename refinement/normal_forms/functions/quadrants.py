@@ -102,8 +102,8 @@ def reduction(store: TermStore, rest: int, multiple: int) -> Reduction | None:
         for limit in () if chain is None else _limits(store, rest):
             assert chain is not None
             below = float(np.nextafter(np.float32(limit), np.float32(0)))
-            ends = (np.concatenate(each) for each in zip(pieces(-below, below), nans(), strict=True))
-            evaluation = PieceEvaluation(store, chain.argument, *ends)
+            low, high = (np.concatenate(each) for each in zip(pieces(-below, below), nans(), strict=True))
+            evaluation = PieceEvaluation(store, chain.argument, low, high)
             try:
                 taken = [_chosen(store, evaluation, each) for each in (rest, multiple)]
             except UnsupportedError:
