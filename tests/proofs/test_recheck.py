@@ -110,7 +110,11 @@ def exchanged_factors(alg: Algebra, v: Inputs) -> Iterator[Equation]:
 
 def joins_what_does_not_fit(patch: pytest.MonkeyPatch) -> None:
     def extended(field: bit_fields._Field, lower: bit_fields._Field) -> bit_fields._Field | None:
-        return bit_fields._Field(field.base, field.high, lower.low) if field.base.eq(lower.base) else None
+        return (
+            bit_fields._Field(field.base, field.high, lower.low)
+            if field.base.value == lower.base.value
+            else None
+        )
 
     patch.setattr(bit_fields._Field, "extended", extended)
 

@@ -29,6 +29,10 @@ ROUNDED = {
         f"{NARROWED} setp.ge.f32 %p2, %f1, %B; setp.le.and.f32 %p1, %f1, %B, %p2; {CHOSEN}",
         "A[i] >= B[i] and A[i] <= B[i]",
     ),
+    "between two": (
+        f"{NARROWED} setp.ge.f32 %p2, %f1, %B; setp.le.and.f32 %p1, %f1, 0f3F800000, %p2; {CHOSEN}",
+        "A[i] >= B[i] and A[i] <= 1",
+    ),
     "less or greater": (
         f"{NARROWED} setp.lt.f32 %p2, %f1, %B; setp.gt.or.f32 %p1, %f1, %B, %p2; {CHOSEN}",
         "A[i] < B[i] or A[i] > B[i]",
@@ -54,10 +58,6 @@ KEPT = {
     "neither less nor greater, not rounded": (
         "setp.ge.f32 %p2, %A, %B; setp.le.and.f32 %p1, %A, %B, %p2;",
         "B[i] >= A[i] and A[i] >= B[i]",
-    ),
-    "between two, rounded": (
-        f"{NARROWED} setp.ge.f32 %p2, %f1, %B; setp.le.and.f32 %p1, %f1, 0f3F800000, %p2;",
-        "A[i] >= B[i] and A[i] <= 1",
     ),
     "the same rounding": (f"{NARROWED} setp.eq.f32 %p1, %B, %f1;", "f16(A[i]) == B[i]"),
     "a number that the format has": (f"{NARROWED} setp.eq.f32 %p1, %f1, %A;", "f16(A[i]) == A[i]"),

@@ -171,7 +171,7 @@ class Fault(NamedTuple):
 Forms = elementary_forms.ElementaryForms
 FAULTS = [
     # quotients with 1 + c 2^y
-    Fault(Forms, "quotient", "_ratio(1, factor)", "_ratio(factor, 1)", quotients),
+    Fault(Forms, "quotient", "ratio(1, factor)", "ratio(factor, 1)", quotients),
     Fault(Forms, "quotient", "(-inverse, lower, plain)", "(inverse, lower, plain)", quotients),
     Fault(Forms, "quotient", "(-factor, higher, plain)", "(-1, higher, plain)", quotients, at=4),
     Fault(Forms, "quotient",
@@ -193,8 +193,8 @@ FAULTS = [
     Fault(Forms, "_factors", "Fraction(1, 2)", "Fraction(1, 4)", roots, at=12),
     # roots and reciprocals
     Fault(elementary_forms, "_square_root", "return 1, False", "return 1, True", roots),
-    Fault(Forms, "_root", "_ratio(value, 2)", "value", powers, at=7),
-    Fault(Forms, "_reciprocal", "_ratio(1, content.coefficient)", "1", roots, at=6),
+    Fault(Forms, "_root", "ratio(value, 2)", "value", powers, at=7),
+    Fault(Forms, "_reciprocal", "ratio(1, content.coefficient)", "1", roots, at=6),
     Fault(Forms, "_reciprocal_root", "self._reciprocal(polynomial)", "self._root(polynomial)", roots, at=2),
     Fault(monomial_reduction.MonomialReduction, "_simplified",
           "_without(atoms, [atom, atom])", "_without(atoms, [atom])", roots, at=1),

@@ -111,7 +111,12 @@ def test_a_parameter_may_be_an_array_within_a_buffer(tmp_path: Path) -> None:
         ("[%d8+16]", "[%d8]", Kind.CLOBBERED, "counters[0], which is read-only"),
         ("[%d8+16]", "[%d8+12]", Kind.CLOBBERED, "byte 12 of workspace"),
         ("[%d8+16]", "[%d8+20]", Kind.WRONG_VALUE, "C[0,1]"),
-        ("st.global.f32 [%d8+16]", "st.global.f32 [%d4]", Kind.OUT_OF_BOUNDS, "only for reading"),
+        (
+            "st.global.f32 [%d8+16]",
+            "st.global.f32 [%d4]",
+            Kind.OUT_OF_BOUNDS,
+            "packed+0x0, which is read-only",
+        ),
         ("ret;", "st.global.f32 [%d2+148], %f3; ret;", Kind.CLOBBERED, "byte 148 of workspace"),
         ("ld.global.f32 %f1, [%d4]", "ld.global.f32 %f1, [%d2+16]", Kind.UNINITIALISED, "C[0,0]"),
     ],

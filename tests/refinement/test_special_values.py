@@ -110,7 +110,7 @@ KEPT = {
     ),
     "a NaN that is not chosen": (
         MASKED + "sub.f32 %f2, %f1, %f1; add.f32 %f2, %f2, %B; selp.f32 %C, %f2, %B, %p1;",
-        "C[i] = B[i]",
+        "C[i] = B[i] + A[i] - A[i]",
     ),
     "a number where the contract has none": (
         "mov.f32 %C, %B;",

@@ -27,7 +27,7 @@ def test_the_rules_allow_what_ptxas_takes_and_nothing_else() -> None:
             continue
         (lenient if found and objections(instruction.written, found) else wrong).append(asked.text)
     assert wrong == []
-    assert 0 < len(lenient) < 20
+    assert 0 < len(lenient) < 60
     assert taken <= judged
 
 
