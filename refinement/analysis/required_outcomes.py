@@ -1,4 +1,4 @@
-"""Comparisons of floats whose outcome ``[requires]`` tells: of bounded inputs, and of sums and products."""
+"""Comparisons of floats whose outcome ranges tell: of inputs that ``[requires]`` bounds, and of constants."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from .integer_intervals import Magnitudes
 from .real_ranges import RealRanges
 
 _UNKNOWN = np.nan
+
+_COMPUTED = (operations.FUSED, operations.FUNCTION, operations.QUOTIENT)
+"""What ranges are known of: where these end, and those of all arguments, nothing is a NaN."""
 
 
 class RequiredOutcomes(Domain):
@@ -64,9 +67,9 @@ class RequiredOutcomes(Domain):
         if operation.name == operations.BITWISE:
             truths = [Truth(*each.astype(bool).T) for each in given]
             return np.stack(combined(operation.attribute, truths), axis=1).astype(float)
-        if operation.name == operations.FUSED:
-            assert isinstance(operation.attribute, Sum)
-            return self._computed(terms, given, flushes=operation.attribute.flush)
+        if operation.name in _COMPUTED:
+            flushes = not isinstance(operation.attribute, Sum) or operation.attribute.flush
+            return self._computed(terms, given, flushes=flushes)
         sides = [Numbers(each[:, 0], each[:, 1], np.zeros(len(terms), dtype=bool)) for each in given]
         if operation.name == operations.NEGATE:
             return np.stack([-sides[0].high, -sides[0].low], axis=1)
@@ -96,7 +99,7 @@ class RequiredOutcomes(Domain):
 
 
 def _is_followed(operation: Operation) -> bool:
-    """Tell whether an operation is of floats alone, and exact or a sum of products, or combines bits."""
+    """Tell whether an operation is of floats alone, or combines bits."""
     if operation.name == operations.BITWISE:
         return operation.result.bits == 1
     if not operation.operands or not all(isinstance(fmt, FloatFormat) for fmt in operation.operands):
@@ -104,4 +107,4 @@ def _is_followed(operation: Operation) -> bool:
     if operation.name == operations.EXTREMUM:
         assert isinstance(operation.attribute, tuple)
         return not operation.attribute[2]  # whether it flushes
-    return operation.name in (operations.COMPARE, operations.NEGATE, operations.FUSED)
+    return operation.name in (operations.COMPARE, operations.NEGATE, *_COMPUTED)

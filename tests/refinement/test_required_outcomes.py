@@ -20,7 +20,7 @@ from mmaproof.spec.formats import F32
 COUNT = 64
 FLOATS = st.floats(width=32, allow_nan=False)
 RELATIONS = [relation + u for relation in ("lt", "le", "gt", "ge", "eq", "ne") for u in ("", "u")]
-STEPS = st.sampled_from(["negate", "max", "min", "add", "product", "square"])
+STEPS = st.sampled_from(["negate", "max", "min", "add", "product", "square", "ex2", "sqrt", "rcp", "sin"])
 
 
 def _made(store: TermStore, term: Ids, step: str, constant: Ids) -> Ids:
@@ -31,6 +31,8 @@ def _made(store: TermStore, term: Ids, step: str, constant: Ids) -> Ids:
             return apply(store, operations.extremum(F32, step), term, constant)
         case "add":
             return apply(store, operations.fused(F32, (), (F32, F32)), term, constant)
+        case "ex2" | "sqrt" | "rcp" | "sin":
+            return apply(store, operations.function(step, F32, F32), term)
     other = term if step == "square" else constant
     return apply(store, operations.fused(F32, ((F32, F32),)), term, other)
 

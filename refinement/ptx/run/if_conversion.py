@@ -117,10 +117,12 @@ class IfConversion:
         value = self._execution.guard(decoded.guard, active)
         on_data = np.zeros(len(active), dtype=bool) if value.terms is None else value.terms != KNOWN
         holds = value.numbers.astype(bool) & ~on_data
-        if self._execution.store.ends and on_data.any():
+        if on_data.any():
             assert value.terms is not None
-            outcomes, known = self._outcomes.outcomes(value.terms[on_data])
-            holds[on_data], on_data[on_data] = outcomes, ~known
+            terms = value.terms[on_data]
+            if self._execution.store.ends or not self._origins.values(terms).all():
+                outcomes, known = self._outcomes.outcomes(terms)
+                holds[on_data], on_data[on_data] = outcomes, ~known
         acting = active if holds.all() else active[holds]
         self._note(decoded.instruction, str(decoded.guard), holds, ~on_data)
         return Decision(acting, active[on_data], value.at(on_data)) if on_data.any() else Decision(acting)
