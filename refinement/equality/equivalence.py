@@ -164,6 +164,8 @@ def shown(
             found = plain if plain.equal.sum() >= found.equal.sum() else found
     finally:
         forms.quantifier.is_patient = True
+    equal, reason = without_limited(forms, actual, expected, found.equal, found.reason)
+    found = replace(found, equal=equal, reason=reason)
     actual, expected = found.evaluated or (actual, expected)
     both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
     found = _without_poles(forms, actual, expected, found, both)
@@ -400,7 +402,6 @@ def _compared(
     if unlike.somewhere.any():
         equal[some[unlike.somewhere]] = False
         reason = _CONSTANT if unlike.everywhere.any() else _CHOSEN
-    equal, reason = without_limited(forms, actual, expected, equal, reason)
     rounded = equal & ~identical
     both = np.concatenate([actual[rounded], expected[rounded]])
     if isinstance(fmt, IntegerFormat) and not roundings(forms.store, both).counts:

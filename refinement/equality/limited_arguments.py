@@ -25,15 +25,16 @@ def without_limited(
     UnsupportedError
         If all terms are equal but for that.
     """
-    own = np.setdiff1d(within(forms.store, actual[equal]), within(forms.store, expected[equal]))
-    found = forms.software.recognised and _beyond(forms, own)
-    if not found:
+    some = equal & (actual != expected)
+    own = np.setdiff1d(within(forms.store, actual[some]), within(forms.store, expected[some]))
+    beyond = forms.software.recognised and _beyond(forms, own)
+    if not beyond:
         return equal, reason
-    rest = Reached(forms.store, np.array([*found], dtype=np.int32)).values(actual) != NONE
-    reason = next(iter(found.values()))
-    if equal.all() and rest.any():
+    some &= Reached(forms.store, np.array([*beyond], dtype=np.int32)).values(actual) != NONE
+    reason = next(iter(beyond.values()))
+    if equal.all() and some.any():
         raise UnsupportedError(reason)
-    return equal & ~rest, reason
+    return equal & ~some, reason
 
 
 def _beyond(forms: NormalForms, terms: Ids) -> dict[int, str]:

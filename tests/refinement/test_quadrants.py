@@ -69,6 +69,13 @@ def test_the_limit_of_its_argument_is_asked_for(body: str, limit: int, bounds: l
     assert any(f"below {limit} alone: state bounds" in each.message for each in result.findings)
 
 
+def test_the_limit_holds_where_a_comparison_is_decided_by_the_function() -> None:
+    body = SIN.replace("and.b32 %r1", GREAT, 1) + (
+        "setp.le.f32 %p1, %C, 0f40000000; selp.f32 %C, 0f3F800000, %C, %p1;"
+    )
+    assert result_of(body, "C[i] = where(sin(A[i]) <= 2, 1, A[i])", ARRAYS).verdict != "verified"
+
+
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
