@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...spec.float_encoding import is_nan
 from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..analysis.discharged_hypotheses import discharged
 from ..analysis.rounding_depth import Roundings, roundings
@@ -23,7 +22,7 @@ from ..normal_forms.polynomials import ExpansionError
 from ..terms import operations
 from ..terms.domains import NONE, Domain
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, Operation, TermStore, bits
+from ..terms.store import Operation, bits
 from ..terms.traversal import by_operation
 from .differing_terms import MOST_AT_FIRST, Indices, differing_members, with_poles
 from .distinguishing_inputs import DistinguishingInputs
@@ -34,7 +33,7 @@ from .limited_arguments import without_limited
 from .order_cases import OrderCases
 from .proportional_choices import ProportionalChoices
 from .rewritten_terms import Rewritten, decided, halves_away, truncated, whole
-from .special_values import SpecialValues
+from .special_values import SpecialValues, are_nans
 from .vanishing_divisors import vanishing_divisors
 
 Differing = Callable[[NormalForms, Ids, Ids, Indices, Format], tuple[Indices, str | None]]
@@ -167,7 +166,7 @@ def shown(
     equal, reason = without_limited(forms, actual, expected, found.equal, found.reason)
     found = replace(found, equal=equal, reason=reason)
     actual, expected = found.evaluated or (actual, expected)
-    both = _are_nans(forms.store, actual, fmt) & _are_nans(forms.store, expected, fmt)
+    both = are_nans(forms.store, actual, fmt) & are_nans(forms.store, expected, fmt)
     found = _without_poles(forms, actual, expected, found, both)
     return replace(found, equal=found.equal | both), both
 
@@ -360,15 +359,6 @@ def taken(forms: NormalForms) -> Taken:
     tolerance = _WRITTEN_OUT if forms.software.recognised else 0.0
     inputs = DistinguishingInputs(forms.store)
     return Taken(tolerance, forms.needs_masks, forms.store.admitted, inputs.of)
-
-
-def _are_nans(store: TermStore, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
-    """Tell which terms (n,) are known to be NaNs of a format, whichever these are."""
-    found = np.zeros(len(terms), dtype=bool)
-    if isinstance(fmt, FloatFormat):
-        found |= store.are(CONSTANT, terms) & is_nan(store.constant_values(terms).astype(fmt.storage), fmt)
-        found |= store.are_computed_nans(terms, fmt)
-    return found
 
 
 def _compared(

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
+from ...spec.float_encoding import is_nan
 from ...spec.formats import F16, F32, F64, TF32, FloatFormat, Format
 from ...spec.open_results import COMPUTED_NAN
 from ..analysis import float_classes as classes
@@ -28,7 +29,16 @@ from ..terms.evaluation import Words
 from ..terms.instances import TermInstances
 from ..terms.interning import Ids
 from ..terms.operations import Accumulation, Sum
-from ..terms.store import CONCATENATION, CONSTANT, LEAVES, NORMAL_FORM, UNDEFINED, Operation, bits
+from ..terms.store import (
+    CONCATENATION,
+    CONSTANT,
+    LEAVES,
+    NORMAL_FORM,
+    UNDEFINED,
+    Operation,
+    TermStore,
+    bits,
+)
 from ..terms.traversal import operands
 from ..terms.widened_words import NONE, narrower
 from .data_signs import DataSigns
@@ -61,6 +71,15 @@ class Unlike(NamedTuple):
 
     everywhere: NDArray[np.bool_]
     somewhere: NDArray[np.bool_]
+
+
+def are_nans(store: TermStore, terms: Ids, fmt: Format) -> NDArray[np.bool_]:
+    """Tell which terms (n,) are known to be NaNs of a format, whichever these are."""
+    found = np.zeros(len(terms), dtype=bool)
+    if isinstance(fmt, FloatFormat):
+        found |= store.are(CONSTANT, terms) & is_nan(store.constant_values(terms).astype(fmt.storage), fmt)
+        found |= store.are_computed_nans(terms, fmt)
+    return found
 
 
 class SpecialValues:
