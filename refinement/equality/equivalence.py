@@ -194,15 +194,9 @@ def _at_length(
     refuted: Refuted | None,
 ) -> Comparison:
     """Return what is found of terms (n,) that are not all shown equal as they are."""
-
-    def is_refuted() -> bool:
-        left = ~found.equal
-        return refuted is not None and bool(refuted(actual[left], expected[left], fmt).all())
-
-    if is_refuted():
-        return found
     found = _rewritten(forms, actual, expected, fmt, found, decide)
-    if found.equal.all() or is_refuted():
+    left = ~found.equal
+    if not left.any() or (refuted and refuted(actual[left], expected[left], fmt).all()):
         return found
     resolved = decide()
     terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)
