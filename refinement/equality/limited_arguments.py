@@ -25,22 +25,24 @@ def without_limited(
     UnsupportedError
         If all terms are equal but for that.
     """
-    some = equal & (actual != expected)
-    own = np.setdiff1d(within(forms.store, actual[some]), within(forms.store, expected[some]))
-    beyond = forms.software.recognised and _beyond(forms, own)
-    if not beyond:
+    some, beyond = equal & (actual != expected), _beyond(forms)
+    if not beyond or not some.any():
         return equal, reason
-    some &= Reached(forms.store, np.array([*beyond], dtype=np.int32)).values(actual) != NONE
-    reason = next(iter(beyond.values()))
-    if equal.all() and some.any():
+    own = np.setdiff1d(np.array([*beyond], dtype=np.int32), within(forms.store, expected[some]))
+    found = Reached(forms.store, own).values(actual)
+    some &= found != NONE
+    if not some.any():
+        return equal, reason
+    reason = beyond[int(found[some][0])]
+    if equal.all():
         raise UnsupportedError(reason)
     return equal & ~some, reason
 
 
-def _beyond(forms: NormalForms, terms: Ids) -> dict[int, str]:
-    """Return functions among terms (n,) whose argument may be beyond its limit, and what is said of them."""
+def _beyond(forms: NormalForms) -> dict[int, str]:
+    """Return functions in the store whose argument may be beyond its limit, and what is said of them."""
     found, ranges = dict[int, str](), forms.overflows.ranges
-    for term, argument, written in forms.software.limits(terms):
+    for term, (argument, written) in forms.software.limited.items():
         one = np.array([argument], dtype=np.int32)
         ranges.fill(one)
         ((low, high),) = ranges.read(one, F32)

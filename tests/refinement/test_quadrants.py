@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmaproof.refinement.normal_forms.functions.quadrants import _nearest
+from mmaproof.refinement.normal_forms.functions.quadrants import _HALF_PI, _nearest
 
 from ..elementwise_kernels import result_of
 
@@ -97,6 +98,12 @@ def test_a_fault_is_not_verified(right: str, wrong: str) -> None:
     assert right in SIN
     result = result_of(SIN.replace(right, wrong, 1), "C[i] = sin(A[i])", ARRAYS, requires=BOUNDED)
     assert result.verdict != "verified"
+
+
+def test_the_places_of_pi_are_those_of_pi() -> None:
+    with mpmath.workprec(400):
+        off = mpmath.mpf(_HALF_PI.numerator) / _HALF_PI.denominator - mpmath.pi / 2
+        assert abs(off) < mpmath.mpf(2) ** -192
 
 
 @settings(max_examples=examples(100))

@@ -122,6 +122,10 @@ _ENDS: WeakKeyDictionary[TermStore, dict[int, tuple[int, Written] | None]] = Wea
 """The argument and the function whose written form a term ends, None where it ends none, of every store."""
 
 
+_LIMITED: WeakKeyDictionary[TermStore, dict[int, tuple[int, Written]]] = WeakKeyDictionary()
+"""Those of them whose arguments have a limit, whoever recognised them."""
+
+
 class _Computing(domains.Domain):
     """Whether a term, or what it chooses from, is computed: 1 or 0."""
 
@@ -174,12 +178,18 @@ class SoftwareFunctions:
     ----------
     store : TermStore
         The terms.
+
+    Attributes
+    ----------
+    limited : dict of int to (int, Written)
+        By term, functions of arguments below a limit, and these arguments.
     """
 
     def __init__(self, store: TermStore) -> None:
         self.store = store
         self._known: dict[int, int] = {}
         self._ends = _ENDS.setdefault(store, {})
+        self.limited = _LIMITED.setdefault(store, {})
         self._used = set[str]()
         self._computing = _Computing(store)
 
@@ -284,14 +294,10 @@ class SoftwareFunctions:
     def _ended(self, term: int) -> tuple[int, Written] | None:
         """Return the argument and the function whose written form a term ends."""
         if term not in self._ends:
-            self._ends[term] = next(filter(None, map(self._written, self._cuts(term))), None)
+            self._ends[term] = found = next(filter(None, map(self._written, self._cuts(term))), None)
+            if found is not None and found[1].limit < np.inf:
+                self.limited[term] = found
         return self._ends[term]
-
-    def limits(self, terms: Ids) -> Iterator[tuple[int, int, Written]]:
-        """Yield which of terms (n,) are functions of arguments below a limit, and the arguments."""
-        for term in terms.tolist():
-            if (found := self._ends.get(term)) is not None and found[1].limit < np.inf:
-                yield term, *found
 
     def _written(self, cut: _Cut) -> tuple[int, Written] | None:
         """Return the argument and the function that operations compute of it, whatever that is made of."""
