@@ -71,7 +71,7 @@ WORDS = (
         "unsigned(x) * 2 ** width + unsigned(y)", _READINGS + "_concatenation", source=Source.MANUAL,
     ),
     Rule(
-        "integers/sign-of-no-negative-number", Theory.BITS, "signed(x >> (width - 1))", "0",
+        "integers/sign-of-no-negative-number", Theory.BITS, "x >> (width - 1)", "0",
         _READINGS + "_concatenation", guard="signed(x) >= 0", fails={"x": "128"}, sorts={"x": "unsigned"},
     ),
     Rule(

@@ -34,12 +34,6 @@ MOVED = (
 )  # fmt: skip
 
 COMBINED = (
-    _rule(
-        "bits-of-choice",
-        "low((x & z) | (y & (z ^ (2 ** width - 1))), k)",
-        "(low(x, k) & low(z, k)) | (low(y, k) & low(z ^ (2 ** width - 1), k))",
-        "equality.sliced_choices:SlicedChoices.applied",
-    ),
     _rule("and-with-itself", "x & x", "x", _TABLES + "_identified"),
     _rule("exclusive-or-with-itself", "x ^ x", "x - x", _TABLES + "_identified"),
     _rule("and-with-zeros", "x & 0", "0", _TABLES + "_restricted"),
@@ -48,9 +42,9 @@ COMBINED = (
 )
 
 ADDED = (
-    _rule("low-bits-of-sum", "low(x + y, k)", "low(low(x, k) + low(y, k), k)",
+    _rule("slice-of-sum", "low(high(x + y, 1), k)", "high(low(x, k + 1) + low(y, k + 1), 1)",
           "equality.narrow_sums:NarrowSums.applied"),
-    _rule("low-bits-of-product", "low(x * y, k)", "low(low(x, k) * low(y, k), k)",
+    _rule("slice-of-product", "low(high(x * y, 1), k)", "high(low(x, k + 1) * low(y, k + 1), 1)",
           "equality.narrow_sums:NarrowSums.applied"),
     _rule("half-added", "low(x + 2 ** (k - 1), k)", "low(x ^ 2 ** (k - 1), k)",
           "equality.halved_sums:HalvedSums.applied"),
