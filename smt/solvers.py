@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 import z3
 
 from . import smtlib
+from .unknown_products import without_products
 
 _PREPROCESSED = ("simplify", "propagate-values", "solve-eqs", "smt")
 """Z3's tactics that suit sums and products of bit-vectors."""
@@ -41,6 +42,9 @@ _OF_FUNCTIONS = ((_PREPROCESSED, 3.0),)
 
 _OF_FLOATS = ((_AS_CLAUSES, 8.0),)
 """What is tried first on floats."""
+
+_UNKNOWN = 1.0
+"""For how many seconds products are taken for any numbers, first of all: sums of few words take less."""
 
 _INTERRUPTED = ("timeout", "canceled", "interrupted from keyboard")
 
@@ -154,22 +158,27 @@ class Z3:
         """Answer a query; see `Solver.check`."""
         end = time.monotonic() + timeout
         try:
+            products = None if query.of_integers else without_products(query.assertions)
+            if products is not None:
+                answer = self._asked(z3.Then(*_PREPROCESSED).solver(), products, min(_UNKNOWN, timeout / 2))
+                if answer.status == "unsat":
+                    return answer
             for tactics, limit in () if query.of_integers else _first_attempts(query):
                 solver = z3.Then(*tactics).solver()
-                answer = self._asked(solver, query, min(limit, (end - time.monotonic()) / 2))
+                answer = self._asked(solver, query.assertions, min(limit, (end - time.monotonic()) / 2))
                 if answer.status != "unknown":
                     return answer
             solver = z3.Solver()
             if query.of_integers:
                 solver.push()  # from here on it is incremental, which the tactics are not
-            answer = self._asked(solver, query, end - time.monotonic())
+            answer = self._asked(solver, query.assertions, end - time.monotonic())
         except z3.Z3Exception as reason:
             return Answer("unknown", self.name, message=str(reason))
         return replace(answer, message=timed_out(timeout)) if answer.message in _INTERRUPTED else answer
 
-    def _asked(self, solver: Any, query: Query, timeout: float) -> Answer:
+    def _asked(self, solver: Any, assertions: Sequence[Any], timeout: float) -> Answer:
         solver.set(timeout=max(1, int(timeout * 1000)))
-        solver.add(*query.assertions)
+        solver.add(*assertions)
         status = solver.check()
         if status == z3.sat:
             return Answer("sat", self.name, _values(solver.model()))

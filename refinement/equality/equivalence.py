@@ -194,9 +194,16 @@ def _at_length(
     refuted: Refuted | None,
 ) -> Comparison:
     """Return what is found of terms (n,) that are not all shown equal as they are."""
+
+    def is_refuted(left: NDArray[np.bool_]) -> bool:
+        return refuted is not None and bool(refuted(actual[left], expected[left], fmt).all())
+
+    before = ~found.equal
+    if is_refuted(before):
+        return found
     found = _rewritten(forms, actual, expected, fmt, found, decide)
     left = ~found.equal
-    if not left.any() or (refuted and refuted(actual[left], expected[left], fmt).all()):
+    if not left.any() or ((left != before).any() and is_refuted(left)):
         return found
     resolved = decide()
     terms = (actual, expected) if resolved is None else (resolved.actual, resolved.expected)

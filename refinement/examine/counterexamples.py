@@ -16,6 +16,7 @@ from ...spec.formats import F32, U8, FloatFormat, Format, IntegerFormat
 from ..analysis.rounding_depth import Roundings
 from ..contract.contract import Instance
 from ..equality.special_values import SpecialValues
+from ..equality.truncated_floats import TruncatedFloats
 from ..errors.error_bounds import ErrorBounds
 from ..expected.requirements import Requirements
 from ..machine.array_memory import input_terms, memories
@@ -438,7 +439,9 @@ def explained_by_rounding(
     bounds: ErrorBounds, actual: Ids, expected: Ids, fmt: Format, loose: float = 0.0
 ) -> NDArray[np.float64]:
     """Return how far (n,) two terms that are equal over the reals can be apart; inf where that is unknown."""
-    actual = SoftwareFunctions(bounds.store).replaced(actual)
+    floats = TruncatedFloats(bounds.store)  # bits that are dropped are a rounding, too
+    replaced = SoftwareFunctions(bounds.store).replaced(actual)
+    actual, expected = (floats.converted(terms, fmt) for terms in (replaced, expected))
     allowed = bounds.errors(actual) + bounds.errors(expected)
     if isinstance(fmt, FloatFormat):
         with np.errstate(invalid="ignore"):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mmaproof.refinement.equality.clamped_conversions import ClampedConversions
 from mmaproof.refinement.equality.limited_numbers import LimitedNumbers
 from mmaproof.refinement.examine.trials import DisagreementError
+from mmaproof.refinement.examine.wrong_values import WrongValues
 from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.assignments import Assignment
 from mmaproof.refinement.terms.evaluation import apply
@@ -142,6 +143,7 @@ def test_sums_of_products_of_integers_have_the_width_of_their_format(fmt: Intege
 def test_the_checker_evaluates_what_the_kernel_computes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A choice that is taken for a limit wrongly is stopped: 200 is no number up to 127."""
     monkeypatch.setattr(LimitedNumbers, "_keeps", lambda *_: True)
+    monkeypatch.setattr(WrongValues, "refuted", lambda _, terms, *__: np.zeros(len(terms), dtype=bool))
     body = f"""{ROUNDED} max.f32 %f2, %f1, 0f43480000; setp.gt.f32 %p1, %f1, 0f42FE0000;
     selp.f32 %f2, 0f42FE0000, %f2, %p1; cvt.rzi.s32.f32 %C, %f2;"""
     with pytest.raises(DisagreementError, match="evaluated again"):
