@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +79,13 @@ class Comparison:
     evaluated: tuple[Ids, Ids] | None = None
 
 
-Refuted = Callable[[Ids, Ids, Format], NDArray[np.bool_]]
-"""Tells which terms (n,) are seen not to be what is expected, on a few inputs."""
+class Refuted(Protocol):
+    """Tells which terms (n,) are seen not to be what is expected, on a few inputs."""
+
+    def __call__(self, actual: Ids, expected: Ids, fmt: Format, *, soon: bool = False) -> NDArray[np.bool_]:
+        """Tell which are; if `soon`, after two sets of inputs where these refute none."""
+        ...
+
 
 _POLE = "a divisor, or the argument of a logarithm, is 0 for all inputs"
 _CONSTANT = "it may be NaN, or an infinity of the other sign, for all inputs"

@@ -356,14 +356,16 @@ def telling(
 
 
 def refuted_on(
-    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, loose: float = 0.0
-) -> NDArray[np.bool_]:
+    store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, loose: float = 0.0,
+    *, every: bool = False,
+) -> NDArray[np.bool_]:  # fmt: skip
     """Tell which terms (n,) are wrong on inputs: where all that are judged are, all that differ.
 
-    Parameters are those of `telling`.
+    Parameters are those of `telling`; `every` one is judged, or some.
     """
     found = np.zeros(len(actual), dtype=bool)
-    for judged in _judged(store, inputs, actual, expected, fmt, loose, None):
+    most = len(actual) if every else SUSPECTS
+    for judged in _judged(store, inputs, actual, expected, fmt, loose, None, most):
         found[judged.unequal if len(judged.wrong) == judged.looked_at else judged.wrong] = True
     return found
 
@@ -379,7 +381,7 @@ class _Judged(NamedTuple):
 
 def _judged(
     store: TermStore, inputs: Inputs, actual: Ids, expected: Ids, fmt: Format, loose: float,
-    special: SpecialValues | None,
+    special: SpecialValues | None, most: int = SUSPECTS,
 ) -> Iterator[_Judged]:  # fmt: skip
     """Yield which terms (n,) are wrong on inputs, for each number that undefined ones may be."""
     before = None
@@ -388,7 +390,7 @@ def _judged(
         try:
             got, wanted = (numbers_in(bounds.words(terms), fmt) for terms in (actual, expected))
             differing = suspects = np.flatnonzero(unequal(got, wanted, np.zeros(1)))
-            if len(suspects) > SUSPECTS:
+            if len(suspects) > most:
                 suspects = np.unique([*suspects[: SUSPECTS // 2], *_most_apart(got, wanted, suspects)])
             allowed = explained_by_rounding(bounds, actual[suspects], expected[suspects], fmt, loose)
         except UnsupportedError:

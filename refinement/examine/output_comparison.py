@@ -17,8 +17,8 @@ from ..checker.evaluated import Checked
 from ..contract.arguments import Array
 from ..contract.contract import Instance
 from ..contract.footprint import Offsets
-from ..equality.alike_pairs import compare_alike
 from ..equality.equivalence import Comparison
+from ..equality.refuted_pairs import compare_unrefuted
 from ..findings.finding import KernelFinding, KernelNote, Kind
 from ..findings.guard_outcomes import GuardOutcome
 from ..findings.hypothesis import Hypothesis
@@ -194,7 +194,7 @@ class OutputComparison:
         self.compared.append(Compared(output, members, actual, expected))
         self._require_every_digit(output, actual[members], expected[members])
         terms = actual[members], expected[members], output.format, self._reads_all
-        compared = partial(compare_alike, self._forms, *terms, self._wrong_values.refuted)
+        compared = partial(compare_unrefuted, self._forms, *terms, self._wrong_values.refuted)
         try:
             found, some = compared(patient=False)
         except ExpansionError:

@@ -42,6 +42,9 @@ FIRST, SPREAD = 4, 4
 _TRIED = 12
 """Inputs on which terms are computed before they are tried to be shown at length."""
 
+_SOON = 2
+"""Inputs on which terms are computed before they are compared at all; further ones while they refute some."""
+
 _SAMPLES = (64, 4096)
 """How many outputs are computed on inputs that may tell, at first and if those don't."""
 
@@ -195,15 +198,20 @@ class WrongValues:
         message += "; it has too many products for its formula to be printed"
         return self._finding(kind, message, line, name, 1), counterexample
 
-    def refuted(self, actual: Ids, expected: Ids, fmt: Format) -> NDArray[np.bool_]:
-        """Tell which terms (n,) are seen to be wrong on a few inputs."""
+    def refuted(self, actual: Ids, expected: Ids, fmt: Format, *, soon: bool = False) -> NDArray[np.bool_]:
+        """Tell which terms (n,) are seen to be wrong on a few inputs, each by itself if `soon`."""
         found = np.zeros(len(actual), dtype=bool)
-        for inputs in islice(candidates(self._instance, self._forms.quantifier, [[]]), _TRIED):
+        for number, inputs in enumerate(
+            islice(candidates(self._instance, self._forms.quantifier, [[]]), _TRIED)
+        ):
             left = np.flatnonzero(~found)
-            if not len(left):
+            if not len(left) or (soon and number >= _SOON and not found.any()):
                 break
             loose = self._loose(actual[left])
-            found[left] = refuted_on(self._store, inputs, actual[left], expected[left], fmt, loose)
+            wrong = refuted_on(self._store, inputs, actual[left], expected[left], fmt, loose, every=soon)
+            found[left] = wrong
+            if soon and number >= _SOON and not wrong.any():
+                break
         return found
 
     def _loose(self, actual: Ids) -> float:

@@ -143,7 +143,7 @@ def test_sums_of_products_of_integers_have_the_width_of_their_format(fmt: Intege
 def test_the_checker_evaluates_what_the_kernel_computes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A choice that is taken for a limit wrongly is stopped: 200 is no number up to 127."""
     monkeypatch.setattr(LimitedNumbers, "_keeps", lambda *_: True)
-    monkeypatch.setattr(WrongValues, "refuted", lambda _, terms, *__: np.zeros(len(terms), dtype=bool))
+    monkeypatch.setattr(WrongValues, "refuted", lambda _, terms, *__, **___: np.zeros(len(terms), dtype=bool))
     body = f"""{ROUNDED} max.f32 %f2, %f1, 0f43480000; setp.gt.f32 %p1, %f1, 0f42FE0000;
     selp.f32 %f2, 0f42FE0000, %f2, %p1; cvt.rzi.s32.f32 %C, %f2;"""
     with pytest.raises(DisagreementError, match="evaluated again"):
