@@ -151,7 +151,7 @@ def test_a_kernel_out_of_time_is_undecided_with_what_was_being_done(
     def ends(*_: object, **__: object) -> None:
         raise OutOfBudget(f"timeout after 2 s while {activity()}")
 
-    monkeypatch.setattr("mmaproof.refinement.examine.output_comparison.compare_alike", ends)
+    monkeypatch.setattr("mmaproof.refinement.examine.output_comparison.compare_unrefuted", ends)
     found = run(RIGHT, written, "--json", document, "--junit", xml)
     assert (found.status, found.err) == (3, "")
     result = json.loads(document.read_text(encoding="utf-8"))
@@ -170,7 +170,7 @@ def test_a_kernel_out_of_memory_is_undecided(
     def raises(*_: object, **__: object) -> None:
         raise reason
 
-    monkeypatch.setattr("mmaproof.refinement.examine.output_comparison.compare_alike", raises)
+    monkeypatch.setattr("mmaproof.refinement.examine.output_comparison.compare_unrefuted", raises)
     document = written.with_suffix(".json")
     assert run(RIGHT, written, "--json", document).status == 3
     result = json.loads(document.read_text(encoding="utf-8"))

@@ -33,14 +33,14 @@ FAULTS = {
 @pytest.fixture
 def believing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the comparison of terms believe everything."""
-    compare = output_comparison.compare_alike
+    compare = output_comparison.compare_unrefuted
 
     def believe(*given: Any, **options: Any) -> tuple[Comparison, Any]:
         found, some = compare(*given, **options)
         everywhere = np.ones(len(found.equal), dtype=bool)
         return replace(found, identical=everywhere, equal=everywhere), some
 
-    monkeypatch.setattr(output_comparison, "compare_alike", believe)
+    monkeypatch.setattr(output_comparison, "compare_unrefuted", believe)
 
 
 @pytest.mark.parametrize("name", FAULTS)
