@@ -128,6 +128,8 @@ class RealRanges(Domain):
         if operation.name not in _RULES:
             return _ANY
         given = map(self._read, gathered(self.store, operation, terms), operation.operands)
+        if operations.flushes(operation):
+            given = map(_flushed, given, operation.operands)
         found = _RULES[operation.name](operation, list(given))
         found = Interval(found.low, np.fmin(found.high, self._differences.greatest(operation, terms)))
         if self._dominated is None:
@@ -285,4 +287,21 @@ def _inflated(operation: Operation, exact: Intervals) -> Intervals:
     growth = (1 + 2 * coarseness(fmt)) ** count - 1
     margin = growth * np.abs(exact) + np.where(exact == 0, 0, count * least(fmt))
     found: Intervals = exact + np.where(np.isfinite(exact), margin, 0) * np.array([-1, 1])
-    return found
+    if operations.flushes(operation):
+        found = _flushed(Interval.of_rows(found), fmt).rows
+    largest = limits(fmt).high
+    beyond = np.abs(found if count > 1 else exact) > largest  # which may be rounded to an infinity
+    within = np.clip(found, -largest, largest)
+    return np.where(beyond, np.copysign(np.inf, found), within)
+
+
+def _flushed(given: Interval, fmt: Format) -> Interval:
+    """Return ranges of numbers in the place of those that are subnormal 0."""
+    if not isinstance(fmt, FloatFormat):
+        return given
+    small = 2.0**fmt.minimum_exponent
+    some = (given.low < small) & (given.high > -small)
+    return Interval(
+        np.where(some, np.minimum(given.low, 0), given.low),
+        np.where(some, np.maximum(given.high, 0), given.high),
+    )

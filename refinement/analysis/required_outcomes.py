@@ -12,7 +12,6 @@ from ...spec.formats import FloatFormat, Format, IntegerFormat
 from ..terms import operations
 from ..terms.domains import Domain, Reading
 from ..terms.interning import Ids
-from ..terms.operations import Sum
 from ..terms.store import CONSTANT, INPUT, Operation, TermStore
 from ..terms.traversal import operands
 from .exponents_on_path import Numbers, Truth, Truths, combined, compared, extremum
@@ -60,7 +59,7 @@ class RequiredOutcomes(Domain):
             both = np.stack([ends.low[places], ends.high[places]], axis=1)
             return np.where(ends.number[places, None], both, _UNKNOWN)
         if operation.name == operations.CONVERT and isinstance(operation.operands[0], IntegerFormat):
-            return self._computed(terms, [], flushes=False)
+            return self._computed(terms, [])
         if not _is_followed(operation) or read not in (None, operation.result):
             return _UNKNOWN if isinstance(read, FloatFormat) else 1.0
         given = [self.table(fmt)[each] for each, fmt in self.depends(operation, terms, read)]
@@ -68,8 +67,7 @@ class RequiredOutcomes(Domain):
             truths = [Truth(*each.astype(bool).T) for each in given]
             return np.stack(combined(operation.attribute, truths), axis=1).astype(float)
         if operation.name in _COMPUTED:
-            flushes = not isinstance(operation.attribute, Sum) or operation.attribute.flush
-            return self._computed(terms, given, flushes=flushes)
+            return self._computed(terms, given)
         sides = [Numbers(each[:, 0], each[:, 1], np.zeros(len(terms), dtype=bool)) for each in given]
         if operation.name == operations.NEGATE:
             return np.stack([-sides[0].high, -sides[0].low], axis=1)
@@ -80,15 +78,13 @@ class RequiredOutcomes(Domain):
         found = np.stack(compared(str(operation.attribute), *sides), axis=1)
         return np.where(known[:, None], found, True).astype(float)
 
-    def _computed(self, terms: Ids, given: Sequence[Any], *, flushes: bool) -> Any:
+    def _computed(self, terms: Ids, given: Sequence[Any]) -> Any:
         """Return the ends of results, of which none is infinite, of numbers with known ends."""
         self._ranges.fill(terms)
         low, high = self._ranges.table()[terms, 1].T
         known = np.logical_and.reduce(
             [np.isfinite(low), np.isfinite(high), *(~np.isnan(each[:, 0]) for each in given)]
         )
-        if flushes:
-            low, high = np.minimum(low, 0), np.maximum(high, 0)
         return np.where(known[:, None], np.stack([low, high], axis=1), _UNKNOWN)
 
     def _constants(self, operation: Operation, terms: Ids, read: Format | None) -> Any:

@@ -258,7 +258,7 @@ def roundings(
         tuple(sorted(kernel.carried)),
         _union(tuple(each.turned) for each in both),
         tuple(sorted(floats)),
-        _union((str(each.operands[0]),) for each in made if _flushes(each)),
+        _union((str(each.operands[0]),) for each in made if operations.flushes(each)),
         _union(map(_domains, made)),
         any(each.name == INPUT and isinstance(each.result, FloatFormat) for each in made),
     )
@@ -401,19 +401,6 @@ def paths(operation: Operation, unit: MatrixRounding | None = None) -> list[Path
         case operations.DOT:
             return [Path((0,)), Path((1,)), Path((2,))]
     return [Path((index,)) for index in range(len(operation.operands))]
-
-
-def _flushes(operation: Operation) -> bool:
-    """Tell whether an operation takes subnormal numbers for zeros."""
-    how = operation.attribute
-    match operation.name:
-        case operations.FUSED:
-            return isinstance(how, Sum) and how.flush
-        case operations.EXTREMUM | operations.CONVERT:
-            return isinstance(how, tuple) and bool(how[2]) and isinstance(operation.operands[0], FloatFormat)
-        case operations.FUNCTION:
-            return ".ftz" in str(how)
-    return False
 
 
 def _turning(operation: Operation) -> str | None:

@@ -49,10 +49,10 @@ def compared_input(store: TermStore, formula: Ids, own: Ids) -> tuple[int, int] 
     """Return a float that the formula does not have at all, and the first comparison that depends on it.
 
     Over the reals ``c <= c`` holds, and one of ``c < 1`` and ``c >= 1``; of a NaN they do not.
-    See `unused_input`.
+    See `unused_input`; here the formula may have other elements of the same array.
     """
     groups = list(by_operation(store, own))
-    inputs = _unused(store, formula, groups)
+    inputs = _unused(store, np.empty(0, dtype=np.int32), groups)
     for operation, terms in groups if len(inputs) else ():
         if operation.name == operations.COMPARE and isinstance(operation.operands[0], FloatFormat):
             for term in terms.tolist():

@@ -177,6 +177,19 @@ def divides(operation: Operation) -> bool:
     return operation.name == FUNCTION and name == "div" and isinstance(operation.result, FloatFormat)
 
 
+def flushes(operation: Operation) -> bool:
+    """Tell whether an operation takes subnormal numbers for zeros."""
+    how = operation.attribute
+    match operation.name:
+        case "fused":
+            return isinstance(how, Sum) and how.flush
+        case "extremum" | "convert":
+            return isinstance(how, tuple) and bool(how[2]) and isinstance(operation.operands[0], FloatFormat)
+        case "function" | "quotient":
+            return ".ftz" in str(how)
+    return False
+
+
 def equates_floats(operation: Operation) -> bool:
     """Tell whether an operation compares floats for equality, which a rounding may turn."""
     relation = str(operation.attribute).removesuffix("u")

@@ -20,6 +20,8 @@ from ..elementwise_kernels import result_of
 CHOSEN = "selp.f32 %C, %A, 0f00000000, %p1;"
 FLOATS = {"A": "f32", "C": "f32 out"}
 LARGEST, INFINITY, BOUND = "0fFF7FFFFF", "0fFF800000", "0fC2C80000"  # -100
+POSITIVE_INFINITY, ZERO = "0f7F800000", "0f00000000"
+SMALL, SUBNORMAL = "0f0082AB1E", "0f00366C7D"  # 1.2e-38 and 5e-39
 BOUNDED = ["abs(A[i]) <= 100"]
 
 
@@ -36,6 +38,15 @@ BOUNDED = ["abs(A[i]) <= 100"]
         ("setp.num.f32 %p1, %A, %A;", [], True),
         ("mul.f32 %f1, %A, %A; setp.lt.f32 %p1, %f1, 0f461C4400;", BOUNDED, True),  # 10001
         ("mul.f32 %f1, %A, %A; setp.lt.f32 %p1, %f1, 0f461C4000;", BOUNDED, False),  # 10000
+        (f"mul.f32 %f1, %A, %A; setp.neu.f32 %p1, %f1, {POSITIVE_INFINITY};", BOUNDED, True),
+        (f"mul.f32 %f1, %A, %A; setp.neu.f32 %p1, %f1, {POSITIVE_INFINITY};", ["abs(A[i]) <= 1e30"], False),
+        (f"setp.gt.ftz.f32 %p1, %A, {ZERO};", ["1e-40 <= A[i] <= 1"], False),
+        (f"setp.gt.ftz.f32 %p1, %A, {ZERO};", ["1e-37 <= A[i] <= 1"], True),
+        (
+            f"sub.ftz.f32 %f1, {SMALL}, %A; setp.lt.f32 %p1, %f1, {SUBNORMAL};",
+            ["1e-38 <= A[i] <= 1.1e-38"],
+            False,
+        ),
     ],
 )
 def test_a_comparison_is_decided_for_all_inputs(comparison: str, requires: list[str], holds: bool) -> None:

@@ -19,8 +19,10 @@ from mmaproof.spec.formats import F32
 
 COUNT = 64
 FLOATS = st.floats(width=32, allow_nan=False)
+FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
 RELATIONS = [relation + u for relation in ("lt", "le", "gt", "ge", "eq", "ne") for u in ("", "u")]
-STEPS = st.sampled_from(["negate", "max", "min", "add", "product", "square", "ex2", "sqrt", "rcp", "sin"])
+FUNCTIONS = ["ex2", "sqrt", "rcp", "sin", *(f"{each}.approx.ftz" for each in ("lg2", "sqrt", "rcp", "rsqrt"))]
+STEPS = st.sampled_from(["negate", "max", "min", "add", "add.ftz", "product", "square", *FUNCTIONS])
 
 
 def _made(store: TermStore, term: Ids, step: str, constant: Ids) -> Ids:
@@ -29,9 +31,9 @@ def _made(store: TermStore, term: Ids, step: str, constant: Ids) -> Ids:
             return apply(store, operations.negate(F32), term)
         case "max" | "min":
             return apply(store, operations.extremum(F32, step), term, constant)
-        case "add":
-            return apply(store, operations.fused(F32, (), (F32, F32)), term, constant)
-        case "ex2" | "sqrt" | "rcp" | "sin":
+        case "add" | "add.ftz":
+            return apply(store, operations.fused(F32, (), (F32, F32), flush=step != "add"), term, constant)
+        case _ if step in FUNCTIONS:
             return apply(store, operations.function(step, F32, F32), term)
     other = term if step == "square" else constant
     return apply(store, operations.fused(F32, ((F32, F32),)), term, other)
@@ -39,7 +41,7 @@ def _made(store: TermStore, term: Ids, step: str, constant: Ids) -> Ids:
 
 @settings(max_examples=examples(300))
 @given(
-    st.tuples(FLOATS, FLOATS),
+    st.tuples(FINITE, FINITE),
     st.booleans(),
     st.lists(st.tuples(STEPS, FLOATS), max_size=3),
     st.lists(st.tuples(st.sampled_from(RELATIONS), FLOATS), min_size=1, max_size=2),

@@ -120,6 +120,14 @@ def test_what_holds_of_all_numbers_does_not_hold_of_nans(compared: str) -> None:
     assert "every input is finite (B[i])" in refused(result)
 
 
+def test_another_element_of_an_array_of_the_formula_is_to_be_no_nan() -> None:
+    first = "shfl.sync.idx.b32 %f1, %A, 0, 31, -1; shfl.sync.idx.b32 %f2, %A, 1, 31, -1;"
+    body = f"{first} setp.le.f32 %p1, %f2, %f2; selp.f32 %Y, %f1, {single(0)}, %p1;"
+    assert "every input is finite (A[i])" in refused(
+        result_of(body, "Y[i] = A[0]", {"A": "f32", "Y": "f32 out"})
+    )
+
+
 def test_an_order_of_floats_that_a_formula_lacks_may_decide_nothing() -> None:
     body = (
         "setp.gt.f32 %p1, %B, %A; selp.f32 %f1, %A, %B, %p1; selp.f32 %Y, %A, %f1, %p1; @!%p1 mov.f32 %Y, %A;"

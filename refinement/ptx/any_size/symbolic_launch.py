@@ -360,7 +360,8 @@ class SymbolicLaunch:
         low, high = self.store.symbols.bounds(rows)
         if low[0] < fmt.minimum or high[0] > fmt.maximum:
             self.store.doubt(f"{parameter.name} does not fit {fmt}", rows, fmt.maximum)
-            raise UnsupportedError(f"{parameter.name} does not fit {fmt}")
+            most = f"with a whole last tile it may be {high[0]:.0f}"
+            raise UnsupportedError(f"{parameter.name} does not fit {fmt}: {most}; state an end of the size")
         return Scalar(int(self.store.integers(rows, fmt.bits)[0]))
 
     def turns(self, count: int) -> list[Cells]:
