@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ....spec.errors import UnsupportedError
 from ....spec.formats import F32, Format
 from ...analysis.approximations import SURELY
+from ...analysis.required_outcomes import RequiredOutcomes
 from ...terms import domains, operations
 from ...terms.evaluation import evaluate
 from ...terms.interning import Ids
@@ -192,6 +193,7 @@ class SoftwareFunctions:
         self.limited = _LIMITED.setdefault(store, {})
         self._used = set[str]()
         self._computing = _Computing(store)
+        self._required = RequiredOutcomes(store)
 
     @property
     def recognised(self) -> tuple[str, ...]:
@@ -408,7 +410,7 @@ class SoftwareFunctions:
     def _has_side(self, cut: _Cut, function: LibraryFunction) -> bool:
         """Tell whether a side of a choice is a function by arithmetic alone.
 
-        What else is chosen beside ``x^2`` has to be that, too, and not to 20 bits only.
+        What else is chosen beside ``x^2`` has to be that, too, and not to 19 bits only.
         """
         values = self._computed(cut, _words(_GUESSED))
         plain = {cut.number}
@@ -429,8 +431,11 @@ class SoftwareFunctions:
         )
 
     def _domain(self, argument: int) -> Domain:
-        """Return between which numbers an argument is, where it is clamped or a magnitude."""
+        """Return between which numbers an argument is: by ``[requires]``, where it is clamped or a magnitude."""
         least, greatest, nan = -np.inf, np.inf, True
+        required = self._required.values(np.array([argument], dtype=np.int32), F32)[0]
+        if not np.isnan(required).any():
+            (least, greatest), nan = required.tolist(), False
         operation = self.store.operation(argument)
         if operation.name == operations.EXTREMUM and operation.result == F32:
             assert isinstance(operation.attribute, tuple)
@@ -439,16 +444,16 @@ class SoftwareFunctions:
             limits = sides[self.store.are(CONSTANT, sides)]
             opposites = self.store.apply(operations.negate(F32), sides)
             if which == "max" and (opposites == sides[::-1]).any():
-                least = 0.0
+                least = max(least, 0.0)
             for word in self.store.constant_values(limits).astype(np.uint32):
                 limit = float(word.view(np.float32))
                 if np.isnan(limit):
                     continue
                 nan &= propagates
                 if which == "max":
-                    least = limit
+                    least = max(least, limit)
                 else:
-                    greatest = limit
+                    greatest = min(greatest, limit)
         return Domain(least, greatest, nan)
 
     def _values(self, cut: _Cut, words: NDArray[np.uint64], quadrant: int = 0) -> Reals:
