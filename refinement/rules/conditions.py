@@ -60,6 +60,8 @@ BOOLEAN = (
 
 CHOICES = (
     _rule("same-sides", "where(p, x, x)", "x", _CHOICES + "chosen", "choices", p="bit"),
+    _rule("same-real-sides", "where(p, x, x)", "x", "normal_forms.identities:IdleOperations.expanded", "choices",
+          p="bit"),
     _rule(
         "opposite-condition", "where(not p, x, y)", "where(p, y, x)", _CHOICES + "chosen", "choices", p="bit"
     ),
