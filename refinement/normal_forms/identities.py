@@ -81,7 +81,7 @@ class IdleOperations:
         return found
 
     def expanded(self, terms: Ids, fmt: Format) -> Groups:
-        """Return choices between floats that are the same real number as that; terms (n,) of one operation."""
+        """Return choices (n,), of one operation, between floats that are the same real number as that."""
         operation = self._store.operation(int(terms[0]))
         if operation.name != operations.SELECT or not isinstance(fmt, FloatFormat):
             return []

@@ -255,7 +255,10 @@ def test_the_bits_of_a_high_half_are_not_those_of_a_conversion() -> None:
 
 
 RANDOM = {"A": "f32", "R": "u32", "C": "bf16 out"}
-ADDED = "mov.b32 %r1, %A; and.b32 %r2, %R, 0xffff; add.s32 %r3, %r1, %r2; shr.u32 %r4, %r3, 16; cvt.u16.u32 %C, %r4;"
+ADDED = (
+    "mov.b32 %r1, %A; and.b32 %r2, %R, 0xffff; add.s32 %r3, %r1, %r2; shr.u32 %r4, %r3, 16;"
+    " cvt.u16.u32 %C, %r4;"
+)
 
 
 @pytest.mark.parametrize("formula", ["C[i] = bf16(A[i])", "C[i] = A[i]"])

@@ -122,7 +122,6 @@ _KNOWN: dict[tuple[Any, ...], Written | None] = {}
 _ENDS: WeakKeyDictionary[TermStore, dict[int, tuple[int, Written] | None]] = WeakKeyDictionary()
 """The argument and the function whose written form a term ends, None where it ends none, of every store."""
 
-
 _LIMITED: WeakKeyDictionary[TermStore, dict[int, tuple[int, Written]]] = WeakKeyDictionary()
 """Those of them whose arguments have a limit, whoever recognised them."""
 
@@ -431,11 +430,10 @@ class SoftwareFunctions:
         )
 
     def _domain(self, argument: int) -> Domain:
-        """Return between which numbers an argument is: by ``[requires]``, where it is clamped or a magnitude."""
-        least, greatest, nan = -np.inf, np.inf, True
-        required = self._required.values(np.array([argument], dtype=np.int32), F32)[0]
-        if not np.isnan(required).any():
-            (least, greatest), nan = required.tolist(), False
+        """Return between which numbers an argument is, by ``[requires]``, as clamped, or as a magnitude."""
+        ends = self._required.values(np.array([argument], dtype=np.int32), F32)[0]
+        known = not np.isnan(ends).any()
+        (least, greatest), nan = ends.tolist() if known else (-np.inf, np.inf), not known
         operation = self.store.operation(argument)
         if operation.name == operations.EXTREMUM and operation.result == F32:
             assert isinstance(operation.attribute, tuple)
@@ -445,10 +443,8 @@ class SoftwareFunctions:
             opposites = self.store.apply(operations.negate(F32), sides)
             if which == "max" and (opposites == sides[::-1]).any():
                 least = max(least, 0.0)
-            for word in self.store.constant_values(limits).astype(np.uint32):
-                limit = float(word.view(np.float32))
-                if np.isnan(limit):
-                    continue
+            numbers = self.store.constant_values(limits).astype(np.uint32).view(np.float32)
+            for limit in numbers[~np.isnan(numbers)].tolist():
                 nan &= propagates
                 if which == "max":
                     least = max(least, limit)

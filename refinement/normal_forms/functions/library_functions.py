@@ -23,7 +23,7 @@ LARGEST_POWER = 8
 """The greatest whole exponent that is written as a product."""
 
 _COARSEST_EXPONENT = 1 << 10
-"""Exponents that are no integers are multiples of the reciprocal of this, or of a third, or have four decimals."""
+"""Exponents that are no integers are multiples of this one's reciprocal, thirds, or have four decimals."""
 
 
 _PLAIN = 2.0**-22
@@ -144,9 +144,7 @@ def _of_magnitude(exponent: float, *, odd: bool = False) -> Curve:
     def signed(part: Callable[[Reals], Reals], turns: bool) -> Callable[[Reals], Reals]:
         return lambda x: (np.sign(x) if turns else 1) * part(np.abs(x))
 
-    return Curve(
-        signed(plain.value, odd), signed(plain.slope, not odd), signed(plain.bend, odd), plain.third
-    )
+    return Curve(signed(plain.value, odd), signed(plain.slope, not odd), signed(plain.bend, odd), plain.third)
 
 
 def _bell(x: Reals) -> Reals:
