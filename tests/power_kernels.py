@@ -169,7 +169,10 @@ value = "K"
 formula = "C[i, j] = sum(p, sum(q, A[p, i, q] * B[p, j, q]))"
 """
 
-CONTRACTS: Mapping[str, str] = {"dgemm": DGEMM, "sconv": SCONV, "sgemm": SGEMM, "igemm": IGEMM}
+CONTRACTS: Mapping[str, str] = {
+    **{"dgemm": DGEMM, "sconv": SCONV, "sgemm": SGEMM, "igemm": IGEMM},
+    **{name: (SOURCES / f"{name}.toml").read_text() for name in ("bgemm", "qgemm", "strip")},
+}
 """By the name of the source."""
 
 

@@ -163,6 +163,23 @@ def _cut_after(x: Any, low: int, sort: Any, *, even: bool) -> Any:
     return z3.fpBVToFP(z3.Extract(31, low, word + added), sort)
 
 
+def _low(x: Any, low: int) -> Any:
+    return z3.ZeroExt(32 - low, z3.Extract(low - 1, 0, z3.fpToIEEEBV(x)))
+
+
+def _cut_sum(x: Any, r: Any, low: int, sort: Any) -> Any:
+    """Return the high bits of an f32 to which the low ones of another word are added."""
+    return z3.fpBVToFP(z3.Extract(31, low, z3.fpToIEEEBV(x) + _low(r, low)), sort)
+
+
+def _carries(x: Any, r: Any, low: int) -> Any:
+    return z3.Extract(low, low, _low(x, low) + _low(r, low)) == 1
+
+
+def _from_zero(x: Any, sort: Any) -> Any:
+    return z3.If(z3.fpIsNegative(x), _to(x, sort, z3.RTN()), _to(x, sort, z3.RTP()))
+
+
 def floats(sort: Any) -> Mapping[str, Callable[..., Any]]:
     """Return what operators and functions do to floats of a sort; their bits are its IEEE encoding."""
     width = sort.ebits() + sort.sbits()
@@ -190,6 +207,10 @@ def floats(sort: Any) -> Mapping[str, Callable[..., Any]]:
         "carried_tf32": lambda x: _cut_after(x, 13, _TF32, even=True),
         "half_added_bf16": lambda x: _cut_after(x, 16, BF16, even=False),
         "half_added_tf32": lambda x: _cut_after(x, 13, _TF32, even=False),
+        "added_bf16": lambda x, r: _cut_sum(x, r, 16, BF16),
+        "added_tf32": lambda x, r: _cut_sum(x, r, 13, _TF32),
+        "carries_bf16": lambda x, r: _carries(x, r, 16), "carries_tf32": lambda x, r: _carries(x, r, 13),
+        "from_zero_bf16": lambda x: _from_zero(x, BF16), "from_zero_tf32": lambda x: _from_zero(x, _TF32),
         "nearest_bf16": lambda x: _to(x, BF16), "nearest_tf32": lambda x: _to(x, _TF32),
         "nearest_away_bf16": lambda x: _to(x, BF16, _AWAY),
         "nearest_away_tf32": lambda x: _to(x, _TF32, _AWAY),

@@ -170,6 +170,10 @@ def _carried(word: int, low: int) -> int:
     return word + (1 << low - 1) - 1 + (word >> low & 1) & 0xFFFFFFFF
 
 
+def _from_zero(x: _Float) -> Rounding:
+    return Rounding.DOWNWARD if x.number < 0 else Rounding.UPWARD
+
+
 def _away(x: _Float, fmt: FloatFormat) -> _Float:
     """Return the nearest number, of two the one that is farther from 0."""
     below = x.to(fmt, Rounding.TOWARD_ZERO)
@@ -204,6 +208,12 @@ def _floats(fmt: FloatFormat) -> Mapping[str, Callable[..., Any]]:
         "carried_tf32": lambda x: x.with_word(_carried(x.word, 13) & ~0x1FFF),
         "half_added_bf16": lambda x: _Float((x.word + 0x8000 & 0xFFFFFFFF) >> 16, BF16),
         "half_added_tf32": lambda x: x.with_word(x.word + 0x1000 & 0xFFFFE000),
+        "added_bf16": lambda x, r: _Float((x.word + (r.word & 0xFFFF) & 0xFFFFFFFF) >> 16, BF16),
+        "added_tf32": lambda x, r: x.with_word(x.word + (r.word & 0x1FFF) & 0xFFFFE000),
+        "carries_bf16": lambda x, r: (x.word & 0xFFFF) + (r.word & 0xFFFF) > 0xFFFF,
+        "carries_tf32": lambda x, r: (x.word & 0x1FFF) + (r.word & 0x1FFF) > 0x1FFF,
+        "from_zero_bf16": lambda x: x.to(BF16, _from_zero(x)),
+        "from_zero_tf32": lambda x: x.to(TF32, _from_zero(x)).to(F32),
         "nearest_bf16": lambda x: x.to(BF16), "nearest_tf32": lambda x: x.to(TF32).to(F32),
         "nearest_away_bf16": lambda x: _away(x, BF16), "nearest_away_tf32": lambda x: _away(x, TF32).to(F32),
         "as_f32": lambda x: _Float(x.word << 16, F32), "widened": lambda x: x.to(F32),

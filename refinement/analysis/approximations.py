@@ -24,7 +24,7 @@ REACH = 2.0**126
 """Divisors up to which ``div.approx`` is what is documented; beyond, its result is 0."""
 
 
-SURELY = 2.0**-20
+SURELY = 2.0**-19
 """Of a function's value, by which it is off at most where it is taken to be written out."""
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...spec.formats import F32
 from ..analysis.approximations import REACH, documented_error
 from ..terms.evaluation import FUNCTIONS
-from .affine_numbers import Affine, Reals, Truths, curved, disturbed, settled
+from .affine_numbers import Affine, Reals, Truths, chosen, curved, disturbed, exactly, settled
 from .float_arithmetic import product
 from .float_enclosures import Floats, floats, flushed
 
@@ -167,6 +167,8 @@ def function_of(name: str, argument: Floats, symbol: int, *, overflows: bool = T
         found = settled(
             found._replace(low=np.where(unknown, -np.inf, low), high=np.where(unknown, np.inf, high), off=off)
         )
+    if stem == "ex2":  # PTX ISA, ex2: of zeros it is 1
+        found = chosen(form.magnitude == 0, exactly(np.ones(len(low))), found)
     negative, positive = _signs(stem, argument)
     signs = negative | unknown, positive | unknown
     result = floats(found, *signs, argument.nan | unknown, argument.number | unknown)

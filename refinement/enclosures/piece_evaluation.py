@@ -97,7 +97,7 @@ class PieceEvaluation:
         return self._floats[term]
 
     def words(self, term: int) -> Affine:
-        """Return what the 32 bits of a term are, as integers from 0 on."""
+        """Return what the bits of a term are, 32 or fewer, as integers from 0 on."""
         if term not in self._words:
             operation, arguments = self._made(term)
             if operation.name == CONSTANT:
@@ -110,7 +110,7 @@ class PieceEvaluation:
                 found = words_of(self.floats(term))
             else:
                 rule = _WORD_RULES.get(operation.name)
-                if rule is None or operation.result.bits != F32.bits:
+                if rule is None or not _is_word(operation):
                     raise UnsupportedError(f"{operation} is not enclosed")
                 found = rule(self, operation, arguments)
             self._words[term] = found
@@ -148,7 +148,7 @@ class PieceEvaluation:
         if operation.result.bits == 1 and operation.name != VECTOR:
             one, zero = self.truths(term)
             return between((~zero).astype(np.float64), one.astype(np.float64)), 1
-        if operation.result.bits != F32.bits and operation.name != CONSTANT:
+        if operation.name != CONSTANT and not _is_word(operation):
             raise UnsupportedError(f"{operation} is not enclosed")
         return self.words(term), operation.result.bits
 
@@ -167,6 +167,12 @@ class PieceEvaluation:
             value = self.floats(term)
             found = found._replace(low=np.where(value.number, found.low, np.maximum(found.low, _LEAST_NAN)))
         return found
+
+
+def _is_word(operation: Operation) -> bool:
+    """Tell whether a result has 32 bits, or fewer that are taken from words one by one."""
+    of_bits = operation.name in (CONCATENATION, operations.BITWISE)
+    return operation.result.bits == F32.bits or (of_bits and operation.result.bits < F32.bits)
 
 
 def _require_f32(operation: Operation) -> None:
@@ -316,7 +322,7 @@ def _bitwise(q: PieceEvaluation, operation: Operation, arguments: Sequence[int])
     given = [possible_bits(q.words(argument)) for argument in arguments]
     ones, zeros = (np.zeros(len(given[0][0]), dtype=np.uint64) for _ in range(2))
     for row in range(1 << _CHOSEN_BITS):
-        may = np.full(len(ones), 0xFFFFFFFF, dtype=np.uint64)
+        may = np.full(len(ones), (1 << operation.result.bits) - 1, dtype=np.uint64)
         for place, (one, zero) in enumerate(given):
             may &= one if row >> (_CHOSEN_BITS - 1 - place) & 1 else zero
         if table >> row & 1:

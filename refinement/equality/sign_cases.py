@@ -294,7 +294,7 @@ class SignCases:
         """Return the known function that a term is, where a library writes it out.
 
         A choice by a number that is kept is none: ``x > 20 ? x : log(1 + exp(x))`` as a whole is ``log(1 +
-        exp(x))`` to 20 bits, but where the formula chooses so, too, it is to be that choice.
+        exp(x))`` to 19 bits, but where the formula chooses so, too, it is to be that choice.
         """
         if operation.result.bits != F32.bits or operation.name not in (operations.SELECT, operations.FUSED):
             return None

@@ -159,23 +159,23 @@ class TruncatedFloats(Rewriting):
             if (self.store.constant_values(zeros.terms) != 0).any():
                 return words
         floats = found[0].terms
-        rounding: Rounding | None = Rounding.TOWARD_ZERO
-        if not self._are_floats(floats):
-            if len(found) > 1 or (rounded := self._rounded(floats, low)) is None:
-                return words
-            whole, rounding = rounded
-        else:
+        if self._are_floats(floats):
             whole = join(self.store, [Slice(floats, Field(0, low)), *found])
-        made = self.store.apply(_conversion(narrow, rounding), whole)
+            made = self.store.apply(_conversion(narrow, Rounding.TOWARD_ZERO), whole)
+        elif len(found) > 1 or (rounded := self._rounded(floats, low, narrow)) is None:
+            return words
+        else:
+            made = rounded
         if fmt == narrow:
             return made
         return self.store.apply(operations.fused(F32, (), (narrow,)), made)
 
-    def _rounded(self, sums: Ids, low: int) -> tuple[Ids, Rounding | None] | None:
-        """Return the floats (n,) to whose bits so much is added that cutting the low ones rounds to nearest.
+    def _rounded(self, sums: Ids, low: int, narrow: FloatFormat) -> Ids | None:
+        """Return conversions (n,) of floats to whose bits so much is added that cutting the low ones rounds.
 
         Half of a unit of what is left rounds ties away from zero; just less, and the lowest bit that is left,
-        ties to even. None where the words are no such sums.
+        ties to even; what is less than a unit, such as random bits, rounds to one of the two neighbours. None
+        where the words are no such sums.
         """
         store = self.store
         summands = self._summands(sums)
@@ -187,11 +187,28 @@ class TruncatedFloats(Rewriting):
         added = sum(store.constant_values(constant) for constant in constants)
         half = np.uint64(1) << np.uint64(low - 1)
         if len(others) == 1:
-            return (floats[0], None) if np.all(added == half) else None
+            return store.apply(_conversion(narrow, None), floats[0]) if np.all(added == half) else None
         even = zero_extend(store, extract(store, floats[0], low, 1), F32.bits)
-        (bit,) = (other for other in others if other is not floats[0])
-        is_even = np.all(added == half - np.uint64(1)) and (bit == even).all()
-        return (floats[0], Rounding.NEAREST_EVEN) if is_even else None
+        (word,) = (other for other in others if other is not floats[0])
+        if np.all(added == half - np.uint64(1)) and (word == even).all():
+            return store.apply(_conversion(narrow, Rounding.NEAREST_EVEN), floats[0])
+        above = extract(store, word, low, F32.bits - low)
+        if constants or not store.are(CONSTANT, above).all() or (store.constant_values(above) != 0).any():
+            return None
+        return self._to_neighbours(floats[0], word, low, narrow)
+
+    def _to_neighbours(self, floats: Ids, added: Ids, low: int, narrow: FloatFormat) -> Ids:
+        """Return floats (n,) rounded away from zero where their low bits and words carry, else toward it."""
+        store = self.store
+        cut = zero_extend(store, extract(store, floats, 0, low), F32.bits)
+        carries = extract(store, store.apply(operations.ring(F32.bits, 0, 2), cut, added), low, 1)
+        up, down, toward_zero = (
+            store.apply(_conversion(narrow, rounding), floats)
+            for rounding in (Rounding.UPWARD, Rounding.DOWNWARD, Rounding.TOWARD_ZERO)
+        )
+        choice = operations.select(narrow.bits)
+        away = store.apply(choice, extract(store, floats, F32.bits - 1, 1), down, up)
+        return np.asarray(store.apply(choice, carries, away, toward_zero))
 
     def _summands(self, words: Ids, depth: int = _DEEPEST) -> list[Ids]:
         """Return terms (n,) whose sums words are; the words themselves if they are none, or not all alike."""

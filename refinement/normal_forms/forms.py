@@ -441,7 +441,8 @@ class NormalForms:
         if len(of_leaf):
             found += self._functions.expanded(of_leaf, terms, leaves, fmt)
         others = np.flatnonzero((leaves < 0) & ~settled)
-        rewritings = self._symmetries, self._of_bits, self._exclusive, self._one_sided, self._extremal
+        first = self._idle, self._symmetries, self._of_bits
+        rewritings = *first, self._exclusive, self._one_sided, self._extremal
         for expanded in (rewriting.expanded for rewriting in rewritings):
             groups = expanded(terms[others], fmt) if len(others) else []
             found += [(others[at], each) for at, each in groups]

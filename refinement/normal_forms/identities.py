@@ -17,8 +17,9 @@ from ..terms.store import CONCATENATION, CONSTANT, Operation
 from ..terms.traversal import alike_within, by_operation, leaves_of
 from ..terms.widened_words import NONE, narrower
 from .polynomials import ABSENT
-from .reading_words import Quantities
+from .reading_words import Piece, Quantities
 from .readings import Quantifier
+from .sum_atoms import Groups
 
 
 class IdleOperations:
@@ -78,6 +79,16 @@ class IdleOperations:
                     bound |= self._is_nan(arguments[:, column], operation.operands[column])
                 found[bound] = self._quantifier.read(arguments[bound, 1 - column], fmt)
         return found
+
+    def expanded(self, terms: Ids, fmt: Format) -> Groups:
+        """Return choices (n,), of one operation, between floats that are the same real number as that."""
+        operation = self._store.operation(int(terms[0]))
+        if operation.name != operations.SELECT or not isinstance(fmt, FloatFormat):
+            return []
+        one, other = self._store.arguments(terms)[:, 1:3].T
+        numbers = self._identifiers(np.concatenate([one, other]), fmt)
+        alike = np.flatnonzero(numbers[: len(terms)] == numbers[len(terms) :])
+        return [(alike, [Piece(1, (self._quantifier.read(one[alike], fmt),))])] if len(alike) else []
 
     def _is_limit(self, terms: Ids, fmt: FloatFormat, sign: int) -> NDArray[np.bool_]:
         """Tell which terms (n,) are the greatest number of a format, or if `sign` is negative the least.

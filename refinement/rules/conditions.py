@@ -5,6 +5,7 @@ from __future__ import annotations
 from .rule import Rule, Source, Theory
 
 _FORMS = "normal_forms.condition_forms:ConditionForms."
+_SAME_SIDES = "normal_forms.identities:IdleOperations.expanded"
 _CHOICES = "terms.choices:"
 _ADDENDS = "normal_forms.one_sided_sums:"
 _PRODUCTS = "normal_forms.choice_products:"
@@ -60,6 +61,7 @@ BOOLEAN = (
 
 CHOICES = (
     _rule("same-sides", "where(p, x, x)", "x", _CHOICES + "chosen", "choices", p="bit"),
+    _rule("same-real-sides", "where(p, x, x)", "x", _SAME_SIDES, "choices", p="bit"),
     _rule(
         "opposite-condition", "where(not p, x, y)", "where(p, y, x)", _CHOICES + "chosen", "choices", p="bit"
     ),

@@ -57,6 +57,15 @@ CUT = (
         )
         for narrow in ("bf16", "tf32")
     ),
+    *(
+        Rule(
+            f"floats/bits-added-{narrow}", Theory.FLOAT, f"added_{narrow}(x, r)",
+            f"where(carries_{narrow}(x, r), from_zero_{narrow}(x), toward_zero_{narrow}(x))",
+            _BITS + "_to_neighbours", supposed="is_number(x)", fails={"x": "0x7f800001", "r": "0x00000000"},
+            sorts={"x": "f32", "r": "f32"}, source=Source.DERIVATION,
+        )
+        for narrow in ("bf16", "tf32")
+    ),
     _rule("zeros-behind-half", "as_f32(x)", "widened(x)", _IDLE + "_widened", x="bf16"),
     _rule("small-format-again", "to_e5m2(widened_e5m2(x))", "x", "analysis.quantisation:unchanged", x="e5m2"),
 )  # fmt: skip

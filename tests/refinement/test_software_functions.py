@@ -253,7 +253,7 @@ CHOSEN_POWERS = {
 @pytest.mark.parametrize("name", CHOSEN_POWERS)
 @pytest.mark.parametrize("width", ["0f358637BD", "0f3A83126F"])
 def test_a_choice_beside_a_power_is_no_power_that_is_written_out(name: str, width: str) -> None:
-    """|x^2 - 2| < w ? 2 : x^2 is x^2 to 20 bits, but a product is not taken for one to 20 bits."""
+    """|x^2 - 2| < w ? 2 : x^2 is x^2 to 19 bits, but a product is not taken for one to 19 bits."""
     power, formula = CHOSEN_POWERS[name]
     chosen = f"sub.f32 %f1, %f0, 0f40000000; abs.f32 %f1, %f1; setp.lt.f32 %p1, %f1, {width};"
     body = f"{power} {chosen} selp.f32 %C, 0f40000000, %f0, %p1;"

@@ -16,7 +16,7 @@ from mmaproof.refinement.equality.truncated_floats import TruncatedFloats
 from mmaproof.refinement.normal_forms.forms import NormalForms
 from mmaproof.refinement.terms import operations
 from mmaproof.refinement.terms.assignments import Assignment
-from mmaproof.refinement.terms.bit_slices import bitwise, extract
+from mmaproof.refinement.terms.bit_slices import bitwise, extract, zero_extend
 from mmaproof.refinement.terms.slices import Field, Slice, filled, join
 from mmaproof.refinement.terms.store import TermStore
 from mmaproof.refinement.terms.truth_tables import A
@@ -261,3 +261,61 @@ def test_the_bits_of_a_high_half_are_not_those_of_a_conversion() -> None:
     assert found.equal.all()
     assert not found.identical.any()
     assert found.roundings is not None
+
+
+RANDOM = {"A": "f32", "R": "u32", "C": "bf16 out"}
+ADDED = (
+    "mov.b32 %r1, %A; and.b32 %r2, %R, 0xffff; add.s32 %r3, %r1, %r2; shr.u32 %r4, %r3, 16;"
+    " cvt.u16.u32 %C, %r4;"
+)
+
+
+@pytest.mark.parametrize("formula", ["C[i] = bf16(A[i])", "C[i] = A[i]"])
+def test_random_bits_that_are_added_round_to_a_neighbour(formula: str) -> None:
+    assert result_of(ADDED, formula, RANDOM).verdict == "verified"
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("0xffff;", "0x1ffff;"),
+        ("0xffff;", "0xffff; add.s32 %r2, %r2, 1;"),
+        ("0xffff;", "0xffff; shl.b32 %r2, %r2, 1;"),
+        ("and.b32 %r2, %R, 0xffff;", "shr.s32 %r2, %R, 16;"),
+        ("and.b32 %r2, %R, 0xffff;", "mov.b32 %r2, %R;"),
+        ("add.s32 %r3, %r1, %r2", "sub.s32 %r3, %r1, %r2"),
+        ("add.s32 %r3, %r1, %r2", "add.s32 %r3, %r1, %r2; add.s32 %r3, %r3, %r2"),
+        ("add.s32 %r3, %r1, %r2", "add.s32 %r3, %r1, %r2; add.s32 %r3, %r3, 0x8000"),
+        ("%r3, 16;", "%r3, 15;"),
+        ("shr.u32 %r4, %r3, 16", "shr.u32 %r4, %r2, 16"),
+    ],
+)
+def test_other_sums_of_bits_are_no_rounding(old: str, new: str) -> None:
+    assert old in ADDED
+    assert result_of(ADDED.replace(old, new), "C[i] = bf16(A[i])", RANDOM).verdict != "verified"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_random_bits_round_to_what_a_choice_of_conversions_does(name: str) -> None:
+    store, places = TermStore(), np.arange(4096)
+    width, _ = ROWS[name]
+    words, added = store.inputs("A", F32, places), store.inputs("R", F32, places)
+    below = zero_extend(store, extract(store, added, 0, width), 32)
+    total = store.apply(operations.ring(32, 0, 2), words, below)
+    cut = extract(store, total, 16, 16)
+    fmt: FloatFormat = BF16
+    if name == "tf32":
+        cut, fmt = join(store, [filled(store, len(places), 0, 13), Slice(total, Field(13, 19))]), TF32
+    made = TruncatedFloats(store).converted(cut, fmt)
+    random = np.random.default_rng(7)
+    given_words = {each: random.integers(0, 1 << 32, len(places)).astype(np.uint32) for each in "AR"}
+    given_words["A"][:64] &= np.uint32(0x807FFFFF)  # zeros and subnormal numbers
+    given_words["A"][64:128] |= np.uint32(0x7F7F0000)  # beyond the greatest number
+    given_words["A"][128:192] &= np.uint32(0xFFFF0000)
+    before, after = (Assignment(store, given_words).values(each) for each in (cut, made))
+    kept = ~is_nan(given_words["A"], F32)
+    if fmt == TF32:
+        after &= np.uint64(0xFFFFE000)
+    assert (made != cut).all()
+    assert (before == after)[kept].all()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ....spec.errors import UnsupportedError
 from ....spec.formats import F32, Format
 from ...analysis.approximations import SURELY
+from ...analysis.required_outcomes import RequiredOutcomes
 from ...terms import domains, operations
 from ...terms.evaluation import evaluate
 from ...terms.interning import Ids
@@ -121,7 +122,6 @@ _KNOWN: dict[tuple[Any, ...], Written | None] = {}
 _ENDS: WeakKeyDictionary[TermStore, dict[int, tuple[int, Written] | None]] = WeakKeyDictionary()
 """The argument and the function whose written form a term ends, None where it ends none, of every store."""
 
-
 _LIMITED: WeakKeyDictionary[TermStore, dict[int, tuple[int, Written]]] = WeakKeyDictionary()
 """Those of them whose arguments have a limit, whoever recognised them."""
 
@@ -192,6 +192,7 @@ class SoftwareFunctions:
         self.limited = _LIMITED.setdefault(store, {})
         self._used = set[str]()
         self._computing = _Computing(store)
+        self._required = RequiredOutcomes(store)
 
     @property
     def recognised(self) -> tuple[str, ...]:
@@ -408,7 +409,7 @@ class SoftwareFunctions:
     def _has_side(self, cut: _Cut, function: LibraryFunction) -> bool:
         """Tell whether a side of a choice is a function by arithmetic alone.
 
-        What else is chosen beside ``x^2`` has to be that, too, and not to 20 bits only.
+        What else is chosen beside ``x^2`` has to be that, too, and not to 19 bits only.
         """
         values = self._computed(cut, _words(_GUESSED))
         plain = {cut.number}
@@ -429,8 +430,10 @@ class SoftwareFunctions:
         )
 
     def _domain(self, argument: int) -> Domain:
-        """Return between which numbers an argument is, where it is clamped or a magnitude."""
-        least, greatest, nan = -np.inf, np.inf, True
+        """Return between which numbers an argument is, by ``[requires]``, as clamped, or as a magnitude."""
+        ends = self._required.values(np.array([argument], dtype=np.int32), F32)[0]
+        known = not np.isnan(ends).any()
+        (least, greatest), nan = ends.tolist() if known else (-np.inf, np.inf), not known
         operation = self.store.operation(argument)
         if operation.name == operations.EXTREMUM and operation.result == F32:
             assert isinstance(operation.attribute, tuple)
@@ -439,16 +442,14 @@ class SoftwareFunctions:
             limits = sides[self.store.are(CONSTANT, sides)]
             opposites = self.store.apply(operations.negate(F32), sides)
             if which == "max" and (opposites == sides[::-1]).any():
-                least = 0.0
-            for word in self.store.constant_values(limits).astype(np.uint32):
-                limit = float(word.view(np.float32))
-                if np.isnan(limit):
-                    continue
+                least = max(least, 0.0)
+            numbers = self.store.constant_values(limits).astype(np.uint32).view(np.float32)
+            for limit in numbers[~np.isnan(numbers)].tolist():
                 nan &= propagates
                 if which == "max":
-                    least = limit
+                    least = max(least, limit)
                 else:
-                    greatest = limit
+                    greatest = min(greatest, limit)
         return Domain(least, greatest, nan)
 
     def _values(self, cut: _Cut, words: NDArray[np.uint64], quadrant: int = 0) -> Reals:

@@ -23,7 +23,7 @@ LARGEST_POWER = 8
 """The greatest whole exponent that is written as a product."""
 
 _COARSEST_EXPONENT = 1 << 10
-"""Exponents that are no integers are multiples of the reciprocal of this, or have four decimals."""
+"""Exponents that are no integers are multiples of this one's reciprocal, thirds, or have four decimals."""
 
 
 _PLAIN = 2.0**-22
@@ -73,6 +73,11 @@ class Arithmetic:
     def minus(self, one: int) -> int:
         """Return an opposite."""
         return self._made(operations.negate(self._fmt), one)
+
+    def with_sign(self, one: int) -> int:
+        """Return a number with the sign of the argument."""
+        negative = self._made(operations.compare(self._fmt, "lt"), self.x, self.number(0))
+        return self._made(operations.select(self._fmt.bits), negative, self.minus(one), one)
 
     @property
     def magnitude(self) -> int:
@@ -132,14 +137,14 @@ def _expm1(number: float) -> float:
     return expm1(number) if number < 700 else np.inf
 
 
-def _of_magnitude(exponent: float) -> Curve:
+def _of_magnitude(exponent: float, *, odd: bool = False) -> Curve:
+    """Return the power of a magnitude; with the argument's sign, if odd."""
     plain = power(exponent)
-    return Curve(
-        lambda x: plain.value(np.abs(x)),
-        lambda x: np.sign(x) * plain.slope(np.abs(x)),
-        lambda x: plain.bend(np.abs(x)),
-        plain.third,
-    )
+
+    def signed(part: Callable[[Reals], Reals], turns: bool) -> Callable[[Reals], Reals]:
+        return lambda x: (np.sign(x) if turns else 1) * part(np.abs(x))
+
+    return Curve(signed(plain.value, odd), signed(plain.slope, not odd), signed(plain.bend, odd), plain.third)
 
 
 def _bell(x: Reals) -> Reals:
@@ -298,7 +303,7 @@ def powers(at_2: float) -> list[LibraryFunction]:
     if not 0 < at_2 < np.inf:
         return []
     about = log2(at_2)
-    near = [round(about * _COARSEST_EXPONENT) / _COARSEST_EXPONENT, round(about, 4)]
+    near = [round(about * _COARSEST_EXPONENT) / _COARSEST_EXPONENT, round(about, 4), round(about * 3) / 3]
     exponent = min(near, key=lambda each: abs(each - about))
     if exponent in (0, 1) or abs(exponent - about) > _COARSEST_EXPONENT**-2:
         return []
@@ -306,12 +311,23 @@ def powers(at_2: float) -> list[LibraryFunction]:
         name = f"x^{exponent:g}"
         whole = int(exponent)
         return [LibraryFunction(name, power(exponent), lambda a: _product(a, whole), rational=True)]
-    exponent = float(np.float32(exponent))
-    of_magnitude = LibraryFunction(
-        f"abs(x)^{exponent:g}", _of_magnitude(exponent), lambda a: _power(a, a.magnitude, exponent)
-    )
-    of_positive = LibraryFunction(f"x^{exponent:g}", power(exponent), lambda a: _power(a, a.x, exponent), 0.0)
-    return [of_magnitude, of_positive]
+    return [each for exact in (float(np.float32(exponent)), exponent) for each in _roots(exact)]
+
+
+def _roots(exponent: float) -> list[LibraryFunction]:
+    """Return the powers of an exponent that is no integer: of the magnitude, with the sign, of the number."""
+    name = f"{exponent:g}"
+    return [
+        LibraryFunction(
+            f"abs(x)^{name}", _of_magnitude(exponent), lambda a: _power(a, a.magnitude, exponent)
+        ),
+        LibraryFunction(
+            f"sign(x) * abs(x)^{name}",
+            _of_magnitude(exponent, odd=True),
+            lambda a: a.with_sign(_power(a, a.magnitude, exponent)),
+        ),
+        LibraryFunction(f"x^{name}", power(exponent), lambda a: _power(a, a.x, exponent), 0.0),
+    ]
 
 
 def _power(a: Arithmetic, base: int, exponent: float) -> int:

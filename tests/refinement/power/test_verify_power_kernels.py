@@ -23,6 +23,9 @@ SIZES = {
     "sconv": [{"n": 18}, {"n": 21}],
     "sgemm": [{"M": 4, "N": 4, "K": 3}, {"M": 6, "N": 7, "K": 5}, {"M": 1, "N": 9, "K": 1}],
     "igemm": [{"K": 4}, {"K": 12}],
+    "bgemm": [{"K": 2}, {"K": 12}],
+    "qgemm": [{"N": 4, "K": 4}, {"N": 7, "K": 8}],
+    "strip": [{"M": 3, "K": 2}, {"M": 22, "K": 5}],
 }
 
 
@@ -65,6 +68,18 @@ MUTANTS = [
     ("igemm", "xvi8ger4pp(&acc, ((const vec_t *)a)[p], ((const vec_t *)b)[p])",
      "xvi8ger4pp(&acc, ((const vec_t *)b)[p], ((const vec_t *)a)[p])", {"K": 4}, "wrong-value"),
     ("igemm", "k / 4", "k / 8", {"K": 8}, r"wrong-value: C\[0,0\].*lacks"),
+    ("bgemm", "a += 16", "a += 8", {"K": 4}, r"wrong-value: C\[0,0\]"),
+    ("bgemm", "&bottom, a1, b0", "&bottom, a0, b0", {"K": 2}, r"wrong-value: C\[4,0\]"),
+    ("bgemm", "k / 2", "(k - 2) / 2", {"K": 4}, r"wrong-value: C\[0,0\].*lacks"),
+    ("bgemm", "rows[r] * alpha + *to * beta", "(rows[r] + *to) * alpha", {"K": 2}, r"wrong-value: C\[0,0\]"),
+    ("qgemm", "&va, x, 16", "&va, y, 16", {"N": 4, "K": 4}, r"wrong-value: C\[0,0\]"),
+    ("qgemm", "(j + r) * k + p, 4", "(j + r % 2) * k + p, 4", {"N": 4, "K": 4}, r"wrong-value: C\[0,2\]"),
+    ("qgemm", "sum += a", "sum += (unsigned char)a", {"N": 5, "K": 4}, r"wrong-value: C\[0,4\]"),
+    ("qgemm", "j + 4 <= n", "j + 4 < n", {"N": 4, "K": 4}, None),
+    ("strip", "(m - i < 4 ? m - i : 4)", "4L", {"M": 6, "K": 2}, "out-of-bounds"),
+    ("strip", "vec_xl(32, column), w", "vec_xl(16, column), w", {"M": 16, "K": 2}, r"wrong-value: y\[8\]"),
+    ("strip", "vec_max(s3, zero)", "s3", {"M": 16, "K": 2}, r"wrong-value: y\[12\]"),
+    ("strip", "i + 16 <= m", "i + 16 < m", {"M": 16, "K": 2}, None),
 ]  # fmt: skip
 """A kernel, what is replaced by what, sizes, and what the finding says; None where nothing is wrong."""
 
