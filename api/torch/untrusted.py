@@ -228,11 +228,15 @@ def _asked(modules: Modules, ladder: Sequence[Sizes], **what: Any) -> Path | Non
     return said if _server().does(path, limits.seconds * (2 + limits.configurations)) else None
 
 
+_START = "import gc; gc.disable(); from mmaproof.api.torch.host_process import main; main()"
+"""The program of the process that runs host code; imports make much that no collection frees."""
+
+
 class _Server:
     """The process that has PyTorch imported, and forks one for each request."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "mmaproof.api.torch.host_process"]
+        command = [sys.executable, "-c", _START]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
 
