@@ -5,6 +5,7 @@ Importing all of it takes as long as the rest of PyTorch, in each process that r
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -15,15 +16,16 @@ NAME = "torch._dynamo"
 
 
 class _Deferred(ModuleType):
-    """A package of which modules can be imported, and that executes itself for any other attribute."""
+    """A package that executes itself for any attribute that it lacks, such as its path for its modules."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") and name != "__path__":
             raise AttributeError(name)
         if name == "disable":  # PyTorch's own functions ask for it before they are called first
             return _as_it_is
         self.__class__ = ModuleType  # type: ignore[assignment]
         assert self.__spec__ is not None and self.__spec__.loader is not None
+        self.__path__ = self.__spec__.submodule_search_locations or []
         self.__spec__.loader.exec_module(self)
         return getattr(self, name)
 
@@ -46,3 +48,5 @@ def defer() -> None:
     package, _, name = NAME.partition(".")
     sys.modules[NAME] = module
     setattr(sys.modules[package], name, module)
+    importlib.import_module(f"{NAME}.config")
+    del module.__path__
