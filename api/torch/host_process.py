@@ -31,6 +31,7 @@ import torch
 from . import deferred_dynamo, extension_calls, own_reference
 from .devices import STATIC, device_for
 from .operations import OPERATIONS
+from .own_numbers import COUNTEREXAMPLE, OF_ONE_SIGN, REPEATED
 from .recorder import Recorder, recording
 from .recording import NotRecordedError, View, to_json
 from .repeated_calls import first_call
@@ -345,9 +346,15 @@ def of_own_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     torch.manual_seed(2)
     again = list(module.get_inputs())
     names, folder = input_names(model, inputs), Path(request["folder"]) / "own"
-    draws = own_reference.of_one_sign if request["of_one_sign"] else own_reference.of_sizes
-    given = draws([inputs, again], weights(model))
-    return own_reference.kept(model, names, given, weights(model), folder, request["operations"])
+    held = weights(model)
+    if tuple(request["draws"]) == REPEATED:
+        with np.load(folder.parent / COUNTEREXAMPLE) as small:
+            given = own_reference.repeated(dict(small), names, inputs, held)
+    else:
+        is_of_one_sign = tuple(request["draws"]) == OF_ONE_SIGN
+        draws = own_reference.of_one_sign if is_of_one_sign else own_reference.of_sizes
+        given = draws([inputs, again], held)
+    return own_reference.kept(model, names, given, held, folder, request["operations"])
 
 
 def answered(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -25,3 +26,18 @@ def test_without_weights_inputs_have_one_sign() -> None:
     x = torch.tensor([-1.0, 2.0])
     given = [(number, each.tolist()) for number, (each,) in of_one_sign([[x], [x]], {})]
     assert given == [(2, [1.0, 2.0]), (3, [-1.0, -2.0])]
+
+
+def test_a_counterexample_is_repeated_along_every_axis() -> None:
+    from mmaproof.api.torch.own_reference import repeated
+
+    small = {"x_x": np.array([[1.0, 2.0], [3.0, 4.0]]), "p_fc_bias": np.array([5.0, 6.0])}
+    x, other = torch.zeros(3, 4).t(), torch.arange(3)
+    held = {"fc.bias": torch.zeros(3), "fc.weight": torch.ones(2)}
+    ((number, given),) = repeated(small, ["x", "y", "p"], [x, other, 2], held)
+    assert number == 4
+    assert given[0].tolist() == [[1, 2, 1], [3, 4, 3], [1, 2, 1], [3, 4, 3]]
+    assert given[0].stride() == x.stride()
+    assert given[1:] == [other, 2]
+    assert held["fc.bias"].tolist() == [5, 6, 5]
+    assert held["fc.weight"].tolist() == [1, 1]
