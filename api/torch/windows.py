@@ -79,12 +79,17 @@ def convolution(
     stride, padding, dilation, output_padding = (
         spread(each, count) for each in (stride, padding, dilation, output_padding)
     )
+    are_numbers = type(x) is np.ndarray and type(weight) is np.ndarray
+    if transposed and are_numbers:
+        found = _spread_numbers(x, weight, stride, padding, dilation, output_padding, groups)
+        found = found if bias is None else found + bias.reshape((1, -1, *((1,) * count)))
+        return found if batched else found.reshape(found.shape[1:])
     if transposed:
         x, weight, padding = _turned(x, weight, stride, padding, dilation, output_padding, groups)
         stride = (1,) * count
     kernel, batch, outputs = tuple(weight.shape[2:]), x.shape[0], weight.shape[0]
     factors = weight.reshape((groups, outputs // groups, weight.shape[1], -1))
-    if type(x) is np.ndarray and type(weight) is np.ndarray:  # matrices are multiplied several times as fast
+    if are_numbers:  # matrices are multiplied several times as fast
         taken = _windows_of_numbers(x, kernel, stride, padding, dilation)
         extents = taken.shape[2 + count :]
         rows = taken.reshape((batch, groups, -1, prod(extents)))
@@ -115,6 +120,34 @@ def _windows_of_numbers(
     every = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=tuple(range(2, 2 + count)))
     chosen = every[(..., *(slice(None, None, step) for step in (*stride, *dilation)))]
     return chosen.transpose((0, 1, *range(2 + count, 2 + 2 * count), *range(2, 2 + count)))
+
+
+def _spread_numbers(
+    x: NDArray[Any],
+    weight: NDArray[Any],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    output_padding: Sequence[int],
+    groups: int,
+) -> NDArray[Any]:
+    """Return a transposed convolution: for each place of the kernel, products are added where they belong."""
+    batch, inputs, *extents = x.shape
+    outputs, kernel = weight.shape[1], weight.shape[2:]
+    settings = list(zip(extents, kernel, stride, dilation, output_padding, strict=True))
+    full = [(size - 1) * step + gap * (taps - 1) + 1 + more for size, taps, step, gap, more in settings]
+    found = np.zeros((batch, groups * outputs, *full))
+    columns = x.reshape((batch, groups, inputs // groups, -1))
+    factors = weight.reshape((groups, inputs // groups, outputs, *kernel)).swapaxes(1, 2)
+    for place in np.ndindex(*kernel):
+        products = np.matmul(factors[(..., *place)], columns).reshape((batch, groups * outputs, *extents))
+        slices = [
+            slice(at * gap, at * gap + (size - 1) * step + 1, step)
+            for at, (size, _, step, gap, _) in zip(place, settings, strict=True)
+        ]
+        found[(..., *slices)] += products
+    cut = [slice(pad, size - pad) for pad, size in zip(padding, full, strict=True)]
+    return found[(..., *cut)]
 
 
 def _turned(
