@@ -14,7 +14,7 @@ DRAWS = (
     "with what get_inputs() gives after torch.manual_seed(2) and 4 times as great numbers",
     "with the magnitudes of weights and of what get_inputs() gives after torch.manual_seed(1)",
     "with the magnitudes of what get_inputs() gives after torch.manual_seed(2) and the opposites of those of "
-    "weights, or of the inputs where there are no weights",
+    "weights that are matrices, or else of all weights, or of the inputs where there are none",
     "with the numbers of a counterexample at smaller sizes, repeated along every axis",
 )
 """What the draws of inputs are."""

@@ -234,12 +234,16 @@ def of_one_sign(
 ) -> Iterator[tuple[int, Sequence[Any]]]:
     """Yield draws 2 and 3: magnitudes of inputs and weights, and with the opposites of weights, or of inputs.
 
-    Sums of products have one sign then, which tells an extremum that begins at 0.
+    Sums of products have one sign then, which tells an extremum that begins at 0. Where some weights are
+    matrices, others, such as scales and biases, keep their sign, else it would be lost in products of both.
     """
     numbers = [each for each in held.values() if each.is_floating_point()]
+    matrices = [each for each in numbers if sum(extent > 1 for extent in each.shape) > 1]
     for sign, inputs in zip((1, -1), draws, strict=True):
         for each in numbers:
-            each.copy_(each.abs() * sign)
+            each.copy_(each.abs())
+        for each in matrices or numbers:
+            each.mul_(sign)
         yield len(draws) + (sign < 0), [_magnitude(each, 1 if numbers else sign) for each in inputs]
 
 

@@ -330,7 +330,7 @@ class _Attempt:
         """Run launches on a counterexample at smaller sizes, repeated, and on numbers of one sign."""
         tried: list[tuple[Any, tuple[int, int]]] = [(None, OF_ONE_SIGN)]
         if numbers := result.counterexample():
-            np.savez(self.modules.folder / COUNTEREXAMPLE, **numbers)
+            np.savez(self.modules.folder / COUNTEREXAMPLE, **numbers)  # type: ignore[arg-type]
             tried.insert(0, (tuple(result.sizes.items()), REPEATED))
         for key, draws in tried:
             if key not in self._others:

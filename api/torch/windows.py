@@ -118,7 +118,8 @@ def _windows_of_numbers(
     padded = np.pad(x, [(0, 0), (0, 0), *((each, each) for each in padding)])
     reach = tuple(gap * (size - 1) + 1 for size, gap in zip(kernel, dilation, strict=True))
     every = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=tuple(range(2, 2 + count)))
-    chosen = every[(..., *(slice(None, None, step) for step in (*stride, *dilation)))]
+    steps: list[Any] = [slice(None, None, step) for step in (*stride, *dilation)]
+    chosen = every[(..., *steps)]
     return chosen.transpose((0, 1, *range(2 + count, 2 + 2 * count), *range(2, 2 + count)))
 
 
@@ -141,12 +142,12 @@ def _spread_numbers(
     factors = weight.reshape((groups, inputs // groups, outputs, *kernel)).swapaxes(1, 2)
     for place in np.ndindex(*kernel):
         products = np.matmul(factors[(..., *place)], columns).reshape((batch, groups * outputs, *extents))
-        slices = [
+        slices: list[Any] = [
             slice(at * gap, at * gap + (size - 1) * step + 1, step)
             for at, (size, _, step, gap, _) in zip(place, settings, strict=True)
         ]
         found[(..., *slices)] += products
-    cut = [slice(pad, size - pad) for pad, size in zip(padding, full, strict=True)]
+    cut: list[Any] = [slice(pad, size - pad) for pad, size in zip(padding, full, strict=True)]
     return found[(..., *cut)]
 
 

@@ -20,6 +20,16 @@ def test_weights_and_inputs_of_one_sign() -> None:
     assert (number, second.tolist(), weight.tolist()) == (3, [1.0, 2.0], [-3.0, -4.0])
 
 
+def test_scales_keep_their_sign_beside_matrices() -> None:
+    from mmaproof.api.torch.own_reference import of_one_sign
+
+    matrix, scale = torch.tensor([[-1.0, 2.0], [3.0, -4.0]]), torch.tensor([[-5.0], [6.0]])
+    for number, _ in of_one_sign([[], []], {"weight": matrix, "scale": scale}):
+        sign = 1 if number == 2 else -1
+        assert (matrix * sign).tolist() == [[1, 2], [3, 4]]
+        assert scale.tolist() == [[5], [6]]
+
+
 def test_without_weights_inputs_have_one_sign() -> None:
     from mmaproof.api.torch.own_reference import of_one_sign
 

@@ -125,7 +125,9 @@ def memory_part(function: Function, is_arithmetic: Callable[[InstructionStatemen
         if each.opcode not in _ACCESSES or isinstance(operand, Address)
     )
     every = _closed(function, kept, [name for name in needed if name in function.registers], is_arithmetic)
-    return every and _with_body(function, {index: function.body[index] for index in sorted(every)})
+    if every is None:
+        return None
+    return _with_body(function, {index: function.body[index] for index in sorted(every)})
 
 
 def _closed(
