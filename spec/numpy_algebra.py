@@ -74,8 +74,9 @@ class NumpyAlgebra:
         """Shift and combine."""
         if fmt.bits == word.bits:
             return fields[..., 0].astype(word.storage)
-        wide = fields.astype(word.storage) << np.array(positions, dtype=word.storage)
-        words: Array = np.bitwise_or.reduce(wide, axis=-1)
+        words: Array = fields[..., 0].astype(word.storage) << word.storage.type(positions[0])
+        for place, position in enumerate(positions[1:], start=1):  # a reduction over few is slower
+            words = words | fields[..., place].astype(word.storage) << word.storage.type(position)
         return words
 
     def arbitrary(self, name: str, arguments: Sequence[Encodings], result: Format) -> Array:

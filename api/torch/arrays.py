@@ -29,6 +29,14 @@ def places(shape: Sequence[int], strides: Sequence[int], offset: int) -> NDArray
     return found
 
 
+def elements_of(
+    storage: NDArray[Any], shape: Sequence[int], strides: Sequence[int], offset: int
+) -> NDArray[Any]:
+    """Return the elements (n,) of a tensor in a storage of numpy: a view of it where they lie in order."""
+    steps = [stride * storage.itemsize for stride in strides]
+    return np.lib.stride_tricks.as_strided(storage[offset:], tuple(shape), steps, writeable=False).reshape(-1)
+
+
 def view(storage: Any, dtype: str, shape: Sequence[int], strides: Sequence[int], offset: int) -> Any:
     """Return the elements of a tensor."""
     flat = storage.reshape((-1,))

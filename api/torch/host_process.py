@@ -1,6 +1,6 @@
 """The process that runs host code: a reference and a candidate, recorded each in a process of its own.
 
-``python -m mmaproof.api.torch.host_process`` reads names of requests, one a line, and writes what it recorded
+Its `main` reads names of requests, one a line, and writes what it recorded
 into each request's folder; PyTorch is imported once for all of them. Nothing of it is trusted: the verifier
 reads files of JSON and arrays, and executes none of it.
 """
@@ -11,6 +11,7 @@ import ast
 import contextlib
 import ctypes
 import gc
+import importlib
 import inspect
 import json
 import os
@@ -27,9 +28,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import extension_calls, own_reference
+from . import deferred_dynamo, extension_calls, own_reference
 from .devices import STATIC, device_for
 from .operations import OPERATIONS
+from .own_numbers import COUNTEREXAMPLE, OF_ONE_SIGN, REPEATED
 from .recorder import Recorder, recording
 from .recording import NotRecordedError, View, to_json
 from .repeated_calls import first_call
@@ -344,9 +346,15 @@ def of_own_reference(request: Mapping[str, Any]) -> dict[str, Any]:
     torch.manual_seed(2)
     again = list(module.get_inputs())
     names, folder = input_names(model, inputs), Path(request["folder"]) / "own"
-    draws = own_reference.of_one_sign if request["of_one_sign"] else own_reference.of_sizes
-    given = draws([inputs, again], weights(model))
-    return own_reference.kept(model, names, given, weights(model), folder, request["operations"])
+    held = weights(model)
+    if tuple(request["draws"]) == REPEATED:
+        with np.load(folder.parent / COUNTEREXAMPLE) as small:
+            given = own_reference.repeated(dict(small), names, inputs, held)
+    else:
+        is_of_one_sign = tuple(request["draws"]) == OF_ONE_SIGN
+        draws = own_reference.of_one_sign if is_of_one_sign else own_reference.of_sizes
+        given = draws([inputs, again], held)
+    return own_reference.kept(model, names, given, held, folder, request["operations"])
 
 
 def answered(
@@ -410,15 +418,21 @@ def served_own(request: dict[str, Any]) -> None:
         answered(of_own_reference, request, "own_reference")
 
 
+OF_RECORDING = ("torch.fx.experimental.symbolic_shapes", "torch.distributed.tensor", "triton")
+"""What processes that record modules import, most of them."""
+
+
 def warm() -> None:
-    """Import what every request needs, once: the first tensor without data takes seconds."""
+    """Import what every request needs, once."""
+    deferred_dynamo.defer()
     from torch.utils import cpp_extension  # noqa: F401
 
     from . import extensions  # noqa: F401
 
-    Recorder(OPERATIONS)
-    with contextlib.suppress(ImportError):
-        import triton  # noqa: F401
+    Recorder(OPERATIONS)  # the first tensor without data takes long
+    for name in OF_RECORDING:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
 
 
 def main() -> None:
@@ -426,6 +440,7 @@ def main() -> None:
     warm()
     prepare()
     gc.freeze()  # else every process that is forked goes through what PyTorch has made, and copies it
+    gc.enable()
     for line in sys.stdin:
         process = os.fork()
         if not process:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .own_run import OwnRun
 from .sizes import Sizes
@@ -114,10 +115,8 @@ class TorchResult:
             "own_run": self.own_run and self.own_run.document(),
         }
 
-    def inputs(self) -> dict[str, Any]:
-        """Return inputs on which a refuted candidate is wrong, as tensors by name, if some are kept."""
-        import torch
-
+    def counterexample(self) -> dict[str, NDArray[Any]]:
+        """Return inputs on which a refuted candidate is wrong, by name, if some are kept."""
         from ...refinement.terms.inputs import numbers_in
         from ...spec.formats import FORMATS
 
@@ -128,8 +127,14 @@ class TorchResult:
         for name, given in ({} if found is None else found.inputs).items():
             words = np.array([int(bits, 16) for bits in given["bits"]], dtype=np.uint64)
             numbers = numbers_in(words, FORMATS[given["format"]])
-            made[name] = torch.tensor(np.asarray(numbers, dtype=np.float64).reshape(given["shape"]))
+            made[name] = np.asarray(numbers, dtype=np.float64).reshape(given["shape"])
         return made
+
+    def inputs(self) -> dict[str, Any]:
+        """Return inputs on which a refuted candidate is wrong, as tensors by name, if some are kept."""
+        import torch
+
+        return {name: torch.tensor(numbers) for name, numbers in self.counterexample().items()}
 
 
 def with_report(result: TorchResult, report: VerifyReport) -> TorchResult:

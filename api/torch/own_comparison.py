@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from ...refinement.ptx.numeric.memory import KNOWN, NOBODY
-from .arrays import places
+from .arrays import elements_of
 from .own_launches import Launches, held_type
 from .own_numbers import DRAWS, Numbers
 from .recording import Recording, View
@@ -86,15 +87,16 @@ def compared(
     doubts: list[str] = []
     for place, result in enumerate(recording.results):
         wanted = numbers.array(f"{draw} result {place}")
-        at = places(result.shape, result.strides, result.offset).reshape(-1)
-        total += len(at)
-        if wanted is None or wanted.size != len(at):
+        size = prod(result.shape)
+        total += size
+        if wanted is None or wanted.size != size:
             open_points.append(f"result {place} of PyTorch has another size")
             continue
         states = launches.storages[result.storage].states
-        held = np.full(len(at), KNOWN) if states is None else states[at]
-        chosen = np.flatnonzero(held == KNOWN)
-        if len(unwritten := np.flatnonzero(held == NOBODY)):
+        held = None if states is None else elements_of(states, result.shape, result.strides, result.offset)
+        chosen = np.arange(size) if held is None else np.flatnonzero(held == KNOWN)
+        if held is not None and not held.all():
+            unwritten = np.flatnonzero(held == NOBODY)
             index = _index(result, int(unwritten[0]))
             findings.append(
                 f"missing-output: result {place} is unwritten at {index}, one of {len(unwritten)} elements"
@@ -102,52 +104,62 @@ def compared(
             wrong += FEW + 1
             continue
         elements += len(chosen)
-        doubts += _untouched(result, place, launches, at)
+        doubts += _untouched(result, place, launches)
         if len(chosen):
             exact = numbers.array(f"{draw} exact {place}")
-            different = _different(result, launches, (at, chosen), (wanted, exact), others, draw)
+            different = _different(result, launches, chosen, (wanted, exact), others, draw)
             wrong += int(different.sum())
             if different.any():
-                mine = _values(launches, result, at[chosen])
+                mine = _values(launches, result, chosen)
                 wanted = _plain(wanted, result.dtype)[chosen]
                 findings.append(_said(result, place, chosen, different, mine, wanted, launches, draw))
     return Compared(elements, total, tuple(findings), wrong <= FEW, tuple(doubts), tuple(open_points))
 
 
-def _untouched(result: View, place: int, launches: Launches, at: Any) -> list[str]:
+def _untouched(result: View, place: int, launches: Launches) -> list[str]:
     """Return which end of a result no block writes, where those at the corners of a grid were run."""
     touched = launches.storages[result.storage].stored
-    if touched is None or not touched.any() or not len(at):
+    ends = np.array([0, prod(result.shape) - 1])
+    if touched is None or not touched.any() or ends[1] < 0:
         return []
     return [
         f"no block that was run writes result {place} at {_index(result, number)}, though those at the "
         "corners of the grid were run"
-        for number in (0, len(at) - 1)
-        if not touched[at[number]]
+        for number, at in zip(ends.tolist(), _places(result, ends).tolist(), strict=True)
+        if not touched[at]
     ]
 
 
-def _values(launches: Launches, result: View, at: Any) -> Any:
+def _places(result: View, chosen: Any) -> Any:
+    """Return where some elements (n,) of a result, by their number, are in its storage."""
+    if not result.shape:
+        return chosen + result.offset
+    return result.offset + sum(
+        index * stride
+        for index, stride in zip(np.unravel_index(chosen, result.shape), result.strides, strict=True)
+    )
+
+
+def _values(launches: Launches, result: View, chosen: Any) -> Any:
     array = launches.storages[result.storage]
-    return array.data[: array.size].view(held_type(result.dtype))[at]
+    return array.data[: array.size].view(held_type(result.dtype))[_places(result, chosen)]
 
 
 def _different(
     result: View,
     launches: Launches,
-    where: tuple[Any, Any],
+    chosen: Any,
     theirs: tuple[Any, Any],
     others: Sequence[Launches],
     draw: int,
 ) -> Any:
     """Tell which elements (n,) of a result differ from PyTorch's by more than roundings explain."""
-    at, chosen = where
-    mine = _values(launches, result, at[chosen])
+    mine = _values(launches, result, chosen)
     wanted = _plain(theirs[0], result.dtype)[chosen]
     exact = wanted if theirs[1] is None else np.asarray(theirs[1]).reshape(-1)[chosen]
     if result.dtype not in UNITS:
         sure = exact.astype(wanted.dtype) == wanted
-        return sure & _other_integers(mine, wanted, [_values(other, result, at[chosen]) for other in others])
+        return sure & _other_integers(mine, wanted, [_values(other, result, chosen) for other in others])
     with np.errstate(all="ignore"):
         truth, given = exact.astype(np.float64), mine.astype(np.float64)
         rounded = wanted.astype(np.float64)
@@ -159,7 +171,7 @@ def _different(
         if draw:  # numbers beyond those that the problem has may overflow
             wrong &= np.isfinite(given)
         if others and wrong.any():
-            again = np.stack([_values(other, result, at[chosen]).astype(np.float64) for other in others])
+            again = np.stack([_values(other, result, chosen).astype(np.float64) for other in others])
             moved = np.abs(again - given)
             furthest = float(moved[np.isfinite(moved)].max(initial=0))
             wrong &= ~(np.abs(given - truth) <= allowed + SPREADS * furthest)

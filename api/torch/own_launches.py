@@ -17,8 +17,8 @@ from ...refinement.ptx.instruction_set import is_arithmetic
 from ...refinement.ptx.numeric.faults import BudgetError, Fault, FaultError
 from ...refinement.ptx.numeric.float_kinds import KINDS, overflows, rounded_words
 from ...refinement.ptx.numeric.machine import Program
-from ...refinement.ptx.numeric.memory import KNOWN, NOBODY, UNKNOWN, Stored, address, folded, stored
-from ...refinement.ptx.outline.control_part import store_part
+from ...refinement.ptx.numeric.memory import KNOWN, UNKNOWN, Stored, address, folded, stored
+from ...refinement.ptx.outline.control_part import memory_part, store_part
 from ...refinement.ptx.registers.threads import WARP
 from ...refinement.ptx.registers.threads import Launch as Grid
 from ...refinement.ptx.run.launch_legality import violations
@@ -172,7 +172,7 @@ class Launches:
             values = np.array(storage.values, dtype=np.float64 if "float" in storage.dtype else np.int64)
             content = np.resize(values, storage.elements).astype(dtype)
             return stored(storage.name, content, dtype.itemsize)
-        states = np.full(storage.elements, NOBODY)
+        states = np.zeros(storage.elements, dtype=np.uint8)  # all `NOBODY`
         content = np.full(storage.elements * dtype.itemsize, self._fill, dtype=np.uint8)
         return stored(storage.name, content, dtype.itemsize, states=states)
 
@@ -214,6 +214,8 @@ class Launches:
             raise UnsupportedError(f"a launch of {launch.entry} without a block")
         given = [_bytes(each) for each in launch.passed]
         program = Program(module, launch.entry, grid, given, self.storages, self._written(launch))
+        if self._numbers is None and (part := memory_part(module.functions[launch.entry], is_arithmetic)):
+            program = program.of(part, self.storages)
         passed = _pointed(launch)
         for number in passed if self._numbers is not None else ():
             array = self.storages[number]
@@ -410,7 +412,7 @@ class Launches:
                 array.states[:] = UNKNOWN
             else:
                 by_others = self._stored_by_all.get(number, True)
-                array.states[~array.stored & by_others] = UNKNOWN
+                np.copyto(array.states, UNKNOWN, where=~array.stored & by_others)
                 if self._stored_by_all:  # nothing is left in doubt
                     array.stored = None
 

@@ -14,9 +14,16 @@ DRAWS = (
     "with what get_inputs() gives after torch.manual_seed(2) and 4 times as great numbers",
     "with the magnitudes of weights and of what get_inputs() gives after torch.manual_seed(1)",
     "with the magnitudes of what get_inputs() gives after torch.manual_seed(2) and the opposites of those of "
-    "weights, or of the inputs where there are no weights",
+    "weights that are matrices, or else of all weights, or of the inputs where there are none",
+    "with the numbers of a counterexample at smaller sizes, repeated along every axis",
 )
 """What the draws of inputs are."""
+
+OF_SIZES, OF_ONE_SIGN, REPEATED = (0, 1), (2, 3), (4, 5)
+"""Draws that are run together; of a counterexample there is one."""
+
+COUNTEREXAMPLE = "counterexample.npz"
+"""The file of its inputs and weights, by their names in contracts."""
 
 
 @dataclass(frozen=True)

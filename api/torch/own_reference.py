@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from .recording import NotRecordedError
+from .own_numbers import REPEATED
+from .recording import NotRecordedError, identifier
 from .weights import whole
 
 MOST_BYTES = 1 << 29
@@ -233,13 +234,45 @@ def of_one_sign(
 ) -> Iterator[tuple[int, Sequence[Any]]]:
     """Yield draws 2 and 3: magnitudes of inputs and weights, and with the opposites of weights, or of inputs.
 
-    Sums of products have one sign then, which tells an extremum that begins at 0.
+    Sums of products have one sign then, which tells an extremum that begins at 0. Where some weights are
+    matrices, others, such as scales and biases, keep their sign, else it would be lost in products of both.
     """
     numbers = [each for each in held.values() if each.is_floating_point()]
+    matrices = [each for each in numbers if sum(extent > 1 for extent in each.shape) > 1]
     for sign, inputs in zip((1, -1), draws, strict=True):
         for each in numbers:
-            each.copy_(each.abs() * sign)
+            each.copy_(each.abs())
+        for each in matrices or numbers:
+            each.mul_(sign)
         yield len(draws) + (sign < 0), [_magnitude(each, 1 if numbers else sign) for each in inputs]
+
+
+def repeated(
+    small: Mapping[str, Any], names: Sequence[str], inputs: Sequence[Any], held: Mapping[str, Any]
+) -> Iterator[tuple[int, Sequence[Any]]]:
+    """Yield a draw of numbers that small arrays have, repeated along every axis, where there are such.
+
+    Parameters
+    ----------
+    small : mapping of str to array
+        Numbers of inputs and weights, by their names in contracts.
+    names, inputs : sequence
+        What the reference is called with.
+    held : mapping
+        Its weights, which are changed.
+    """
+    for name, each in held.items():
+        each.copy_(_repeated(small.get(identifier("parameter", name)), each))
+    pairs = zip(names, inputs, strict=True)
+    yield REPEATED[0], [_repeated(small.get(identifier("input", name)), each) for name, each in pairs]
+
+
+def _repeated(small: Any, value: Any) -> Any:
+    if small is None or not isinstance(value, torch.Tensor) or small.ndim != value.ndim or not small.size:
+        return value
+    places = [np.arange(extent) % size for extent, size in zip(value.shape, small.shape, strict=True)]
+    numbers = small[np.ix_(*places)] if places else small
+    return torch.empty_like(value).copy_(torch.from_numpy(numbers))
 
 
 def _magnitude(value: Any, sign: int) -> Any:

@@ -187,6 +187,5 @@ def _compared(
         if draw and again.overflowed:
             greater = "inputs greater than the problem's own overflow, and results differ"
             return replace(found, findings=(), open=(greater,))
-        if len(others) >= AGAIN[0]:
-            found = compared(candidate, launches, numbers, draw, others)
+        found = compared(candidate, launches, numbers, draw, others)
     return found

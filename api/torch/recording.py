@@ -239,13 +239,18 @@ class Recording:
         return [step for step in self.steps if isinstance(step, Launch)]
 
 
+def identifier(origin: str, name: str) -> str:
+    """Return what contracts call an input or a parameter."""
+    return f"{'p' if origin == 'parameter' else 'x'}_" + re.sub(r"\W", "_", name)
+
+
 def identifiers(recording: Recording) -> list[str]:
     """Return a name that contracts can have for each storage."""
     found: list[str] = []
     for number, storage in enumerate(recording.storages):
         name = f"t{number}"
         if storage.origin in ("input", "parameter"):
-            name = f"{'p' if storage.origin == 'parameter' else 'x'}_" + re.sub(r"\W", "_", storage.name)
+            name = identifier(storage.origin, storage.name)
         found.append(name if name not in found else f"{name}_{number}")
     return found
 

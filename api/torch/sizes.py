@@ -126,6 +126,23 @@ def constants(path: Path) -> Sizes:
     return found
 
 
+def chosen_sizes(own: Sizes, sizes: Mapping[str, int | Sequence[int]] | None, problem: Path) -> Sizes | None:
+    """Return all sizes, where some are given.
+
+    Raises
+    ------
+    InputError
+        If there is no such size.
+    """
+    if sizes is None:
+        return None
+    for name in sizes:
+        if name not in own:
+            known = ", ".join(own) or "none"
+            raise InputError(f"has no top-level number {name}; there are: {known}", str(problem))
+    return {**own, **{name: v if isinstance(v, int) else tuple(v) for name, v in sizes.items()}}
+
+
 def factor_of_two(number: int) -> int:
     """Return the greatest power of two that divides a number."""
     return number & -number

@@ -17,7 +17,7 @@ from typing import Any
 
 from ...proofs.cache import default_directory
 from ...spec.errors import InputError
-from .own_numbers import Numbers
+from .own_numbers import OF_SIZES, Numbers
 from .recording import Recording, from_json
 from .sizes import Sizes
 
@@ -182,15 +182,15 @@ def own_recorded(
     ladder: Sequence[Sizes],
     *,
     all_blocks: bool = False,
-    of_one_sign: bool = False,
+    draws: tuple[int, int] = OF_SIZES,
 ) -> OwnRecorded:
     """Record a candidate at the problem's own sizes, and run the reference on numbers there.
 
     Of several sets of sizes the first is taken at which that takes neither much memory nor long; with
-    `all_blocks` so little that all blocks can be run; with `of_one_sign` weights have one sign, and inputs.
+    `all_blocks` so little that all blocks can be run. What inputs and weights are is said by `draws`.
     """
     folder, limits = modules.folder, modules.limits
-    said = _asked(modules, ladder, own=True, all_blocks=all_blocks, of_one_sign=of_one_sign)
+    said = _asked(modules, ladder, own=True, all_blocks=all_blocks, draws=draws)
     if said is None:
         return OwnRecorded(ladder[0], Part(None), reason=f"host code takes more than {limits.seconds} s")
     chosen = _answer(folder / "own_sizes.json", said)
@@ -228,11 +228,15 @@ def _asked(modules: Modules, ladder: Sequence[Sizes], **what: Any) -> Path | Non
     return said if _server().does(path, limits.seconds * (2 + limits.configurations)) else None
 
 
+_START = "import gc; gc.disable(); from mmaproof.api.torch.host_process import main; main()"
+"""The program of the process that runs host code; imports make much that no collection frees."""
+
+
 class _Server:
     """The process that has PyTorch imported, and forks one for each request."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "mmaproof.api.torch.host_process"]
+        command = [sys.executable, "-c", _START]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
 

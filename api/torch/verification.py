@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...refinement.examine.trials import DisagreementError
 from ...spec.errors import InputError, UnsupportedError
 from . import live_modules
@@ -18,6 +20,7 @@ from .contract_text import ContractWriter
 from .numbers import disagreement
 from .outcome import SHOWN, TorchResult, with_own_run, with_report
 from .own_launches import REST
+from .own_numbers import COUNTEREXAMPLE, OF_ONE_SIGN, OF_SIZES, REPEATED
 from .own_run import OwnRun
 from .own_sizes import memory_at_own_sizes, run_at_own_sizes
 from .recording import NotRecordedError, Operation, Recording, other_results
@@ -27,6 +30,7 @@ from .sizes import (
     MOST_WORK,
     WORK,
     Sizes,
+    chosen_sizes,
     constants,
     in_proportion,
     ladder,
@@ -109,7 +113,7 @@ def verify(
             "inputs= is for modules that are not files; for files, get_inputs() makes them: give sizes="
         )
     own = constants(problem)
-    chosen = _chosen(own, sizes, problem)
+    chosen = chosen_sizes(own, sizes, problem)
     with nullcontext(str(keep)) if keep else tempfile.TemporaryDirectory() as folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
         made = attempted(problem, solution, Path(folder))
@@ -233,17 +237,6 @@ SOON = 2.0
 """Seconds up to which a verification is so quick that another one is done."""
 
 
-def _chosen(own: Sizes, sizes: Mapping[str, int | Sequence[int]] | None, problem: Path) -> Sizes | None:
-    """Return all sizes, where some are given."""
-    if sizes is None:
-        return None
-    for name in sizes:
-        if name not in own:
-            known = ", ".join(own) or "none"
-            raise InputError(f"has no top-level number {name}; there are: {known}", str(problem))
-    return {**own, **{name: v if isinstance(v, int) else tuple(v) for name, v in sizes.items()}}
-
-
 class _Attempt:
     """Verifies a candidate at one set of sizes after the other.
 
@@ -272,7 +265,7 @@ class _Attempt:
         self.doubt, self.seconds, self.beyond = "", self.limits.verifying, list[Sizes]()
         self.out_of_time = False
         self._own_run: OwnRun | None = None
-        self._of_one_sign: OwnRun | None = None
+        self._others = dict[Any, OwnRun]()
 
     def at(
         self,
@@ -317,7 +310,7 @@ class _Attempt:
     def with_own_run(self, result: TorchResult, own: Sizes, *, is_last: bool = True) -> TorchResult:
         """Run launches on numbers at the problem's own sizes, beside what was found at smaller ones.
 
-        What is undecided at last is also run on numbers of one sign.
+        What is undecided at last is also run on other numbers.
         """
         is_done = result.verdict == "refuted" or (result.own_sizes and result.verdict in SHOWN)
         if is_done or not result.launches or not result.sizes or not self.limits.own:
@@ -328,12 +321,23 @@ class _Attempt:
         ran = self._own_run
         if result.configurations > 1:
             ran = replace(ran, open=(*ran.open, f"the first of {result.configurations} configurations alone"))
-        if is_last and result.verdict == "undecided" and ran.shows and self._of_one_sign is None:
-            self._of_one_sign, _ = self._ran([ran.sizes], own, draws=(2, 3))
-        if self._of_one_sign is not None and self._of_one_sign.findings:
-            ran = self._of_one_sign
+        if is_last and result.verdict == "undecided" and ran.shows:
+            ran = self._on_other_numbers(result, ran, own)
         seconds = {**result.seconds, "own sizes": round(time.perf_counter() - started, 3)}
         return with_own_run(replace(result, seconds=seconds), ran)
+
+    def _on_other_numbers(self, result: TorchResult, ran: OwnRun, own: Sizes) -> OwnRun:
+        """Run launches on a counterexample at smaller sizes, repeated, and on numbers of one sign."""
+        tried: list[tuple[Any, tuple[int, int]]] = [(None, OF_ONE_SIGN)]
+        if numbers := result.counterexample():
+            np.savez(self.modules.folder / COUNTEREXAMPLE, **numbers)  # type: ignore[arg-type]
+            tried.insert(0, (tuple(result.sizes.items()), REPEATED))
+        for key, draws in tried:
+            if key not in self._others:
+                self._others[key], _ = self._ran([ran.sizes], own, draws=draws)
+            if self._others[key].findings:
+                return self._others[key]
+        return ran
 
     def _at_own_sizes(self, own: Sizes) -> OwnRun:
         """Run launches on numbers; once for all smaller sizes."""
@@ -374,7 +378,7 @@ class _Attempt:
         *,
         all_blocks: bool = False,
         rest: float = REST,
-        draws: tuple[int, int] = (0, 1),
+        draws: tuple[int, int] = OF_SIZES,
     ) -> tuple[OwnRun, Recording | None]:
         """Run launches at the first of several sizes that takes little time.
 
@@ -383,8 +387,7 @@ class _Attempt:
         tuple of OwnRun and Recording
             The latter at the problem's own sizes, where the run is at others.
         """
-        one_sign = draws != (0, 1)
-        found = own_recorded(self.modules, batches, all_blocks=all_blocks, of_one_sign=one_sign)
+        found = own_recorded(self.modules, batches, all_blocks=all_blocks, draws=draws)
         other = ", ".join(f"{name} = {value}" for name, value in found.sizes.items() if value != own[name])
         at = OwnRun(found.sizes, other)
         if found.candidate.recording is None or found.numbers is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -78,28 +79,76 @@ def convolution(
     stride, padding, dilation, output_padding = (
         spread(each, count) for each in (stride, padding, dilation, output_padding)
     )
+    are_numbers = type(x) is np.ndarray and type(weight) is np.ndarray
+    if transposed and are_numbers:
+        found = _spread_numbers(x, weight, stride, padding, dilation, output_padding, groups)
+        found = found if bias is None else found + bias.reshape((1, -1, *((1,) * count)))
+        return found if batched else found.reshape(found.shape[1:])
     if transposed:
         x, weight, padding = _turned(x, weight, stride, padding, dilation, output_padding, groups)
         stride = (1,) * count
-    kernel = weight.shape[2:]
-    parts, inside, _ = windows(x, tuple(kernel), stride, padding, dilation)
-    taken = np.stack([np.where(there, part, 0) for part, there in zip(parts, inside, strict=True)])
-    batch, outputs = x.shape[0], weight.shape[0]
-    flat = taken.reshape((taken.shape[0], batch, groups, x.shape[1] // groups, -1))
+    kernel, batch, outputs = tuple(weight.shape[2:]), x.shape[0], weight.shape[0]
     factors = weight.reshape((groups, outputs // groups, weight.shape[1], -1))
-    found = _multiplied(flat, factors).reshape((batch, outputs, *taken.shape[3:]))
+    if are_numbers:  # matrices are multiplied several times as fast
+        taken = _windows_of_numbers(x, kernel, stride, padding, dilation)
+        extents = taken.shape[2 + count :]
+        rows = taken.reshape((batch, groups, -1, prod(extents)))
+        found = np.matmul(factors.reshape((*factors.shape[:2], -1)), rows)
+    else:
+        parts, inside, _ = windows(x, kernel, stride, padding, dilation)
+        taken = np.stack([np.where(there, part, 0) for part, there in zip(parts, inside, strict=True)])
+        extents = taken.shape[3:]
+        flat = taken.reshape((taken.shape[0], batch, groups, x.shape[1] // groups, -1))
+        found = np.einsum("kbgcp,gock->bgop", flat, factors)
+    found = found.reshape((batch, outputs, *extents))
     if bias is not None:
         found = found + bias.reshape((1, outputs, *((1,) * count)))
     return found if batched else found.reshape(found.shape[1:])
 
 
-def _multiplied(flat: Any, factors: Any) -> Any:
-    """Return products of windows (k, b, g, c, p) with kernels (g, o, c, k), as an array (b, g, o, p)."""
-    if type(flat) is not np.ndarray or type(factors) is not np.ndarray or flat.dtype.kind != "f":
-        return np.einsum("kbgcp,gock->bgop", flat, factors)
-    rows = np.moveaxis(flat, 0, 3)  # matrices of numbers are multiplied several times as fast
-    rows = rows.reshape((*rows.shape[:2], -1, rows.shape[-1]))
-    return np.matmul(factors.reshape((*factors.shape[:2], -1)), rows)
+def _windows_of_numbers(
+    x: NDArray[Any],
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> NDArray[Any]:
+    """Return the elements of all windows of x (b, c, *extents), as a view (b, c, *kernel, *windows)."""
+    count = len(kernel)
+    padded = np.pad(x, [(0, 0), (0, 0), *((each, each) for each in padding)])
+    reach = tuple(gap * (size - 1) + 1 for size, gap in zip(kernel, dilation, strict=True))
+    every = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=tuple(range(2, 2 + count)))
+    steps: list[Any] = [slice(None, None, step) for step in (*stride, *dilation)]
+    chosen = every[(..., *steps)]
+    return chosen.transpose((0, 1, *range(2 + count, 2 + 2 * count), *range(2, 2 + count)))
+
+
+def _spread_numbers(
+    x: NDArray[Any],
+    weight: NDArray[Any],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    output_padding: Sequence[int],
+    groups: int,
+) -> NDArray[Any]:
+    """Return a transposed convolution: for each place of the kernel, products are added where they belong."""
+    batch, inputs, *extents = x.shape
+    outputs, kernel = weight.shape[1], weight.shape[2:]
+    settings = list(zip(extents, kernel, stride, dilation, output_padding, strict=True))
+    full = [(size - 1) * step + gap * (taps - 1) + 1 + more for size, taps, step, gap, more in settings]
+    found = np.zeros((batch, groups * outputs, *full))
+    columns = x.reshape((batch, groups, inputs // groups, -1))
+    factors = weight.reshape((groups, inputs // groups, outputs, *kernel)).swapaxes(1, 2)
+    for place in np.ndindex(*kernel):
+        products = np.matmul(factors[(..., *place)], columns).reshape((batch, groups * outputs, *extents))
+        slices: list[Any] = [
+            slice(at * gap, at * gap + (size - 1) * step + 1, step)
+            for at, (size, _, step, gap, _) in zip(place, settings, strict=True)
+        ]
+        found[(..., *slices)] += products
+    cut: list[Any] = [slice(pad, size - pad) for pad, size in zip(padding, full, strict=True)]
+    return found[(..., *cut)]
 
 
 def _turned(

@@ -249,6 +249,10 @@ __global__ void by_half(const float* x, float* y, int n, at::Half f, at::BFloat1
 __global__ void times""",
 )
 BY_HALF = "by_half<<<blocks, 128>>>(from, to, n, at::Half({0}), at::BFloat16(0.5f));"
+BY_CONFIGURATION = """cudaLaunchConfig_t how = {};
+    how.gridDim = dim3(blocks);
+    how.blockDim = dim3(128);
+    cudaLaunchKernelEx(&how, times, from, to, n, 2.0f);"""
 
 
 @pytest.mark.parametrize(
@@ -259,13 +263,12 @@ BY_HALF = "by_half<<<blocks, 128>>>(from, to, n, at::Half({0}), at::BFloat16(0.5
         ("packed<<<blocks, 128>>>(from, to, Packed{1, 2.0f, n});", "verified", ""),
         (BY_HALF.format("1.5f"), "verified", ""),
         (BY_HALF.format("2.5f"), "refuted", "wrong-value"),
+        (BY_CONFIGURATION, "verified", ""),
         (
-            """cudaLaunchConfig_t how = {};
-    how.gridDim = dim3(blocks);
-    how.blockDim = dim3(128);
-    cudaLaunchKernelEx(&how, times, from, to, n, 2.0f);""",
+            "cudaLaunchAttribute cluster = {}; "
+            + BY_CONFIGURATION.replace("{}", "{{}, {}, 0, 0, &cluster, 1}"),
             "unsupported",
-            "calls cudaLaunchKernelExC, which is not recorded",
+            "cudaLaunchKernelEx with attributes",
         ),
     ],
 )

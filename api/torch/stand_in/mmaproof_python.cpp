@@ -251,6 +251,11 @@ cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t,
   refused("cudaLaunchCooperativeKernel");
   return cudaSuccess;
 }
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* function, void** arguments) {
+  if (how->numAttrs) { refused("cudaLaunchKernelEx with attributes"); return cudaSuccess; }
+  launched(function, how->gridDim, how->blockDim, arguments, how->dynamicSmemBytes, how->stream);
+  return cudaSuccess;
+}
 cudaError_t cudaMemsetAsync(void* to, int value, size_t count, cudaStream_t stream) {
   told("filled", {handle(to), mmaproof::of_int(value), mmaproof::of_int(count), handle(stream)});
   return cudaSuccess;

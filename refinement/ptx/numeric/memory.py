@@ -41,26 +41,33 @@ class Places:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.found: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._parts: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+
+    @property
+    def found(self) -> NDArray[np.int64]:
+        """Those that are stored to, in order; sorted when they are looked at, not at each store."""
+        if len(self._parts) > 1:
+            self._parts = [np.unique(np.concatenate(self._parts))]
+        return self._parts[0]
 
     def __len__(self) -> int:
         return self.size
 
     def __setitem__(self, places: NDArray[np.int64], is_stored: bool) -> None:
         assert is_stored
-        self.found = np.union1d(self.found, places)
+        self._parts.append(np.array(places, dtype=np.int64).reshape(-1))
 
     def __getitem__(self, place: int) -> bool:
-        return bool(np.isin(place, self.found))
+        return bool((self.found == place).any())
 
     def any(self) -> bool:
         """Tell whether there is one."""
-        return bool(len(self.found))
+        return any(map(len, self._parts))
 
     def copy(self) -> Places:
         """Return those up to now."""
         made = Places(self.size)
-        made.found = self.found
+        made._parts = [self.found]
         return made
 
     def since(self, before: Places) -> NDArray[np.int64]:

@@ -7,15 +7,21 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from itertools import accumulate
 
-from ....spec.ptx.operands import Predicate, Register
+from ....spec.ptx.operands import Address, Predicate, Register
 from ..text.module import Function, InstructionStatement
 from ..text.operands import register_names
-from .descents import read, written
+from .descents import READING, READING_AND_WRITING, WRITING, read, written
 
 _JUMPS = frozenset({"bra", "ret", "exit"})
 _PRIVATE = frozenset({"shared", "local", "param"})
 _STORING = frozenset({"atom", "red", "call", "multimem", "wmma", "brx", "trap"})
 """Opcodes that may change memory beside ``st``, or go where no jump that is kept does."""
+
+_OF_REGISTERS = frozenset({"mma", "shfl", "redux", "movmatrix"})
+"""Opcodes that write registers from those of a warp's threads, beside arithmetic."""
+
+_ACCESSES = READING | WRITING | READING_AND_WRITING
+"""Opcodes that access memory at addresses among their operands."""
 
 _IDLE = "nanosleep"
 """An opcode that does nothing, in place of what only its guard is kept of."""
@@ -92,13 +98,45 @@ def store_part(function: Function, is_arithmetic: Callable[[InstructionStatement
     return _with_body(function, {index: function.body[index] for index in sorted(kept)})
 
 
+def memory_part(function: Function, is_arithmetic: Callable[[InstructionStatement], bool]) -> Function | None:
+    """Return a kernel that accesses the same places of memory, and computes no numbers that are stored there.
+
+    Parameters
+    ----------
+    function : Function
+        The kernel.
+    is_arithmetic : callable
+        As of `control_part`.
+
+    Returns
+    -------
+    Function, optional
+        None if data decide what it accesses, or where it goes on.
+    """
+    kept = {
+        index: each
+        for index, each in enumerate(function.body)
+        if each.opcode not in _OF_REGISTERS and not is_arithmetic(each)
+    }
+    needed = register_names(
+        operand
+        for each in kept.values()
+        for operand in (each.operands if each.opcode in _ACCESSES else read(each))
+        if each.opcode not in _ACCESSES or isinstance(operand, Address)
+    )
+    every = _closed(function, kept, [name for name in needed if name in function.registers], is_arithmetic)
+    if every is None:
+        return None
+    return _with_body(function, {index: function.body[index] for index in sorted(every)})
+
+
 def _closed(
     function: Function,
-    stores: Collection[int],
+    others: Collection[int],
     registers: Collection[str],
     is_arithmetic: Callable[[InstructionStatement], bool],
 ) -> set[int] | None:
-    """Return the jumps and stores of a kernel, and what makes their guards and some registers.
+    """Return the jumps of a kernel, some other instructions, and what makes their guards and some registers.
 
     None if that is more than arithmetic.
     """
@@ -108,8 +146,8 @@ def _closed(
             writers[register].append(index)
     jumps = {index for index, each in enumerate(function.body) if each.opcode in _JUMPS}
     pending = [*registers, *(name for index in jumps for name in _registers_read(function, index))]
-    pending += [guard.name for index in stores if (guard := function.body[index].predicate) is not None]
-    kept, needed = {*jumps, *stores}, set[str]()
+    pending += [guard.name for index in others if (guard := function.body[index].predicate) is not None]
+    kept, needed = {*jumps, *others}, set[str]()
     while pending:
         register = pending.pop()
         if register in needed:

@@ -11,7 +11,7 @@ from mmaproof.refinement.machine.array_memory import inputs_of
 from mmaproof.refinement.machine.front_end import Kernel
 from mmaproof.refinement.machine.launch_sequence import kernel_of
 from mmaproof.refinement.ptx.instruction_set import is_arithmetic
-from mmaproof.refinement.ptx.outline.control_part import control_part, store_part
+from mmaproof.refinement.ptx.outline.control_part import control_part, memory_part, store_part
 from mmaproof.refinement.ptx.text.module import Function
 from mmaproof.refinement.ptx.text.parser import parse
 from mmaproof.refinement.terms.store import TermStore
@@ -121,3 +121,31 @@ def test_the_part_that_stores_has_addresses_and_guards_alone() -> None:
 )
 def test_stores_that_are_not_by_arithmetic_alone_are_left_whole(body: str) -> None:
     assert store_part(function_of(OF_DATA + body + " ret;"), is_arithmetic) is None
+
+
+def test_the_part_that_accesses_memory_computes_nothing_for_it() -> None:
+    body = OF_DATA + (
+        "mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2; shfl.sync.idx.b32 %r3, %r2, 0, 31, -1; "
+        "st.shared.u32 [%r1], %r3; bar.sync 0; atom.global.add.u32 %r4, [%d3], %r3; ret;"
+    )
+    part = memory_part(function_of(body), is_arithmetic)
+    assert part is not None
+    assert [each.mnemonic for each in part.body] == [
+        "ld.param.u64", "ld.param.u32", "ld.global.u32", "mul.wide.u32", "add.u64", "st.shared.u32",
+        "bar.sync", "atom.global.add.u32", "ret",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "setp.lt.u32 %p1, %r2, 7; @%p1 st.global.u32 [%d1], %r1;",
+        "setp.lt.u32 %p1, %r2, 7; @%p1 bra $END; bar.sync 0; $END:",
+        "mad.wide.u32 %d2, %r2, 4, %d1; ld.global.u32 %r3, [%d2];",
+        "shfl.sync.idx.b32 %r3, %r1, 0, 31, -1; st.shared.u32 [%r3], %r1;",
+        "mad.wide.u32 %d2, %r1, 4, %d1; cp.async.ca.shared.global [%r1], [%d2], 4, %r2;",
+    ],
+    ids=["guard", "branch", "address", "exchange", "size"],
+)
+def test_memory_that_data_decide_on_is_left_whole(body: str) -> None:
+    assert memory_part(function_of(OF_DATA + body + " ret;"), is_arithmetic) is None
