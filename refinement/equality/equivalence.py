@@ -31,6 +31,7 @@ from .instances_of_pairs import without_instances
 from .lifted_masks import LiftedMasks
 from .limited_arguments import without_limited
 from .order_cases import OrderCases
+from .order_statistics import OrderStatistics
 from .proportional_choices import ProportionalChoices
 from .rewritten_terms import Rewritten, decided, halves_away, truncated, whole
 from .special_values import SpecialValues, are_nans
@@ -205,7 +206,7 @@ def _at_length(
 
 
 class _Merged(NamedTuple):
-    """Both sides with products in the place of choices in proportion, and how many of these there were."""
+    """Both sides without choices in proportion and orders of statistics, and how many of these there were."""
 
     actual: Ids
     expected: Ids
@@ -213,12 +214,20 @@ class _Merged(NamedTuple):
 
 
 def _merged(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> _Merged:
-    """Return terms (n,) with products for choices in proportion, and functions for what writes them out."""
-    if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(forms.store):
-        return _Merged(actual, expected, 0)
-    merges = ProportionalChoices(forms.store)
-    made = [merges.values(forms.software.replaced(terms, exact)) for terms in (actual, expected)]
-    return _Merged(made[0], made[1], merges.count)
+    """Return terms (n,) with products for choices in proportion, and functions for what writes them out.
+
+    Statistics of the order of the same numbers are the same terms.
+    """
+    made, count = [actual, expected], 0
+    if isinstance(fmt, FloatFormat) and ProportionalChoices.may_apply(forms.store):
+        merges = ProportionalChoices(forms.store)
+        made = [merges.values(forms.software.replaced(terms, exact)) for terms in made]
+        count = merges.count
+    if isinstance(fmt, FloatFormat) and OrderStatistics.may_apply(forms.store):
+        statistics = OrderStatistics(forms)
+        made = [statistics.values(terms) for terms in made]
+        count += statistics.count
+    return _Merged(made[0], made[1], count)
 
 
 def _of_merges(
