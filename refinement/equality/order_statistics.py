@@ -13,6 +13,7 @@ from operator import and_, or_
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...spec.errors import UnsupportedError
 from ...spec.formats import FloatFormat, Format, IntegerFormat
@@ -20,17 +21,14 @@ from ..conditions.decision_diagrams import Diagrams
 from ..normal_forms.forms import NormalForms
 from ..terms import operations
 from ..terms.domains import Rewriting
-from ..terms.evaluation import apply
 from ..terms.interning import Ids
-from ..terms.store import CONSTANT, Operation, TermStore
+from ..terms.store import CONSTANT, INPUT, Operation, TermStore
 from ..terms.traversal import operands
 from .pair_conditions import pair_condition
 from .resolved_choices import ordered_format
 
 _MOST_NUMBERS = 64
 """Numbers of one statistic; what is made of more stands for a number."""
-
-_OPEN: Sequence[str] = ("gt", "ge", "lt", "le")
 
 
 class _Chosen(NamedTuple):
@@ -43,7 +41,8 @@ class _Chosen(NamedTuple):
 class OrderStatistics(Rewriting):
     """Replaces what maxima, minima and ranks make of numbers by the first term that is the same.
 
-    Over the real numbers they are equal; nothing is said of NaNs.
+    Over the real numbers they are equal; nothing is said of NaNs. A choice between two numbers is none of
+    these: of equal ones it may be the other zero, which what reads its bits tells apart.
 
     Parameters
     ----------
@@ -62,6 +61,7 @@ class OrderStatistics(Rewriting):
         self._variables: dict[tuple[Format, str, int], int] = {}
         self._statistics: dict[tuple[int, Format], _Chosen] = {}
         self._first: dict[tuple[int, Format], int] = {}
+        self._inputs: set[int] = set()
         self.count = 0
 
     @staticmethod
@@ -74,32 +74,26 @@ class OrderStatistics(Rewriting):
         }
         return len(chosen) > 1 or any(map(_compares_ranks, store.operations))
 
+    def tell_apart(self, one: Ids, other: Ids, fmt: Format) -> NDArray[np.bool_]:
+        """Tell which terms (n,) are different statistics of inputs: they differ, if all are admitted."""
+        sides = [
+            [self._statistics.get((each, fmt)) for each in self.values(terms).tolist()]
+            for terms in (one, other)
+        ]
+        return np.array([self._are_apart(*pair) for pair in zip(*sides, strict=True)], dtype=bool)
+
+    def _are_apart(self, one: _Chosen | None, other: _Chosen | None) -> bool:
+        if one is None or other is None or one.diagram == other.diagram:
+            return False
+        return one.numbers | other.numbers <= self._inputs
+
     def applied(self, operation: Operation, terms: Ids, given: list[Any]) -> Any:
         """Return terms of one operation whose arguments are replaced."""
         found: Ids = super().applied(operation, terms, given)
-        if operation.name == operations.SELECT:
-            found = self._exchanged(found)
-        elif not _is_of_floats(operation) and operation.name != operations.DOT:
+        if not _is_of_floats(operation) and operation.name != operations.DOT:
             return found
         made = {each: self._replaced(each) for each in np.unique(found).tolist()}
         return np.array([made[each] for each in found.tolist()], dtype=np.int32)
-
-    def _exchanged(self, choices: Ids) -> Ids:
-        """Return choices between two floats by how they compare as extrema."""
-        found = choices.copy()
-        for at in np.unique(choices, return_index=True)[1].tolist():
-            operation, parts = self._parts(int(choices[at]))
-            if operation.name != operations.SELECT:
-                continue
-            comparison, sides = self._parts(parts[0])
-            relation, fmt = str(comparison.attribute).removesuffix("u"), ordered_format(comparison)
-            if comparison.name != operations.COMPARE or not isinstance(fmt, FloatFormat):
-                continue
-            if relation in _OPEN and sorted(sides) == sorted(parts[1:]):
-                which = "max" if (relation in ("gt", "ge")) == (sides[0] == parts[1]) else "min"
-                pair = np.array(sides, dtype=np.int32)
-                found[choices == choices[at]] = apply(self.store, operations.extremum(fmt, which), *pair)
-        return found
 
     def _replaced(self, term: int) -> int:
         """Return the first term that is what an extremum or a sum of ranks is; others as they are."""
@@ -146,6 +140,8 @@ class OrderStatistics(Rewriting):
         if not _is_of_floats(operation) and self._forms.quantifier.computed_equality.is_exact(term):
             identity = fmt, "form", int(self._forms.identifiers(np.array([term], dtype=np.int32), fmt)[0])
         variable = self._variables.setdefault(identity, len(self._variables))
+        if operation.name == INPUT and operation.result == fmt:
+            self._inputs.add(variable)
         diagram = self._diagrams.node(variable, 0, 1)
         self._first.setdefault((diagram, fmt), term)
         found = self._statistics[term, fmt] = _Chosen(frozenset([variable]), diagram)
