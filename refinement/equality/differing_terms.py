@@ -21,6 +21,7 @@ from .arg_extrema import ArgExtrema
 from .finite_masks import ChosenMasks
 from .instances_of_pairs import without_instances
 from .order_cases import OrderCases
+from .order_statistics import OrderStatistics
 from .shared_subterms import SharedSubterms
 from .sign_cases import SignCases
 
@@ -101,6 +102,12 @@ def _thoroughly(
     differing, reason = _at_once(forms, actual, expected, members, fmt)
     if not len(differing):
         return differing, reason
+    if OrderStatistics.may_apply(forms.store):
+        statistics = OrderStatistics(forms)
+        differing = differing[statistics.values(actual[differing]) != statistics.values(expected[differing])]
+        apart = statistics.tell_apart(actual[differing], expected[differing], fmt)
+        if not len(differing) or (apart.any() and not (forms.store.ends or forms.store.admitted)):
+            return differing, reason if len(differing) else None
     at_once = partial(_unequal_at_once, forms)
     signs = SignCases(forms, at_once)
     ways = (ArgExtrema(forms), signs, OrderCases(forms, at_once)) if forms.splits_orders else (signs,)

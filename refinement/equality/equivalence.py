@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from ..checker.evaluated import Checked, ObjectionError, Taken, checked
 from ..normal_forms.choice_products import ChoiceForms
 from ..normal_forms.elementary_forms import OutweighedMaskError
 from ..normal_forms.forms import NormalForms
-from ..normal_forms.functions.library_functions import exact
 from ..normal_forms.polynomials import ExpansionError
 from ..terms import operations
 from ..terms.domains import NONE, Domain
@@ -30,8 +29,8 @@ from .finite_masks import FiniteMasks
 from .instances_of_pairs import without_instances
 from .lifted_masks import LiftedMasks
 from .limited_arguments import without_limited
+from .merged_terms import Merged, merged_terms
 from .order_cases import OrderCases
-from .proportional_choices import ProportionalChoices
 from .rewritten_terms import Rewritten, decided, halves_away, truncated, whole
 from .special_values import SpecialValues, are_nans
 from .vanishing_divisors import vanishing_divisors
@@ -157,7 +156,7 @@ def shown(
     forms.quantifier.is_patient = patient
     try:
         decide = cache(partial(decided, forms, actual, expected, fmt))
-        first = _merged(forms, actual, expected, fmt)
+        first = merged_terms(forms, actual, expected, fmt)
         merged = cache(partial(_of_merges, forms, actual, expected, fmt, first))
         found = merged() if first.merges else None
         if found is None or not found.equal.all():
@@ -216,25 +215,8 @@ def _at_length(
     return found if found.equal.all() else _of_masks(forms, *terms, fmt, found)
 
 
-class _Merged(NamedTuple):
-    """Both sides with products in the place of choices in proportion, and how many of these there were."""
-
-    actual: Ids
-    expected: Ids
-    merges: int
-
-
-def _merged(forms: NormalForms, actual: Ids, expected: Ids, fmt: Format) -> _Merged:
-    """Return terms (n,) with products for choices in proportion, and functions for what writes them out."""
-    if not isinstance(fmt, FloatFormat) or not ProportionalChoices.may_apply(forms.store):
-        return _Merged(actual, expected, 0)
-    merges = ProportionalChoices(forms.store)
-    made = [merges.values(forms.software.replaced(terms, exact)) for terms in (actual, expected)]
-    return _Merged(made[0], made[1], merges.count)
-
-
 def _of_merges(
-    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, merged: _Merged
+    forms: NormalForms, actual: Ids, expected: Ids, fmt: Format, merged: Merged
 ) -> Comparison | None:
     """Return what is found of terms (n,) by products in the place of choices in proportion; None without any.
 
@@ -243,7 +225,7 @@ def _of_merges(
     """
     merges, rest = merged.merges, decided(forms, merged.actual, merged.expected, fmt)
     if rest is not None:
-        merged = _merged(forms, rest.actual, rest.expected, fmt)
+        merged = merged_terms(forms, rest.actual, rest.expected, fmt)
     if not merges + merged.merges:
         return None
     sides = merged.actual, merged.expected

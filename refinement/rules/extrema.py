@@ -45,6 +45,14 @@ LATTICE = (
     _rule("nested-in-opposite", "max(-min(x, y), z)", "max(max(-x, -y), z)", _EXTREMA + "Extrema._flattened"),
 )
 
+_STATISTICS = "equality.order_statistics:OrderStatistics._joined"
+
+DISTRIBUTIVE = (
+    _rule("absorbed", "max(x, min(x, y))", "x", _STATISTICS),
+    _rule("distributive", "max(x, min(y, z))", "min(max(x, y), max(x, z))", _STATISTICS),
+    _rule("median", "max(min(x, y), min(z, max(x, y)))", "min(max(x, y), max(z, min(x, y)))", _STATISTICS),
+)
+
 AFFINE = (
     _rule("common-addend", "max(x + z, y + z)", "max(x, y) + z", _EXTREMA + "_without_common_terms"),
     _rule("common-constant", "max(x + 3, y + 3)", "max(x, y) + 3", _EXTREMA + "_without_common_terms"),
@@ -158,4 +166,4 @@ CHOSEN_LIMITS = (
 )  # fmt: skip
 """Limits that a comparison chooses, of what is limited on the other side already."""
 
-RULES = (*LATTICE, *AFFINE, *SIGNS, *LIMITS, *CHOSEN, *CHOSEN_LIMITS)
+RULES = (*LATTICE, *DISTRIBUTIVE, *AFFINE, *SIGNS, *LIMITS, *CHOSEN, *CHOSEN_LIMITS)
