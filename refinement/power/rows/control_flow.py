@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ....spec.errors import UnsupportedError
 from ...terms.truth_tables import A, B
 from ..image.instruction_forms import Instruction
-from ..machine import Handler, Machine
+from ..machine import RETURN, Handler, Machine
 from ..state.words import MASK, Data, UnknownNumberError, Word, known
+
+_CALL_BYTES = 4
+"""Of a call, which is no prefixed instruction."""
 
 LINK, COUNT, VECTOR_SAVE = "link", "count", "vector_save"
 _SPECIAL = MappingProxyType({8: LINK, 9: COUNT, 256: VECTOR_SAVE})
@@ -147,12 +151,23 @@ def _conditional(machine: Machine, instruction: Instruction) -> None:
 def _to_register(name: str, *, counts: bool) -> Handler:
     def handler(machine: Machine, instruction: Instruction) -> None:
         options, bit, _ = instruction.values
-        target = machine.registers.link if name == "link" else machine.registers.count
+        target = machine.registers.link if name == LINK else machine.registers.count
         links = instruction.mnemonic.endswith("l")
         taken = _taken(machine, options, bit, counts=counts)
+        if name == LINK and not links and taken:
+            _check_return(machine, machine.number(target, "a branch"))
         _branch_if(machine, taken, options, target, links=links)
 
     return handler
+
+
+def _check_return(machine: Machine, target: int) -> None:
+    """Refuse returns to code that no call precedes, which would run there without end.
+
+    In an object file, the address 0 and those that follow are code, too.
+    """
+    if target != RETURN and machine.behind_call((target & ~3) - _CALL_BYTES) is None:
+        raise UnsupportedError(f"returns to {target:#x}, which is not behind a call")
 
 
 def _nothing(machine: Machine, instruction: Instruction) -> None:

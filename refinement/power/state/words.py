@@ -16,6 +16,7 @@ from ...terms.truth_tables import Table
 from . import conditions
 
 MASK = (1 << 64) - 1
+_SUM = operations.ring(64, 0, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,9 @@ class WordArithmetic:
         total, data = 0, []
         for word in words:
             if isinstance(word, Data):
-                data.append(word.term)
+                term, constant = self._parted(word.term)
+                data.append(term)
+                total += constant
             else:
                 total += word
         if not data:
@@ -118,8 +121,17 @@ class WordArithmetic:
             return Data(data[0])
         result: Word = Data(data[0])
         for each in data[1:]:
-            result = self.applied(operations.ring(64, 0, 2), self.term(result), each)
+            result = self.applied(_SUM, self.term(result), each)
         return result
+
+    def _parted(self, term: int) -> tuple[int, int]:
+        """Return a word without the constant that `add` added, and that: together they may cancel."""
+        if self.store.operation(term) == _SUM:
+            sides = self.store.arguments(term)[:2]
+            for one, other in (sides, sides[::-1]):
+                if self.store.operation(int(other)).name == CONSTANT:
+                    return int(one), int(self.store.constant_values(other[None])[0])
+        return term, 0
 
     def negated(self, word: Word) -> Word:
         """Return minus a word."""

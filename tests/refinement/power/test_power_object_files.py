@@ -53,6 +53,9 @@ def finding_kinds(text: str, folder: Path, of: str) -> tuple[set[Kind], str]:
     ("text", "kind", "message"),
     [
         ("\tli 14,5\n", Kind.REGISTER, "returns without restoring r14"),
+        ("\taddi 14,14,1\n", Kind.REGISTER, "returns without restoring r14"),
+        ("\taddi 13,13,1\n\taddi 14,14,-8\n\taddi 13,13,-1\n\taddi 14,14,8\n", None, ""),
+        ("\tli 0,0\n\tmtlr 0\n", Kind.UNSUPPORTED, "is not behind a call"),
         ("\tli 2,5\n", Kind.REGISTER, "returns without restoring r2"),
         ("\tstd 2,24(1)\n\tli 2,5\n\tld 2,24(1)\n", Kind.REGISTER, "caller's stack frame overwritten"),
         ("\tstd 2,-8(1)\n\tli 2,5\n\tld 2,-8(1)\n", None, ""),
