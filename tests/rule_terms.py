@@ -394,6 +394,26 @@ class RuleTerms:
             even = bit_slices.zero_extend(store, bit_slices.extract(store, x, low, 1), 32)
             return plus(self._apply(operations.ring(32, 0, 2), x, even), (1 << low - 1) - 1)
 
+        def drawn(x: Ids, low: int) -> Ids:
+            return bit_slices.zero_extend(store, bit_slices.extract(store, x, 0, low), 32)
+
+        def added(x: Ids, bits: Ids, low: int) -> Ids:
+            return self._apply(operations.ring(32, 0, 2), x, drawn(bits, low))
+
+        def chosen(condition: Ids, one: Ids, other: Ids) -> Ids:
+            return self._apply(operations.select(int(store.widths(one)[0])), condition, one, other)
+
+        def neighbour(result: FloatFormat, low: int) -> Callable[[Ids, Ids], Ids]:
+            toward = Rounding.DOWNWARD, Rounding.UPWARD, Rounding.TOWARD_ZERO
+            down, up, to_zero = (converted(result, F32, each) for each in toward)
+
+            def of(x: Ids, bits: Ids) -> Ids:
+                carry = bit_slices.extract(store, added(drawn(x, low), bits, low), low, 1)
+                away = chosen(bit_slices.extract(store, x, 31, 1), down(x), up(x))
+                return chosen(carry, away, to_zero(x))
+
+            return of
+
         infinity = 0 if fmt.infinity is None else fmt.infinity
         nearest_tf32, away = converted(TF32, F32), self._applied(operations.convert(TF32, F32, None))
         cut = converted(TF32, F32, Rounding.TOWARD_ZERO)
@@ -417,6 +437,12 @@ class RuleTerms:
             "carried_tf32": lambda x: masked(A & B, every ^ 0x1FFF)(carried(x, 13)),
             "half_added_bf16": lambda x: bit_slices.extract(store, plus(x, 0x8000), 16, 16),
             "half_added_tf32": lambda x: masked(A & B, every ^ 0x1FFF)(plus(x, 0x1000)),
+            "added_bf16": lambda x, r: bit_slices.extract(store, added(x, r, 16), 16, 16),
+            "added_tf32": lambda x, r: masked(A & B, every ^ 0x1FFF)(added(x, r, 13)),
+            "neighbour_bf16": neighbour(BF16, 16),
+            "neighbour_tf32": lambda x, r: self._apply(
+                operations.fused(F32, (), (TF32,)), neighbour(TF32, 13)(x, r)
+            ),
             "nearest_bf16": converted(BF16, F32),
             "nearest_tf32": lambda x: self._apply(operations.fused(F32, (), (TF32,)), nearest_tf32(x)),
             "nearest_away_bf16": self._applied(operations.convert(BF16, F32, None)),

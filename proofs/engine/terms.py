@@ -172,12 +172,11 @@ def _cut_sum(x: Any, r: Any, low: int, sort: Any) -> Any:
     return z3.fpBVToFP(z3.Extract(31, low, z3.fpToIEEEBV(x) + _low(r, low)), sort)
 
 
-def _carries(x: Any, r: Any, low: int) -> Any:
-    return z3.Extract(low, low, _low(x, low) + _low(r, low)) == 1
-
-
-def _from_zero(x: Any, sort: Any) -> Any:
-    return z3.If(z3.fpIsNegative(x), _to(x, sort, z3.RTN()), _to(x, sort, z3.RTP()))
+def _neighbour(x: Any, r: Any, low: int, sort: Any) -> Any:
+    """Return an f32 rounded away from zero if low bits carry, else toward it."""
+    carries = z3.Extract(low, low, _low(x, low) + _low(r, low)) == 1
+    away = z3.If(z3.fpIsNegative(x), _to(x, sort, z3.RTN()), _to(x, sort, z3.RTP()))
+    return z3.If(carries, away, _to(x, sort, _TOWARD_ZERO))
 
 
 def floats(sort: Any) -> Mapping[str, Callable[..., Any]]:
@@ -209,8 +208,8 @@ def floats(sort: Any) -> Mapping[str, Callable[..., Any]]:
         "half_added_tf32": lambda x: _cut_after(x, 13, _TF32, even=False),
         "added_bf16": lambda x, r: _cut_sum(x, r, 16, BF16),
         "added_tf32": lambda x, r: _cut_sum(x, r, 13, _TF32),
-        "carries_bf16": lambda x, r: _carries(x, r, 16), "carries_tf32": lambda x, r: _carries(x, r, 13),
-        "from_zero_bf16": lambda x: _from_zero(x, BF16), "from_zero_tf32": lambda x: _from_zero(x, _TF32),
+        "neighbour_bf16": lambda x, r: _neighbour(x, r, 16, BF16),
+        "neighbour_tf32": lambda x, r: _neighbour(x, r, 13, _TF32),
         "nearest_bf16": lambda x: _to(x, BF16), "nearest_tf32": lambda x: _to(x, _TF32),
         "nearest_away_bf16": lambda x: _to(x, BF16, _AWAY),
         "nearest_away_tf32": lambda x: _to(x, _TF32, _AWAY),

@@ -170,7 +170,11 @@ def _carried(word: int, low: int) -> int:
     return word + (1 << low - 1) - 1 + (word >> low & 1) & 0xFFFFFFFF
 
 
-def _from_zero(x: _Float) -> Rounding:
+def _by_carries(x: _Float, bits: _Float, low: int) -> Rounding:
+    """Return the rounding away from zero if low bits and others carry, else toward it."""
+    mask = (1 << low) - 1
+    if (x.word & mask) + (bits.word & mask) <= mask:
+        return Rounding.TOWARD_ZERO
     return Rounding.DOWNWARD if x.number < 0 else Rounding.UPWARD
 
 
@@ -210,10 +214,8 @@ def _floats(fmt: FloatFormat) -> Mapping[str, Callable[..., Any]]:
         "half_added_tf32": lambda x: x.with_word(x.word + 0x1000 & 0xFFFFE000),
         "added_bf16": lambda x, r: _Float((x.word + (r.word & 0xFFFF) & 0xFFFFFFFF) >> 16, BF16),
         "added_tf32": lambda x, r: x.with_word(x.word + (r.word & 0x1FFF) & 0xFFFFE000),
-        "carries_bf16": lambda x, r: (x.word & 0xFFFF) + (r.word & 0xFFFF) > 0xFFFF,
-        "carries_tf32": lambda x, r: (x.word & 0x1FFF) + (r.word & 0x1FFF) > 0x1FFF,
-        "from_zero_bf16": lambda x: x.to(BF16, _from_zero(x)),
-        "from_zero_tf32": lambda x: x.to(TF32, _from_zero(x)).to(F32),
+        "neighbour_bf16": lambda x, r: x.to(BF16, _by_carries(x, r, 16)),
+        "neighbour_tf32": lambda x, r: x.to(TF32, _by_carries(x, r, 13)).to(F32),
         "nearest_bf16": lambda x: x.to(BF16), "nearest_tf32": lambda x: x.to(TF32).to(F32),
         "nearest_away_bf16": lambda x: _away(x, BF16), "nearest_away_tf32": lambda x: _away(x, TF32).to(F32),
         "as_f32": lambda x: _Float(x.word << 16, F32), "widened": lambda x: x.to(F32),

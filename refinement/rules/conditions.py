@@ -61,7 +61,7 @@ BOOLEAN = (
 
 CHOICES = (
     _rule("same-sides", "where(p, x, x)", "x", _CHOICES + "chosen", "choices", p="bit"),
-    _rule("same-real-sides", "where(p, x, x)", "x", _SAME_SIDES, "choices", p="bit"),
+    _rule("same-real-sides", "where(p, x + x, 2 * x)", "2 * x", _SAME_SIDES, "choices", p="bit"),
     _rule(
         "opposite-condition", "where(not p, x, y)", "where(p, y, x)", _CHOICES + "chosen", "choices", p="bit"
     ),

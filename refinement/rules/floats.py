@@ -60,7 +60,7 @@ CUT = (
     *(
         Rule(
             f"floats/bits-added-{narrow}", Theory.FLOAT, f"added_{narrow}(x, r)",
-            f"where(carries_{narrow}(x, r), from_zero_{narrow}(x), toward_zero_{narrow}(x))",
+            f"neighbour_{narrow}(x, r)",
             _BITS + "_to_neighbours", supposed="is_number(x)", fails={"x": "0x7f800001", "r": "0x00000000"},
             sorts={"x": "f32", "r": "f32"}, source=Source.DERIVATION,
         )

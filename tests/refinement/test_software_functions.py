@@ -60,6 +60,27 @@ setp.ge.f32 %p2, %f3, 0f3F800000; copysign.f32 %f4, %A, %f0; selp.f32 %C, %f4, %
 )
 """The hyperbolic sine of the device library."""
 
+ROOT = """abs.f32 %f0, %A; lg2.approx.f32 %f1, %f0; mul.f32 %f1, %f1, 0fBF2AAAAB; ex2.approx.ftz.f32 %f1, %f1;
+mul.f32 %f2, %f0, %f1; mul.f32 %f3, %f1, %f2; neg.f32 %f3, %f3; fma.rn.f32 %f3, %f2, %f3, 0f3F800000;
+mul.f32 %f3, %f3, 0f3EAAAAAB; fma.rn.f32 %f2, %f2, %f3, %f2; setp.lt.f32 %p0, %A, 0f00000000;
+neg.f32 %f3, %f2; selp.f32 %f2, %f3, %f2, %p0; add.f32 %f3, %A, %A; setp.eq.f32 %p1, %f3, %A;
+selp.f32 %C, %f3, %f2, %p1;"""
+"""The cube root of the device library."""
+
+EXP_LESS_1 = """mul.f32 %f0, %A, 0f3FB8AA3B; cvt.rni.f32.f32 %f0, %f0; abs.f32 %f1, %A;
+setp.lt.f32 %p0, %f1, 0f3ED1EB85; selp.f32 %f0, 0f00000000, %f0, %p0; neg.f32 %f1, %f0;
+fma.rn.f32 %f2, %f1, 0f3F317200, %A; fma.rn.f32 %f2, %f1, 0f35BFBE8E, %f2; setp.eq.f32 %p1, %f0, 0f43000000;
+add.f32 %f1, %f0, 0fBF800000; selp.f32 %f0, %f1, %f0, %p1; fma.rn.f32 %f3, 0f3AB5EBE6, %f2, 0f3C095663;
+fma.rn.f32 %f3, %f3, %f2, 0f3D2AABE3; fma.rn.f32 %f3, %f3, %f2, 0f3E2AA9F6;
+fma.rn.f32 %f3, %f3, %f2, 0f3EFFFFFE; mul.f32 %f3, %f2, %f3; fma.rn.f32 %f3, %f3, %f2, %f2;
+ex2.approx.f32 %f4, %f0; add.f32 %f5, %f4, 0fBF800000; fma.rn.f32 %f5, %f3, %f4, %f5; add.f32 %f6, %f5, %f5;
+selp.f32 %f5, %f6, %f5, %p1; setp.gt.f32 %p2, %f0, 0f43000000; selp.f32 %f5, 0f7F800000, %f5, %p2;
+setp.lt.f32 %p3, %f0, 0fC1C80000; selp.f32 %f5, 0fBF800000, %f5, %p3; setp.eq.f32 %p4, %A, 0f00000000;
+add.f32 %f6, %A, %A; selp.f32 %C, %f6, %f5, %p4;"""
+"""The exponential less 1 of the device library."""
+
+CUBE_ROOT = "C[i] = where(A[i] < 0, -1, 1) * abs(A[i]) ** 0.3333333333"
+
 ARRAYS = {"A": "f32", "C": "f32 out"}
 
 
@@ -74,6 +95,8 @@ ARRAYS = {"A": "f32", "C": "f32 out"}
         (NEGATED_LOG, "C[i] = -log(A[i])", "-1 * (log)"),
         (COSH, "C[i] = (exp(A[i]) + exp(-A[i])) / 2", "0.25 * (exp)"),
         (SINH, "C[i] = (exp(A[i]) - exp(-A[i])) / 2", "(exp(x) - exp(-x)) / 2"),
+        (ROOT, CUBE_ROOT, "sign(x) * abs(x)^0.333333"),
+        (EXP_LESS_1, "C[i] = exp(A[i]) - 1", "exp(x) - 1"),
     ],
 )
 def test_a_function_that_is_written_out_is_that_function(body: str, formula: str, name: str) -> None:
@@ -106,6 +129,9 @@ def test_a_function_that_is_written_out_is_that_function(body: str, formula: str
         (SINH, "C[i] = (exp(A[i]) - exp(-A[i])) / 2", "0f3F800000", "0f40400000"),
         (SINH, "C[i] = (exp(A[i]) - exp(-A[i])) / 2", "copysign.f32 %f4, %A, %f0", "mov.f32 %f4, %f0"),
         (SINH, "C[i] = (exp(A[i]) + exp(-A[i])) / 2", "", ""),
+        (ROOT, "C[i] = abs(A[i]) ** 0.3333333333", "", ""),
+        (ROOT, CUBE_ROOT, "setp.lt.f32 %p0, %A, 0f00000000", "setp.lt.f32 %p0, %A, 0f80800000"),
+        (EXP_LESS_1, "C[i] = exp(A[i])", "", ""),
     ],
 )
 def test_another_function_is_not(body: str, formula: str, old: str, new: str) -> None:
@@ -131,6 +157,14 @@ def test_what_deals_with_few_numbers_apart_is_another_function(apart: str, body:
 
 
 @pytest.mark.sample(1)
+def test_a_function_is_tried_where_its_argument_is_required_to_be() -> None:
+    """Without what deals with zeros and subnormal numbers."""
+    plain = LOG2.replace("0f4B000000", "0f3F800000").replace("0fC1B80000", "0f00000000")
+    plain = plain.replace("0fFF800000, %f7, %p2", "%f7, %f7, %p2")
+    found = result_of(plain, "C[i] = log2(A[i])", ARRAYS, requires=["A[i] > 0.00001"])
+    assert found.verdict == "verified", found.findings
+
+
 @pytest.mark.parametrize("limit", ["0f00000000", "0f3F333333"])  # 0 and 0.7
 def test_a_clamped_argument_is_tried_at_its_limit(limit: str) -> None:
     body = f"max.f32 %f20, %A, {limit}; {TANH.replace('%A', '%f20')}"
