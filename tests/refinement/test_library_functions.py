@@ -62,12 +62,15 @@ def test_a_power_is_known_by_its_value_at_two(exponent: int) -> None:
     assert np.allclose(values(found, np.array([3.0, -0.5])), np.array([3.0, -0.5]) ** exponent)
 
 
-@given(st.sampled_from([0.5, 1.5, 3.5, -0.25, 2.2]))
+@given(st.sampled_from([0.5, 1.5, 3.5, -0.25, 2.2, 1 / 3, -2 / 3]))
 def test_other_powers_are_of_magnitudes_or_of_positive_numbers(exponent: float) -> None:
-    of_magnitude, of_positive = powers(float(np.float32(2.0**exponent)))
-    wanted = 3.0 ** float(np.float32(exponent))
-    assert of_positive.least == 0 and np.allclose(values(of_positive, np.array([3.0])), wanted)
-    assert np.allclose(values(of_magnitude, np.array([3.0, -3.0])), wanted)
+    found = powers(float(np.float32(2.0**exponent)))
+    assert len(found) == (3 if float(np.float32(exponent)) == exponent else 6)
+    wanted = 3.0**exponent
+    for of_magnitude, with_sign, of_positive in zip(*[iter(found)] * 3, strict=True):
+        assert of_positive.least == 0 and np.allclose(values(of_positive, np.array([3.0])), wanted)
+        assert np.allclose(values(of_magnitude, np.array([3.0, -3.0])), wanted)
+        assert np.allclose(values(with_sign, np.array([3.0, -3.0])), [wanted, -wanted])
 
 
 def test_what_is_no_power_of_a_plain_number_is_none() -> None:

@@ -311,7 +311,8 @@ def powers(at_2: float) -> list[LibraryFunction]:
         name = f"x^{exponent:g}"
         whole = int(exponent)
         return [LibraryFunction(name, power(exponent), lambda a: _product(a, whole), rational=True)]
-    return [each for exact in (float(np.float32(exponent)), exponent) for each in _roots(exact)]
+    exact = dict.fromkeys((float(np.float32(exponent)), exponent))
+    return [each for value in exact for each in _roots(value)]
 
 
 def _roots(exponent: float) -> list[LibraryFunction]:
