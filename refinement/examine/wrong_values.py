@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from itertools import chain, islice, product
 from typing import NamedTuple
 
@@ -201,16 +202,18 @@ class WrongValues:
     def refuted(self, actual: Ids, expected: Ids, fmt: Format, *, soon: bool = False) -> NDArray[np.bool_]:
         """Tell which terms (n,) are seen to be wrong on a few inputs, each by itself if `soon`."""
         found = np.zeros(len(actual), dtype=bool)
-        for number, inputs in enumerate(
-            islice(candidates(self._instance, self._forms.quantifier, [[]]), _TRIED)
-        ):
+        tried = islice(candidates(self._instance, self._forms.quantifier, [[]]), _TRIED)
+        for number, inputs in enumerate(tried):
             left = np.flatnonzero(~found)
-            if not len(left) or (soon and number >= _SOON and not found.any()):
+            if not len(left):
                 break
             loose = self._loose(actual[left])
-            wrong = refuted_on(self._store, inputs, actual[left], expected[left], fmt, loose, every=soon)
+            on = partial(refuted_on, self._store, inputs, actual[left], expected[left], fmt, loose)
+            wrong = on()
+            if soon and wrong.any():
+                wrong = on(every=True)
             found[left] = wrong
-            if soon and number >= _SOON and not wrong.any():
+            if soon and number + 1 >= _SOON and not wrong.any():
                 break
         return found
 
