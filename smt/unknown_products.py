@@ -9,7 +9,7 @@ import z3
 
 
 def without_products(assertions: Sequence[Any]) -> list[Any] | None:
-    """Return assertions with a constant of its own for each product; None if there is none.
+    """Return assertions with a constant of its own for each product; None without any, or with quantifiers.
 
     If these can't be met, the assertions can't; if they can, nothing follows.
     """
@@ -19,6 +19,8 @@ def without_products(assertions: Sequence[Any]) -> list[Any] | None:
         term = pending.pop()
         if term.get_id() in seen:
             continue
+        if z3.is_quantifier(term):  # a product of bound variables is no one number
+            return None
         seen.add(term.get_id())
         if z3.is_app_of(term, z3.Z3_OP_BMUL) and not any(map(z3.is_bv_value, term.children())):
             products[term.get_id()] = term

@@ -39,6 +39,10 @@ def test_where_nothing_is_multiplied_nothing_is_asked() -> None:
     assert without_products([X + Y == Z, 3 * X == Z, z3.Not(X == Y)]) is None
 
 
+def test_products_of_bound_variables_are_left() -> None:
+    assert without_products([z3.ForAll([X], X * Y == Z), X * Y == Z]) is None
+
+
 def test_a_product_that_matters_is_decided_all_the_same() -> None:
     x, y = z3.BitVecs("a b", 8)
     assert solve_with_z3(Query.negating((), [x * y == y * x]), 60).status == "unsat"
